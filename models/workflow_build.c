@@ -35,6 +35,7 @@ struct task {
     double run_time_s;
     uint64_t at;
     double cpus, memory_bytes; /* 0: not known */
+    struct workflow_more more;
 };
 
 struct ran {
@@ -231,7 +232,8 @@ enum error_code workflow_add_task(struct workflow_builder *b, const char *id,
                                   const char *label, double run_time_s, uint64_t at,
                                   size_t *task)
 {
-    struct task added = {0, NO_TASK, run_time_s, at, 0, 0};
+    struct task added = {
+        .label = NO_TASK, .run_time_s = run_time_s, .at = at, .more = {NAN, NAN, false}};
 
     if (b->tasks.count == WORKFLOW_BUILD_TASKS_MAX)
         return too_many(b, "tasks", WORKFLOW_BUILD_TASKS_MAX);
@@ -260,6 +262,12 @@ void workflow_task_needs(struct workflow_builder *b, size_t task,
         t->cpus = ran->cpus;
     if (ran->memory_bytes > 0 && ran->memory_bytes <= BYTES_MAX)
         t->memory_bytes = ran->memory_bytes;
+}
+
+void workflow_task_more(struct workflow_builder *b, size_t task,
+                        const struct workflow_more *more)
+{
+    ((struct task *)b->tasks.items)[task].more = *more;
 }
 
 enum error_code workflow_add_ran(struct workflow_builder *b, const char *id,
@@ -802,12 +810,17 @@ static void fill_task(const struct workflow_builder *b, size_t i,
                       const struct workflow_dependency *dependencies,
                       struct workflow_task *t)
 {
+    const struct workflow_more *more = &tasks_of(b)[i].more;
+
     *t = (struct workflow_task){
         .id = task_id(b, i),
         .name = label_of(b, i),
         .estimate_ref_s = tasks_of(b)[i].run_time_s,
         .cpus = tasks_of(b)[i].cpus,
         .memory_bytes = tasks_of(b)[i].memory_bytes,
+        .disk_bytes = more->disk_bytes > 0 ? more->disk_bytes : 0,
+        .time_limit_s = more->time_limit_s > 0 ? more->time_limit_s : 0,
+        .status = more->done ? WORKFLOW_DONE : WORKFLOW_IDLE,
         .depends_on = dependencies + b->first_edge[i],
         .dependency_count = b->first_edge[i + 1] - b->first_edge[i],
         .input_bytes = b->input_bytes[i],
@@ -909,7 +922,7 @@ static void list_repairs(const struct workflow_builder *b, struct workflow_impor
 
 enum error_code workflow_build(struct workflow_builder *b, struct workflow_import *out)
 {
-    struct workflow_import built = {.format = b->source.format};
+    struct workflow_import built = {.format = b->source.format, .builder = b};
     size_t placed;
 
     if (b->tasks.count == 0)
@@ -928,4 +941,47 @@ enum error_code workflow_build(struct workflow_builder *b, struct workflow_impor
     list_repairs(b, &built);
     *out = built;
     return OK;
+}
+
+/* ---- what the file does not say ---- */
+
+static bool takes_no_time(const struct workflow_assumed *assumed, const char *label)
+{
+    for (size_t k = 0; label && k < assumed->zero_class_count; k++)
+        if (assumed->zero_classes[k] && strcmp(assumed->zero_classes[k], label) == 0)
+            return true;
+    return false;
+}
+
+void workflow_import_assume(struct workflow_import *in,
+                            const struct workflow_assumed *assumed)
+{
+    struct workflow_builder *b = in->builder;
+    uint64_t *repairs = b->repairs;
+    struct task *tasks = tasks_of(b);
+
+    for (size_t i = 0; i < b->tasks.count; i++) {
+        struct task *t = &tasks[i];
+
+        if (budget_read_step(assumed->zero_class_count + 1))
+            return;
+        if (!isnan(t->run_time_s))
+            continue;
+        if (takes_no_time(assumed, in->labels[i])) {
+            t->run_time_s = 0;
+            repairs[WORKFLOW_REPAIR_zero_run_times]++;
+        } else if (!isnan(assumed->default_ref_s)) {
+            t->run_time_s =
+                fmin(assumed->default_ref_s,
+                     t->more.time_limit_s > 0 ? t->more.time_limit_s : HUGE_VAL);
+            repairs[WORKFLOW_REPAIR_run_time_defaulted]++;
+        } else {
+            continue;
+        }
+        repairs[WORKFLOW_REPAIR_unknown_run_times]--;
+    }
+    in->input_bytes = in->dependency_bytes = in->run_time_s = 0;
+    fill_workflow(b, in);
+    critical_path(b, &in->critical_path_s);
+    list_repairs(b, in);
 }

@@ -30,6 +30,10 @@
 /* What was repaired or left out: name on the wire, meaning. */
 #define WORKFLOW_REPAIRS(X)                                                             \
     X(unknown_run_times, "Tasks without a run time, or with a negative one: not known") \
+    X(run_time_defaulted,                                                               \
+      "Tasks without a run time: default_ref_s, or their time limit "                   \
+      "if that is shorter")                                                             \
+    X(zero_run_times, "Tasks without a run time, of zero_classes: 0")                   \
     X(unknown_sizes, "Files without a size, or with a negative one: 0 bytes")           \
     X(differing_sizes,                                                                  \
       "Uses of a file with another size than where it is written: that "                \
@@ -61,10 +65,12 @@ struct workflow_repaired {
     uint64_t count; /* >= 1 */
 };
 
+struct workflow_builder;
+
 /* A workflow from a file. Dependencies have their bytes (or, from STG with costs, their
  * transfer_s), tasks estimate_ref_s, input_bytes, output_bytes. */
 struct workflow_import {
-    const char *format; /* "dax", "stg", "wfformat" */
+    const char *format; /* "dax", "stg", "wfformat", "dot", "snakemake_d3", "pegasus" */
     struct workflow workflow;
     const char *const *labels; /* [task_count]: what kind of task it is; NULL: not said */
     uint64_t task_count, dependency_count;
@@ -75,6 +81,14 @@ struct workflow_import {
     size_t repair_count;
     const char *const *warnings; /* the repairs as sentences */
     size_t warning_count;
+    struct workflow_builder *builder; /* for workflow_import_assume() */
+};
+
+/* What a file does not say. */
+struct workflow_assumed {
+    const char *const *zero_classes; /* labels of tasks that take no time, else unsaid */
+    size_t zero_class_count;
+    double default_ref_s; /* run time that is not known, > 0; NAN: stays unknown */
 };
 
 enum {
@@ -91,8 +105,6 @@ enum workflow_side {
 };
 
 enum workflow_role { WORKFLOW_READS, WORKFLOW_WRITES };
-
-struct workflow_builder;
 
 /* `at` of a piece says where it stands: with `locate` NULL it is a line, else locate()
  * writes what goes behind `pointer`. Texts are copied; numbers that are NAN are not
@@ -128,6 +140,15 @@ struct workflow_ran {
 void workflow_task_needs(struct workflow_builder *b, size_t task,
                          const struct workflow_ran *ran);
 
+/* What else a task may say. */
+struct workflow_more {
+    double disk_bytes;   /* NAN, 0: not said */
+    double time_limit_s; /* > 0; NAN: none */
+    bool done;           /* it need not run any more */
+};
+void workflow_task_more(struct workflow_builder *b, size_t task,
+                        const struct workflow_more *more);
+
 /* How a task that is named ran, of those that were or will be added. */
 enum error_code workflow_add_ran(struct workflow_builder *b, const char *id,
                                  const struct workflow_ran *ran, uint64_t at);
@@ -154,5 +175,10 @@ void workflow_leave_out(struct workflow_builder *b, const char *place);
 /* Puts it together. Cost: linear in the pieces, and for files that many tasks write and
  * many read, the lesser of writers and parents for each use. */
 enum error_code workflow_build(struct workflow_builder *b, struct workflow_import *out);
+
+/* Fills in run times that the file did not say, and counts them. O(tasks * classes +
+ * dependencies). */
+void workflow_import_assume(struct workflow_import *in,
+                            const struct workflow_assumed *assumed);
 
 #endif

@@ -795,6 +795,26 @@ static const struct text_example {
      "  <child ref=\"b\"><parent ref=\"a\"/></child>\n"
      "</adag>\n"},
     {"wfformat", "A WfFormat document, 1.5 or 1.4", NULL},
+    {"dot", "A digraph in the DOT language, as snakemake --dag prints it",
+     "digraph snakemake_dag {\n"
+     "    0[label = \"all\", style=\"rounded\"];\n"
+     "    1[label = \"align\\ns: s1\", style=\"rounded\"];\n"
+     "    1 -> 0\n"
+     "}\n"},
+    {"pegasus", "A workflow of Pegasus 5, a subset of YAML",
+     "pegasus: \"5.0\"\n"
+     "jobs:\n"
+     "- id: a\n"
+     "  name: make\n"
+     "  uses: [{lfn: f, type: output, size: 1000000}]\n"
+     "  profiles: {pegasus: {runtime: 8}}\n"
+     "- id: b\n"
+     "  name: use\n"
+     "  uses: [{lfn: f, type: input}]\n"
+     "  profiles: {pegasus: {runtime: \"5\"}}\n"
+     "jobDependencies:\n"
+     "- id: a\n"
+     "  children: [b]\n"},
 };
 
 /* The example of WfFormat, which is JSON. */

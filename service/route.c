@@ -604,10 +604,24 @@ static const struct text_kind {
 #undef X
 };
 
+static const struct text_kind json_kinds[] = {
+#define X(flag, member) {flag, "application/json", member},
+    ROUTE_JSON_TEXTS(X)
+#undef X
+};
+
 enum {
     TEXT_KINDS = sizeof(text_kinds) / sizeof(text_kinds[0]),
     TEXT_FLAGS = ROUTE_TAKES_SWF | ROUTE_TAKES_WORKFLOW
 };
+
+static bool has_pair(const struct message *m, const char *name, const char *value)
+{
+    for (size_t i = 0; i < m->query_count; i++)
+        if (strcmp(m->query[i].name, name) == 0 && strcmp(m->query[i].value, value) == 0)
+            return true;
+    return false;
+}
 
 /* What text the body is, of those that the route takes; NULL: none, JSON. */
 static const struct text_kind *text_instead(const struct request *rq)
@@ -616,6 +630,13 @@ static const struct text_kind *text_instead(const struct request *rq)
         if (rq->route->flags & text_kinds[i].flag &&
             is_type(rq->message->content_type, text_kinds[i].type))
             return &text_kinds[i];
+    if (rq->message->content_type &&
+        !is_type(rq->message->content_type, "application/json"))
+        return NULL;
+    for (size_t i = 0; i < sizeof(json_kinds) / sizeof(json_kinds[0]); i++)
+        if (rq->route->flags & json_kinds[i].flag &&
+            has_pair(rq->message, "format", json_kinds[i].member))
+            return &json_kinds[i];
     return NULL;
 }
 
@@ -772,6 +793,17 @@ static const char *clean_text(const char *text, size_t length, struct arena *a)
     return clean;
 }
 
+/* What the body is has been said with it: no member of it. */
+static void forget_format(struct request *rq)
+{
+    const struct json_field *f = rq->route->query->fields;
+
+    while (f->type != JSON_END && strcmp(f->name, "format") != 0)
+        f++;
+    if (f->type == JSON_TYPE_CHOICE)
+        *(int *)(void *)((char *)rq->query + f->offset) = -1;
+}
+
 /* ROUTE_TEXTS: the JSON that a text stands for. XML says how it is written; a log or a
  * task graph has characters beyond ASCII in comments only. */
 static enum error_code text_to_json(struct request *rq, struct content *body)
@@ -794,6 +826,7 @@ static enum error_code text_to_json(struct request *rq, struct content *body)
             return fail_memory(rq->err);
     }
     b.prints_request = true;
+    forget_format(rq);
     json_print(rq->route->query, rq->query, &b);
     b.length -= b.length > 0; /* its brace */
     text_addf(&b, "%s\"%s\":", b.length > 1 ? "," : "", kind->member);

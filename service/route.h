@@ -73,12 +73,20 @@ enum entrance { ENTRANCE_FIRST, ENTRANCE_ADMIN, ENTRANCE_UNIX };
 
 /* Bodies that are no JSON: flag of the route, content type, member. Such a body stands
  * for the JSON object of the query's members and the text as this member. */
-#define ROUTE_TEXTS(X)                                \
-    X(ROUTE_TAKES_SWF, "text/plain", "swf")           \
-    X(ROUTE_TAKES_WORKFLOW, "text/plain", "stg")      \
-    X(ROUTE_TAKES_WORKFLOW, "application/xml", "dax") \
-    X(ROUTE_TAKES_WORKFLOW, "text/xml", "dax")        \
-    X(ROUTE_TAKES_WORKFLOW, "application/vnd.wfcommons.wfformat+json", "wfformat")
+#define ROUTE_TEXTS(X)                                                             \
+    X(ROUTE_TAKES_SWF, "text/plain", "swf")                                        \
+    X(ROUTE_TAKES_WORKFLOW, "text/plain", "stg")                                   \
+    X(ROUTE_TAKES_WORKFLOW, "application/xml", "dax")                              \
+    X(ROUTE_TAKES_WORKFLOW, "text/xml", "dax")                                     \
+    X(ROUTE_TAKES_WORKFLOW, "application/vnd.wfcommons.wfformat+json", "wfformat") \
+    X(ROUTE_TAKES_WORKFLOW, "text/vnd.graphviz", "dot")                            \
+    X(ROUTE_TAKES_WORKFLOW, "application/yaml", "pegasus")                         \
+    X(ROUTE_TAKES_WORKFLOW, "application/x-yaml", "pegasus")                       \
+    X(ROUTE_TAKES_WORKFLOW, "text/yaml", "pegasus")
+
+/* Likewise bodies of JSON, by the query's `format`: flag of the route, that and the
+ * member. */
+#define ROUTE_JSON_TEXTS(X) X(ROUTE_TAKES_WORKFLOW, "snakemake_d3")
 
 /* What an answer can be: symbol, flag of the route, content type. */
 #define ANSWER_FORMS(X)                                   \

@@ -247,7 +247,7 @@ static enum error_code find_workflows(struct workflow_call *call,
     if (!body->workflow && !body->workflows && !file) {
         invalid(rq->err, "/workflow", ITEM_REQUIRED,
                 "the tasks are missing: give workflow, workflows, or a file as wfformat, "
-                "dax or stg");
+                "dax, stg, dot, snakemake_d3 or pegasus");
         return OK;
     }
     if (body->workflow && body->workflows)

@@ -1,9 +1,12 @@
 /* workflow_import.c - workflows from files that people have: which format, and what an
- * endpoint says about it. The readers are models/dax.c, stg.c and wfformat.c. */
+ * endpoint says about it. The readers are in models/. */
 #include "handlers/workflow/workflow_import.h"
 
 #include "models/dax.h"
+#include "models/dot.h"
 #include "models/json_walk.h"
+#include "models/pegasus.h"
+#include "models/snakemake_d3.h"
 #include "models/stg.h"
 #include "models/wfformat.h"
 
@@ -25,7 +28,7 @@ static const struct json_object repair_json = {
 
 #define T struct workflow_import
 static const struct json_field import_rows[] = {
-    JSON_TEXT(T, format, 0, "dax, stg or wfformat"),
+    JSON_TEXT(T, format, 0, "dax, stg, wfformat, dot, snakemake_d3 or pegasus"),
     JSON_INTEGER(T, task_count, 0, 0, 0, 0, "Tasks"),
     JSON_INTEGER(T, dependency_count, 0, 0, 0, 0,
                  "Dependencies, each once; those that only files show are added"),
@@ -50,29 +53,57 @@ const struct json_object workflow_import_json = {
     "WorkflowImport", "What was read from a workflow file of another tool",
     sizeof(struct workflow_import), import_rows};
 
+const char *const workflow_json_formats[] = {"snakemake_d3", NULL};
+
+typedef enum error_code read_fn(const char *text, size_t length, const char *pointer,
+                                struct workflow_import *out, struct arena *a,
+                                struct error *err);
+
+#define MEMBER(name) offsetof(struct workflow_import_request, name)
+static const char *const all[] = {"all"};
+
+static const struct {
+    read_fn *read;
+    const char *member;
+    size_t offset;           /* of the text in a request */
+    bool is_json;            /* it may stand in a string */
+    double default_ref_s;    /* what it never says; NAN: it may */
+    size_t zero_class_count; /* of `all` */
+} formats[WORKFLOW_FORMAT_COUNT] = {
+    [WORKFLOW_DAX] = {dax_read, "dax", MEMBER(dax), false, NAN, 0},
+    [WORKFLOW_STG] = {stg_read, "stg", MEMBER(stg), false, NAN, 0},
+    [WORKFLOW_WFFORMAT] = {wfformat_read, "wfformat", MEMBER(wfformat), true, NAN, 0},
+    [WORKFLOW_DOT] = {dot_read, "dot", MEMBER(dot), false, 60, 1},
+    [WORKFLOW_SNAKEMAKE_D3] = {snakemake_d3_read, "snakemake_d3", MEMBER(snakemake_d3),
+                               true, 60, 1},
+    [WORKFLOW_PEGASUS] = {pegasus_read, "pegasus", MEMBER(pegasus), false, 60, 0},
+};
+
 enum error_code workflow_import_text(enum workflow_format format, const char *text,
                                      size_t length, const char *pointer,
                                      struct workflow_import *out, struct arena *a,
                                      struct error *err)
 {
-    switch (format) {
-    case WORKFLOW_DAX:
-        return dax_read(text, length, pointer, out, a, err);
-    case WORKFLOW_STG:
-        return stg_read(text, length, pointer, out, a, err);
-    default:
-        return wfformat_read(text, length, pointer, out, a, err);
-    }
+    return formats[format].read(text, length, pointer, out, a, err);
+}
+
+/* The request's text of that format; NULL: none. */
+static const char *text_of(const struct workflow_import_request *in, size_t format)
+{
+    return *(const char *const *)((const char *)in + formats[format].offset);
 }
 
 bool workflow_import_given(const struct workflow_import_request *in)
 {
-    return in->dax || in->stg || in->wfformat;
+    for (size_t i = 0; i < WORKFLOW_FORMAT_COUNT; i++)
+        if (text_of(in, i))
+            return true;
+    return false;
 }
 
 /* A document that stands in a string. */
-static enum error_code unpack(const char *json, const char **text, struct arena *a,
-                              struct error *err)
+static enum error_code unpack(const char *json, const char *pointer, const char **text,
+                              struct arena *a, struct error *err)
 {
     struct json_walk walk;
 
@@ -81,29 +112,47 @@ static enum error_code unpack(const char *json, const char **text, struct arena 
     if (json_walk_type(&walk) != '"')
         return OK;
     *text = json_walk_string(&walk);
-    return json_walk_end(&walk, "/wfformat", err);
+    return json_walk_end(&walk, pointer, err);
+}
+
+static void assume(const struct workflow_import_request *in, size_t format,
+                   struct workflow_import *out)
+{
+    struct workflow_assumed assumed = {all, formats[format].zero_class_count,
+                                       formats[format].default_ref_s};
+
+    if (!isnan(in->default_ref_s))
+        assumed.default_ref_s = in->default_ref_s;
+    if (in->zero_classes) {
+        assumed.zero_classes = in->zero_classes;
+        assumed.zero_class_count = in->zero_class_count;
+    }
+    workflow_import_assume(out, &assumed);
 }
 
 enum error_code workflow_import_read(const struct workflow_import_request *in,
                                      struct workflow_import *out, struct arena *a,
                                      struct error *err)
 {
-    const char *text;
+    size_t format = 0, second;
+    const char *text, *pointer;
 
     assert(workflow_import_given(in));
-    if (!!in->dax + !!in->stg + !!in->wfformat > 1)
-        return invalid(err, in->dax && in->stg ? "/stg" : "/wfformat", ITEM_CONFLICT,
-                       "one of dax, stg and wfformat can be given, not two");
-    if (in->dax)
-        return workflow_import_text(WORKFLOW_DAX, in->dax, strlen(in->dax), "/dax", out,
-                                    a, err);
-    if (in->stg)
-        return workflow_import_text(WORKFLOW_STG, in->stg, strlen(in->stg), "/stg", out,
-                                    a, err);
-    assert(in->wfformat);
-    TRY(unpack(in->wfformat, &text, a, err));
-    return workflow_import_text(WORKFLOW_WFFORMAT, text, strlen(text), "/wfformat", out,
-                                a, err);
+    while (!text_of(in, format))
+        format++;
+    second = format + 1;
+    while (second < WORKFLOW_FORMAT_COUNT && !text_of(in, second))
+        second++;
+    if (second < WORKFLOW_FORMAT_COUNT)
+        return invalid(err, arena_printf(a, "/%s", formats[second].member), ITEM_CONFLICT,
+                       "one other tool's file can be given, not two");
+    pointer = arena_printf(a, "/%s", formats[format].member);
+    text = text_of(in, format);
+    if (formats[format].is_json)
+        TRY(unpack(text, pointer, &text, a, err));
+    TRY(formats[format].read(text, strlen(text), pointer, out, a, err));
+    assume(in, format, out);
+    return OK;
 }
 
 const struct snapshot *workflow_import_snapshot(const struct workflow_import_request *in,

@@ -1,4 +1,5 @@
-/* workflow_import.h - workflows from files that people have: DAX, STG, WfFormat.
+/* workflow_import.h - workflows from files that people have: DAX, STG, WfFormat, DOT,
+ * what Snakemake prints, Pegasus 5.
  *
  * A request has such a text as a member beside its own, or as the whole body of another
  * content type (route.h, ROUTE_TAKES_WORKFLOW among the flags of the row): then the
@@ -12,11 +13,19 @@
 #include "service/json.h"
 #include "service/route.h"
 
-enum workflow_format { WORKFLOW_DAX, WORKFLOW_STG, WORKFLOW_WFFORMAT };
+enum workflow_format {
+    WORKFLOW_DAX,
+    WORKFLOW_STG,
+    WORKFLOW_WFFORMAT,
+    WORKFLOW_DOT,
+    WORKFLOW_SNAKEMAKE_D3,
+    WORKFLOW_PEGASUS,
+    WORKFLOW_FORMAT_COUNT
+};
 
 /* Reads `length` bytes. Mistakes of the file are collected in *err, each with a pointer
- * that begins with `pointer` ("/dax"): of WfFormat a JSON Pointer to the value, of the
- * others the detail begins with the line. */
+ * that begins with `pointer` ("/dax"): of JSON formats a JSON Pointer to the value, of
+ * the others the detail begins with the line. */
 enum error_code workflow_import_text(enum workflow_format format, const char *text,
                                      size_t length, const char *pointer,
                                      struct workflow_import *out, struct arena *a,
@@ -26,9 +35,14 @@ enum error_code workflow_import_text(enum workflow_format format, const char *te
 
 /* A request's struct has `struct workflow_import_request import`. */
 struct workflow_import_request {
-    const char *dax, *stg; /* text; NULL: none */
-    const char *wfformat;  /* JSON: the document, or a string that holds it; NULL: none */
-    const double *speeds;  /* reference seconds a second, of machines of their own */
+    const char *dax, *stg, *dot, *pegasus; /* text; NULL: none */
+    const char *wfformat, *snakemake_d3;   /* JSON: the document, or a string that holds
+                                              it; NULL: none */
+    int format;           /* of the query: enum of json_formats; -1: not said */
+    double default_ref_s; /* NAN: not said */
+    const char *const *zero_classes; /* NULL: not said */
+    size_t zero_class_count;
+    const double *speeds; /* reference seconds a second, of machines of their own */
     size_t speed_count;
     double bandwidth_mbps; /* between any two of them */
 };
@@ -44,15 +58,61 @@ struct workflow_import_request {
      .min = 1e-9,                                                                       \
      .max = 1e9,                                                                        \
      .flags = JSON_OPTIONAL},                                                           \
+        {.name = "default_ref_s",                                                       \
+         .doc = "Run time at speed 1 of tasks of a file that does not say it; default " \
+                "60 of dot, snakemake_d3 and pegasus, else none",                       \
+         .type = JSON_TYPE_NUMBER,                                                      \
+         .offset = JSON_AT(T, import.default_ref_s, double),                            \
+         .max = 1e15,                                                                   \
+         .preset = NAN,                                                                 \
+         .flags = JSON_NULLABLE | JSON_ABOVE_MIN | JSON_OPTIONAL},                      \
+        {.name = "zero_classes",                                                        \
+         .doc = "Classes of tasks that take no time unless the file says so; default "  \
+                "[\"all\"] of dot and snakemake_d3, else none",                         \
+         .type = JSON_TYPE_TEXTS,                                                       \
+         .offset = JSON_AT(T, import.zero_classes, const char *const *),                \
+         .count_offset = JSON_AT(T, import.zero_class_count, size_t),                   \
+         .max = 1000,                                                                   \
+         .flags = JSON_OPTIONAL},                                                       \
     {                                                                                   \
         .name = "bandwidth_mbps", .doc = "Of the links between these; default 1000",    \
         .type = JSON_TYPE_NUMBER, .offset = JSON_AT(T, import.bandwidth_mbps, double),  \
         .min = 0, .max = 1e12, .preset = 1000, .flags = JSON_ABOVE_MIN                  \
     }
 
+/* Of the query alone: what a JSON body is. */
+extern const char *const workflow_json_formats[];
+#define WORKFLOW_IMPORT_FORMAT_ROW(T)                                                 \
+    {                                                                                 \
+        .name = "format",                                                             \
+        .doc = "snakemake_d3: the body, application/json, is what snakemake --d3dag " \
+               "prints",                                                              \
+        .type = JSON_TYPE_CHOICE, .offset = JSON_AT(T, import.format, int),           \
+        .choices = workflow_json_formats, .preset = -1, .flags = JSON_OPTIONAL        \
+    }
+
 /* Rows for the request: these and the file. */
 #define WORKFLOW_IMPORT_ROWS(T)                                                        \
     WORKFLOW_IMPORT_QUERY_ROWS(T),                                                     \
+        {.name = "dot",                                                                \
+         .doc = "Instead of a workflow: a graph in the DOT language, as snakemake "    \
+                "--dag prints it",                                                     \
+         .type = JSON_TYPE_TEXT,                                                       \
+         .offset = JSON_AT(T, import.dot, const char *),                               \
+         .max = WORKFLOW_IMPORT_MAX_BYTES,                                             \
+         .flags = JSON_NULLABLE},                                                      \
+        {.name = "pegasus",                                                            \
+         .doc = "Instead of a workflow: a workflow of Pegasus 5, YAML as text",        \
+         .type = JSON_TYPE_TEXT,                                                       \
+         .offset = JSON_AT(T, import.pegasus, const char *),                           \
+         .max = WORKFLOW_IMPORT_MAX_BYTES,                                             \
+         .flags = JSON_NULLABLE},                                                      \
+        {.name = "snakemake_d3",                                                       \
+         .doc = "Instead of a workflow: what snakemake --d3dag prints, as an object "  \
+                "or as a string",                                                      \
+         .type = JSON_TYPE_RAW,                                                        \
+         .offset = JSON_AT(T, import.snakemake_d3, const char *),                      \
+         .flags = JSON_NULLABLE},                                                      \
         {.name = "dax",                                                                \
          .doc = "Instead of a workflow: a Pegasus DAX document, XML as text",          \
          .type = JSON_TYPE_TEXT,                                                       \

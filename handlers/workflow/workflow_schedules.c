@@ -43,6 +43,7 @@ const struct json_object workflow_schedules_request_json = {
 #define T struct workflow_body
 static const struct json_field query_rows[] = {
     JSON_ID(T, snapshot_id, JSON_NULLABLE | JSON_OPTIONAL, "A stored snapshot"),
+    WORKFLOW_IMPORT_FORMAT_ROW(T),
     WORKFLOW_IMPORT_QUERY_ROWS(T),
     WORKFLOW_LATENCY_ROW,
     {.name = "algorithm",
