@@ -1,0 +1,241 @@
+/* session/fold.c - from the events of a run to what is known of its attempts and hosts.
+ */
+#include "models/session/fold.h"
+
+#include <stdlib.h>
+
+const char *const session_kind_names[] = {"started",   "ended",      "failed",
+                                          "cancelled", "progress",   "host_up",
+                                          "host_down", "host_speed", NULL};
+
+void session_fold_begin(struct session_fold *fold, size_t most, struct budget *budget,
+                        struct arena *a)
+{
+    *fold = (struct session_fold){.budget = budget, .arena = a};
+    name_index_create(&fold->tasks, most, a);
+    name_index_create(&fold->hosts, most, a);
+    fold->first = NEW(a, struct session_attempt *, most);
+    fold->hosts_seen = NEW(a, struct session_host, most);
+}
+
+/* ---- attempts ---- */
+
+static struct session_attempt *attempt_of(struct session_fold *fold,
+                                          const struct session_event *event)
+{
+    size_t at = name_index_add(&fold->tasks, event->task_id, fold->task_count);
+    struct session_attempt **link, *made;
+
+    if (at == NAME_NOT_FOUND)
+        at = fold->task_count++;
+    for (link = &fold->first[at]; *link && (*link)->number < event->attempt;)
+        link = &(*link)->next;
+    if (*link && (*link)->number == event->attempt)
+        return *link;
+    made = NEW(fold->arena, struct session_attempt, 1);
+    made->task_id = event->task_id;
+    made->number = event->attempt;
+    made->next = *link;
+    *link = made;
+    return made;
+}
+
+static void keep_least(const struct session_event **at, const struct session_event *event)
+{
+    if (!*at || session_order(event, *at) < 0)
+        *at = event;
+}
+
+static void keep_greatest(const struct session_event **at,
+                          const struct session_event *event)
+{
+    if (!*at || session_order(event, *at) > 0)
+        *at = event;
+}
+
+/* Of the resources that started events name; also the register's own. */
+static void note_place(struct session_fold *fold, struct session_attempt *attempt,
+                       const struct session_event *event)
+{
+    budget_step(fold->budget, attempt->elsewhere_count + 1);
+    for (size_t i = 0; i < attempt->elsewhere_count; i++)
+        if (strcmp(attempt->elsewhere[i]->resource_id, event->resource_id) == 0) {
+            keep_least(&attempt->elsewhere[i], event);
+            return;
+        }
+    attempt->elsewhere =
+        arena_extend(fold->arena, attempt->elsewhere, sizeof(*attempt->elsewhere),
+                     attempt->elsewhere_count, attempt->elsewhere_count + 1);
+    attempt->elsewhere[attempt->elsewhere_count++] = event;
+}
+
+static int strength(const struct session_event *terminal)
+{
+    static const int of[SESSION_KIND_COUNT] = {
+        [SESSION_ENDED] = 3, [SESSION_CANCELLED] = 2, [SESSION_FAILED] = 1};
+
+    return of[terminal->kind];
+}
+
+static void keep_terminal(const struct session_event **at,
+                          const struct session_event *event)
+{
+    int was = *at ? strength(*at) : 0, is = strength(event);
+
+    if (is == was)
+        keep_least(at, event);
+    else if (is > was)
+        *at = event;
+}
+
+/* ---- hosts ---- */
+
+static struct session_host *host_of(struct session_fold *fold, const char *resource_id)
+{
+    size_t at = name_index_add(&fold->hosts, resource_id, fold->host_count);
+
+    if (at != NAME_NOT_FOUND)
+        return &fold->hosts_seen[at];
+    fold->hosts_seen[fold->host_count] =
+        (struct session_host){.resource_id = resource_id, .last_down_at_s = -HUGE_VAL};
+    return &fold->hosts_seen[fold->host_count++];
+}
+
+/* A host_down counts for what ran there even when the host is known to be up again. */
+static void add_of_host(struct session_host *host, const struct session_event *event)
+{
+    if (event->kind == SESSION_HOST_SPEED) {
+        keep_greatest(&host->speed, event);
+        return;
+    }
+    if (event->kind == SESSION_HOST_DOWN)
+        host->last_down_at_s = fmax(host->last_down_at_s, event->observed_at_s);
+    keep_greatest(&host->up, event);
+}
+
+void session_fold_add(struct session_fold *fold, const struct session_event *event)
+{
+    struct session_attempt *attempt;
+
+    if (!session_is_of_task(event->kind)) {
+        add_of_host(host_of(fold, event->resource_id), event);
+        return;
+    }
+    attempt = attempt_of(fold, event);
+    switch (event->kind) {
+    case SESSION_STARTED:
+        note_place(fold, attempt, event);
+        keep_least(&attempt->started, event);
+        break;
+    case SESSION_PROGRESS:
+        keep_greatest(&attempt->progress, event);
+        break;
+    default:
+        keep_terminal(&attempt->terminal, event);
+    }
+}
+
+bool session_fold_counts(const struct session_fold *fold,
+                         const struct session_event *event)
+{
+    const struct session_attempt *t = NULL;
+
+    if (event->kind == SESSION_HOST_DOWN)
+        return true;
+    if (event->kind == SESSION_HOST_UP)
+        return session_host_of(fold, event->resource_id)->up == event;
+    if (event->kind == SESSION_HOST_SPEED)
+        return session_host_of(fold, event->resource_id)->speed == event;
+    for (t = session_attempts(fold, event->task_id); t->number != event->attempt;)
+        t = t->next;
+    return event == t->started || event == t->terminal || event == t->progress;
+}
+
+/* ---- statuses ---- */
+
+static int by_resource(const void *left, const void *right)
+{
+    const struct session_event *const *l = left, *const *r = right;
+
+    return strcmp((*l)->resource_id, (*r)->resource_id);
+}
+
+/* Without the register's own resource, and in an order that no arrival changes. */
+static void settle_places(struct session_attempt *attempt)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < attempt->elsewhere_count; i++)
+        if (strcmp(attempt->elsewhere[i]->resource_id, attempt->started->resource_id) !=
+            0)
+            attempt->elsewhere[kept++] = attempt->elsewhere[i];
+    attempt->elsewhere_count = kept;
+    if (kept > 1)
+        qsort(attempt->elsewhere, kept, sizeof(*attempt->elsewhere), by_resource);
+}
+
+static bool is_lost(const struct session_fold *fold, const struct session_event *started)
+{
+    const struct session_host *host = session_host_of(fold, started->resource_id);
+
+    return host && host->last_down_at_s >= started->observed_at_s;
+}
+
+static enum session_attempt_status status_of(const struct session_fold *fold,
+                                             const struct session_attempt *attempt)
+{
+    if (attempt->terminal)
+        switch (attempt->terminal->kind) {
+        case SESSION_ENDED:
+            return SESSION_TRY_ENDED;
+        case SESSION_CANCELLED:
+            return SESSION_TRY_CANCELLED;
+        default:
+            return SESSION_TRY_FAILED;
+        }
+    if (!attempt->started)
+        return SESSION_TRY_NONE;
+    return is_lost(fold, attempt->started) ? SESSION_TRY_LOST : SESSION_TRY_RUNNING;
+}
+
+void session_fold_end(struct session_fold *fold)
+{
+    for (size_t i = 0; i < fold->task_count; i++)
+        for (struct session_attempt *t = fold->first[i]; t; t = t->next) {
+            if (t->started)
+                settle_places(t);
+            t->status = status_of(fold, t);
+        }
+}
+
+void session_fold_all(const struct session_event *events, size_t count,
+                      struct session_fold *fold, struct budget *budget, struct arena *a)
+{
+    session_fold_begin(fold, count, budget, a);
+    for (size_t i = 0; i < count; i++) {
+        budget_step(budget, 8);
+        session_fold_add(fold, &events[i]);
+    }
+    session_fold_end(fold);
+}
+
+const struct session_attempt *session_attempts(const struct session_fold *fold,
+                                               const char *task_id)
+{
+    size_t at = name_index_find(&fold->tasks, task_id);
+
+    return at == NAME_NOT_FOUND ? NULL : fold->first[at];
+}
+
+const struct session_host *session_host_of(const struct session_fold *fold,
+                                           const char *resource_id)
+{
+    size_t at = name_index_find(&fold->hosts, resource_id);
+
+    return at == NAME_NOT_FOUND ? NULL : &fold->hosts_seen[at];
+}
+
+bool session_host_is_down(const struct session_host *host)
+{
+    return host && host->up && host->up->kind == SESSION_HOST_DOWN;
+}
