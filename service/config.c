@@ -338,7 +338,7 @@ static bool is_origin(const char *origin, size_t length)
            !memchr(rest + 3, '/', length - (size_t)(rest + 3 - origin));
 }
 
-static void check_origins(const char *origins, struct error *err)
+static void check_origins(const char *name, const char *origins, struct error *err)
 {
     for (const char *p = origins; *p;) {
         size_t length;
@@ -346,8 +346,8 @@ static void check_origins(const char *origins, struct error *err)
         p += strspn(p, ", ");
         length = strcspn(p, ", ");
         if (length && !is_origin(p, length))
-            invalid(err, "cors_origins", ITEM_MALFORMED,
-                    "'%.*s' is not like https://host:port", (int)length, p);
+            invalid(err, name, ITEM_MALFORMED, "'%.*s' is not like https://host:port",
+                    (int)length, p);
         p += length;
     }
 }
@@ -431,7 +431,8 @@ static void check(struct config *config, struct arena *a, struct error *err)
     if (!is_address(config->bind))
         invalid(err, "bind", ITEM_MALFORMED, "'%s' is no IPv4 or IPv6 address",
                 config->bind);
-    check_origins(config->cors_origins, err);
+    check_origins("cors_origins", config->cors_origins, err);
+    check_origins("frame_ancestors", config->frame_ancestors, err);
     check_networks(config->trusted_proxies, err);
     check_listeners(config, err);
     if (config->request_memory_bytes < config->max_body_bytes)

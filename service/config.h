@@ -60,9 +60,13 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
     X(NUMBER, db_wait_s, "5", 0.1, 600, NULL, NULL,                                      \
       "Longest wait for a connection; once a fifth is usual, every second one fails "    \
       "fast")                                                                            \
+    X(BOOLEAN, docs, "true", 0, 0, NULL, NULL, "Whether /docs/, the manual, is served")  \
     X(NUMBER, fair_quantum_s, "1", 0.05, 60, NULL, NULL,                                 \
       "Processor time after which a computation is parked if another tenant has had "    \
       "less")                                                                            \
+    X(TEXT, frame_ancestors, "", 0, 0, NULL, NULL,                                       \
+      "Origins of pages that may show this service's pages and pictures in frames, "     \
+      "separated by commas; empty: none")                                                \
     X(NUMBER, header_timeout_s, "10", 0.1, 3600, NULL, NULL,                             \
       "Time for a request's header to arrive, from the connection or the request line")  \
     X(NUMBER, idempotency_lease_s, "15", 1, 3600, NULL, NULL,                            \
@@ -150,6 +154,8 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
     X(TEXT, trusted_proxies, "", 0, 0, NULL, NULL,                                       \
       "Networks (10.0.0.0/8) whose X-Forwarded-For names the client, separated by "      \
       "commas; empty: none")                                                             \
+    X(BOOLEAN, ui, "true", 0, 0, NULL, NULL,                                             \
+      "Whether /, the dashboard for browsers, is served")                                \
     X(TEXT, unix_socket, "", 0, 0, NULL, NULL,                                           \
       "Path of a further listener, for this user alone; empty: none")                    \
     X(NUMBER, unknown_keys_per_address_per_s, "5", 0.1, 1e4, NULL, NULL,                 \

@@ -81,7 +81,7 @@ struct exchange {
     const struct route *route;       /* NULL: none fits */
     double started_s;                /* monotonic */
     char address[ADDRESS_TEXT_SIZE]; /* of the client that a proxy names */
-    const char *host, *sec_fetch_site, *forwarded_for, *forwarded_proto;
+    const char *sec_fetch_site, *forwarded_for, *forwarded_proto;
     /* The key, checked before the body. */
     struct lookup lookup;
     struct auth_grant grant;
@@ -396,7 +396,7 @@ static const struct {
     HEADER("Content-Length", content_length, false), /* counted */
     HEADER("Content-Type", message.content_type, false),
     HEADER("Expect", expect, false),
-    HEADER("Host", host, true),
+    HEADER("Host", message.host, true),
     HEADER("Idempotency-Key", message.idempotency_key, true),
     HEADER("If-Match", message.if_match, false),
     HEADER("If-None-Match", message.if_none_match, false),
@@ -703,7 +703,7 @@ static enum error_code check_header(struct exchange *x, const char *url,
     struct message *m = &x->message;
     struct door_head head = {
         .method = m->method,
-        .host = x->host,
+        .host = x->message.host,
         .origin = m->origin,
         .sec_fetch_site = x->sec_fetch_site,
         .host_needed = strcmp(version, MHD_HTTP_VERSION_1_0) != 0,

@@ -47,6 +47,8 @@ static const double INLINE_MAX_S = 0.002; /* on an I/O thread */
 static bool path_fits(const char *template, const char *path)
 {
     while (*template && *path) {
+        if (*template == '*')
+            return true;
         if (*template == '{') {
             size_t length = strcspn(path, "/");
 
@@ -58,7 +60,7 @@ static bool path_fits(const char *template, const char *path)
             return false;
         }
     }
-    return !*template && !*path;
+    return (!*template || *template == '*') && !*path;
 }
 
 /* Whether they differ in their first bytes: most do, and this is quick. */
@@ -68,16 +70,21 @@ static inline bool differs_early(const char *template, const char *path)
 
     while (i < EARLY_BYTES && path[i] && template[i] == path[i])
         i++;
-    return i < EARLY_BYTES && template[i] != path[i] && template[i] != '{';
+    return i < EARLY_BYTES && template[i] != path[i] && template[i] != '{' &&
+           template[i] != '*';
 }
 
-/* Copies the values of the template's {names}. */
+/* Copies the values of the template's {names}, and what its * stands for. */
 static enum error_code read_path_values(struct request *rq)
 {
     const char *template = rq->route->path, *path = rq->message->path;
     size_t count = 0;
 
-    while (*template && *path) {
+    while (*template && (*path || *template == '*')) {
+        if (*template == '*') {
+            rq->path_value[count] = path;
+            return OK;
+        }
         if (*template == '{') {
             size_t length = strcspn(path, "/");
 
@@ -539,6 +546,13 @@ enum answer_form request_answer_form(const struct request *rq)
     if (rq->replay || rq->progress || !accept || !*accept)
         return ANSWER_JSON;
     return best_form(rq->route, accept, &wanted);
+}
+
+bool request_prefers(const struct request *rq, const char *type)
+{
+    const char *accept = rq->message->accept;
+
+    return accept && quality(accept, type) > quality(accept, "application/json");
 }
 
 void request_answer_as(struct request *rq, enum answer_form form, const char *text,
@@ -1267,12 +1281,14 @@ static void add_cors(const struct config *config, const struct message *m,
     reply_header_add(reply, "Access-Control-Max-Age", "600");
 }
 
-/* What was asked for with a key, or made for this request alone, is for nobody else. A
- * client may keep the ETag itself. */
+/* An asset says itself how long it may be kept. What was asked for with a key, or made
+ * for this request alone, is for nobody else. A client may keep the ETag itself. */
 static void add_cache_control(const struct message *m, struct reply *reply)
 {
     bool of_one = m->authorization || (m->method && strcmp(m->method, "POST") == 0);
 
+    if (route_reply_header(reply, "Cache-Control"))
+        return;
     reply_header_add(reply, "Cache-Control", of_one ? "no-store" : "no-cache");
 }
 

@@ -66,6 +66,8 @@ enum route_flag {
                                     the log only when it goes wrong; */
     ROUTE_METRICS = 1 << 21,     /* when there is one, on the first one no more */
     ROUTE_MAKES = 1 << 22, /* POST below a stored thing: makes one that belongs to it */
+    ROUTE_ASSET = 1 << 23, /* a page for people, or a part of one: not described; Accept
+                              is the handler's matter */
 };
 
 /* Which listener a request came to. */
@@ -128,7 +130,7 @@ struct message {
     const struct auth_grant *grant; /* the key was checked already; NULL: check it */
     const char *accept, *accept_encoding, *authorization, *content_encoding,
         *content_type, *if_match, *if_none_match, *idempotency_key, *origin, *prefer,
-        *request_id, *access_control_request_method, *traceparent, *tracestate;
+        *request_id, *access_control_request_method, *traceparent, *tracestate, *host;
 };
 
 struct reply_header {
@@ -262,7 +264,8 @@ struct route_tag {
 
 struct route {
     const char *method;
-    const char *path;            /* "/v1/snapshots/{snapshot_id}" */
+    const char *path;            /* "/v1/snapshots/{snapshot_id}"; a * at its end stands
+                                    for all that follows, also nothing */
     const char *operation;       /* its name for clients: "getSnapshot" */
     const struct route_tag *tag; /* where the description has it */
     handler_fn *handler;
@@ -381,6 +384,9 @@ bool request_is_async(const struct request *rq);
  * quality in its Accept header; with equal ones JSON, then their order in ANSWER_FORMS.
  * JSON while a decision is answered again or without a client. */
 enum answer_form request_answer_form(const struct request *rq);
+
+/* Whether the client would rather have `type` than JSON. */
+bool request_prefers(const struct request *rq, const char *type);
 
 /* The answer in another form than JSON: it is sent, the JSON is what is kept. `text`
  * must live as long as the reply. */

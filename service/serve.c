@@ -22,6 +22,7 @@
 #include "service/metrics.h"
 #include "service/migrate.h"
 #include "service/openapi.h"
+#include "service/page_cache.h"
 #include "service/ratelimit.h"
 #include "service/refits.h"
 #include "service/service.h"
@@ -41,6 +42,7 @@ enum {
     KEY_ARENA_BYTES = 256 * 1024,
     KEYS_KEPT = 4096, /* without a database; and their answers: */
     KEYS_KEPT_BYTES = 64 * 1024 * 1024,
+    PAGES_KEPT_BYTES = 64 * 1024 * 1024,
     MALLOC_ARENAS = 4,
     MALLOC_MMAP_BYTES = 4 * 1024 * 1024,
     MALLOC_TRIM_BYTES = 16 * 1024 * 1024,
@@ -599,10 +601,11 @@ static enum error_code open_service(struct service *s, struct error *err)
     s->limits = ratelimit_create(RATE_BUCKETS);
     s->cpu_quota = cpu_quota_create(s->db, CPU_QUOTA_SYNC_S);
     s->estimates = estimates_create(s->routes);
+    s->pages = page_cache_create(PAGES_KEPT_BYTES);
     s->lookups = worker_pool_create("lookup", lookups_at_once(config->query_workers),
                                     config->query_queue_length, 0);
     if (!s->metrics || !s->auth || !s->limits || !s->cpu_quota || !s->governor ||
-        !s->estimates || !s->lookups)
+        !s->estimates || !s->lookups || !s->pages)
         return fail(err, ERR_INTERNAL, "", "no memory or no threads for %zu workers",
                     config->compute_workers + config->query_workers);
     return OK;
@@ -614,6 +617,7 @@ static void close_service(struct service *s)
     governor_close(s->governor);
     cpu_quota_close(s->cpu_quota);
     estimates_close(s->estimates);
+    page_cache_close(s->pages);
     ratelimit_close(s->limits);
     auth_close(s->auth);
     metrics_close(s->metrics);

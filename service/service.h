@@ -20,6 +20,7 @@ struct service {
     struct liveness *liveness;   /* liveness.h; NULL: nobody tries whether it can write */
     const struct route *routes;
     const struct openapi_document *description; /* openapi.h; of these routes */
+    struct page_cache *pages; /* page_cache.h; NULL: they are printed each time */
     answer_form_fn *draw; /* draws stored answers; NULL: they are given as JSON only */
     struct idempotency *idempotency; /* idempotency.h; NULL: keys are only in the
                                         database, and nobody waits without a thread */
