@@ -1,4 +1,4 @@
-/* gzip.c - compressed requests and replies: the only user of zlib. */
+/* gzip.c - compressed requests and replies: the only user of zlib in the program. */
 #include "service/gzip.h"
 
 #include "service/json.h"

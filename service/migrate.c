@@ -41,7 +41,7 @@ static const struct db_statement insert_applied = {
     "INSERT INTO schema_migration (version, name, sha256) VALUES ($1, $2, $3)", 0};
 
 struct run {
-    const struct migration *list;
+    const struct asset *list;
     size_t count;
     size_t applied_count; /* found in the database */
     struct arena *arena;
@@ -62,7 +62,7 @@ static enum error_code compare(const struct run *run, const struct applied *appl
         if (applied[i].version != i + 1)
             return fail(err, ERR_CONFLICT, "", "migration %zu has not run but %s has",
                         i + 1, applied[i].name);
-        hash_sha256_hex(run->list[i].sql, strlen(run->list[i].sql), sha256);
+        hash_sha256_hex(run->list[i].data, run->list[i].length, sha256);
         if (strcmp(sha256, applied[i].sha256) != 0)
             return fail(err, ERR_CONFLICT, "",
                         "migration %s has been edited since it ran on this database; "
@@ -78,7 +78,7 @@ static enum error_code run_next(struct db_session *s, void *context, struct erro
     struct run *run = context;
     struct applied *applied;
     char sha256[SHA256_HEX_SIZE];
-    const struct migration *next;
+    const struct asset *next;
 
     arena_reset(run->arena);
     TRY(db_execute(s, SCHEMA_LOCK, err));
@@ -89,15 +89,15 @@ static enum error_code run_next(struct db_session *s, void *context, struct erro
     if (run->applied_count == run->count)
         return OK;
     next = &run->list[run->applied_count];
-    hash_sha256_hex(next->sql, strlen(next->sql), sha256);
-    TRY(db_execute(s, next->sql, err));
+    hash_sha256_hex(next->data, next->length, sha256);
+    TRY(db_execute(s, next->data, err));
     return db_run(s, &insert_applied,
-                  DB_PARAMS(db_integer((uint64_t)next->version), db_text(next->name),
+                  DB_PARAMS(db_integer(run->applied_count + 1), db_text(next->path),
                             db_text(sha256)),
                   NULL, err);
 }
 
-enum error_code migrate_run(struct db *db, const struct migration *list, size_t count,
+enum error_code migrate_run(struct db *db, const struct asset *list, size_t count,
                             size_t *applied, struct error *err)
 {
     struct arena *session_arena = arena_create(SIZE_MAX);

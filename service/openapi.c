@@ -5,6 +5,7 @@
  */
 #include "service/openapi.h"
 
+#include "service/asset.h"
 #include "service/gzip.h"
 #include "service/hash.h"
 
@@ -637,7 +638,7 @@ static void print_parameters(const struct route *r, const struct description *d)
     text_addf(d->b, "]");
 }
 
-enum { EXAMPLE_MAX_BYTES = 4096 };
+enum { EXAMPLE_MAX_BYTES = 4096, EXAMPLE_FILE_MAX_BYTES = 8192 };
 
 /* JSON without the white space between its parts. NULL: no memory. */
 static const char *compact(const char *text, struct text_buffer *b)
@@ -677,8 +678,7 @@ static const char *kind_of(const struct route *r, const char *text, struct arena
 
 /* A pair that is shown. */
 struct pair {
-    const struct openapi_example *example;
-    const char *kind, *sides[ROLES];
+    const char *name, *kind, *sides[ROLES];
     size_t length;
 };
 
@@ -690,7 +690,8 @@ bool openapi_is_example(const struct route *r, const char *name)
     size_t length = prefix ? strlen(prefix) : 0;
 
     return length > 0 && strncmp(name, prefix, length) == 0 &&
-           (r->example || name[length] == 0 || name[length] == '-');
+           (r->example || name[length] == 0 || name[length] == '-' ||
+            name[length] == '.');
 }
 
 /* A body that is a text, as JSON. NULL: no memory. */
@@ -704,17 +705,51 @@ static const char *quoted(const char *text, struct text_buffer *b)
     return json.data;
 }
 
-/* False: it is too large to be shown, or there was no memory. */
-static bool read_pair(const struct route *r, const struct openapi_example *e,
+/* The file of an example with this ending; NULL: none. */
+static const struct asset *example_file(const char *name, const char *ending,
+                                        struct text_buffer *b)
+{
+    const char *path = arena_try_printf(b->arena, "%s%s", name, ending);
+
+    b->failed |= !path;
+    return path ? asset_find(example_files, path) : NULL;
+}
+
+/* Its text; "" without a file. NULL: it is too large to be shown, or no memory. */
+static const char *example_text(const struct asset *file, struct text_buffer *b)
+{
+    struct error err = {.arena = b->arena};
+    const char *text = "";
+
+    if (file && file->length > EXAMPLE_FILE_MAX_BYTES)
+        return NULL;
+    if (file && asset_text(file, &text, b->arena, &err) != OK) {
+        b->failed = true;
+        return NULL;
+    }
+    return text;
+}
+
+/* False: it is too large to be shown, is refused or answered with another status than 200
+ * and 201, or there was no memory. */
+static bool read_pair(const struct route *r, const char *name, const struct asset *answer,
                       struct pair *pair, struct text_buffer *b)
 {
-    const char *texts[ROLES] = {
-        [IN_REQUEST] = e->request ? e->request : "", [IN_ANSWER] = e->answer};
+    const struct asset *request = example_file(name, ".json", b);
+    const char *texts[ROLES];
 
-    *pair = (struct pair){.example = e};
+    if (strncmp(name, "error-", 6) == 0 || example_file(name, ".status", b))
+        return false;
+    if (!request)
+        request = example_file(name, ".txt", b);
+    texts[IN_REQUEST] = example_text(request, b);
+    texts[IN_ANSWER] = example_text(answer, b);
+    *pair = (struct pair){.name = name};
     for (int side = 0; side < ROLES; side++) {
         size_t length = 0;
 
+        if (!texts[side])
+            return false;
         pair->sides[side] = r->flags & ROUTE_TEXT_BODY && side == IN_REQUEST
                                 ? quoted(texts[side], b)
                                 : compact(texts[side], b);
@@ -734,11 +769,15 @@ static size_t choose_pairs(const struct route *r, struct pair pairs[KINDS_MAX],
 {
     size_t count = 0;
 
-    for (const struct openapi_example *e = openapi_examples; e->name; e++) {
+    for (const struct asset *answer = example_files; answer->path; answer++) {
+        const char *ending = strstr(answer->path, ".answer.json"), *name;
         struct pair pair;
         size_t i = 0;
 
-        if (!openapi_is_example(r, e->name) || !read_pair(r, e, &pair, b))
+        if (!ending || !openapi_is_example(r, answer->path))
+            continue;
+        name = arena_try_text(b->arena, answer->path, (size_t)(ending - answer->path));
+        if (!name || !read_pair(r, name, answer, &pair, b))
             continue;
         while (i < count && strcmp(pairs[i].kind, pair.kind) != 0)
             i++;
@@ -764,8 +803,7 @@ static void print_examples(const struct route *r, enum role side, int depth,
             continue;
         text_addf(d->b, first ? ",\"examples\":{" : ",");
         line(d, depth);
-        text_addf(d->b, "\"%s\":{\"value\":%s}", pairs[i].example->name,
-                  pairs[i].sides[side]);
+        text_addf(d->b, "\"%s\":{\"value\":%s}", pairs[i].name, pairs[i].sides[side]);
         first = false;
     }
     text_addf(d->b, first ? "" : "}");
@@ -1138,6 +1176,8 @@ static void print_paths(const struct route *routes, const struct description *d)
 
     text_addf(b, "\"paths\":{");
     for (const struct route *r = routes; r->method; r++) {
+        if (r->flags & ROUTE_ASSET)
+            continue;
         if (path && strcmp(path, r->path) == 0) {
             text_addf(b, ",");
         } else {
@@ -1318,6 +1358,8 @@ static void print_all(const struct route *routes, const struct openapi_limits *l
         .b = b, .routes = routes, .limits = *limits, .has_lines = has_lines};
 
     for (const struct route *r = routes; r->method; r++) {
+        if (r->flags & ROUTE_ASSET)
+            continue;
         collect(&d.schemas[IN_REQUEST], r->request, b);
         collect(&d.schemas[IN_ANSWER], r->response, b);
     }

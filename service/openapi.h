@@ -7,17 +7,8 @@
 /* Raised by each addition to a released description. */
 enum { API_REVISION = 1 };
 
-/* A pair below openapi/examples/, built into the program; ended by {0}. Not those of
- * refused requests, and no large ones. */
-struct openapi_example {
-    const char *name;    /* "placement-plain" */
-    const char *request; /* NULL: it has no body */
-    const char *answer;
-};
-extern const struct openapi_example openapi_examples[];
-
-/* Whether an example of this name belongs to the route: the name begins with what its row
- * says or, where that says nothing, with the name of the operation. */
+/* Whether an example of this name, or a file of it, belongs to the route: the name begins
+ * with what its row says or, where that says nothing, with the name of the operation. */
 bool openapi_is_example(const struct route *route, const char *name);
 
 /* Settings that bound members of requests; the committed description has the defaults. */

@@ -471,14 +471,17 @@ TEST_CASE("migrations run once, in order, and only as they were", "[db]")
     NEED_DATABASE();
     own_database base("gridplan_test_migrate");
     db_options o = test_db_options(base.url.c_str());
-    const migration list[] = {
-        {1, "0001_one", "CREATE TABLE one (n int); INSERT INTO one VALUES (1)"},
-        {2, "0002_two",
-         "INSERT INTO one SELECT pg_sleep(0.2)::text::int FROM one WHERE false;"
-         "INSERT INTO one VALUES (2)"},
-        {3, "0003_bad", "INSERT INTO one VALUES (3); SELECT 1/0"},
+    auto file = [](const char *name, const char *sql) {
+        return asset{name, "text/plain", "", sql, strlen(sql), nullptr, 0};
     };
-    const migration edited[] = {list[0], {2, "0002_two", "SELECT 1"}};
+    const asset list[] = {
+        file("0001_one", "CREATE TABLE one (n int); INSERT INTO one VALUES (1)"),
+        file("0002_two",
+             "INSERT INTO one SELECT pg_sleep(0.2)::text::int FROM one WHERE false;"
+             "INSERT INTO one VALUES (2)"),
+        file("0003_bad", "INSERT INTO one VALUES (3); SELECT 1/0"),
+    };
+    const asset edited[] = {list[0], file("0002_two", "SELECT 1")};
     test_db d(o);
     test_session s(d);
     error err{};

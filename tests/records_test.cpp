@@ -455,7 +455,7 @@ TEST_CASE("doubles of earlier times go when keys become unique", "[records][db]"
     error err{};
     size_t applied, before = 0;
 
-    while (!strstr(migrations[before].name, "failure_key"))
+    while (!strstr(migrations[before].path, "failure_key"))
         before++;
     REQUIRE_OK(migrate_run(d, migrations, before, &applied, &err));
     REQUIRE_OK(db_execute(
