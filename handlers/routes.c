@@ -1,8 +1,10 @@
-/* routes.c - all endpoints: the rooms' tables, joined by path. */
+/* routes.c - all endpoints: the rooms' tables, joined by path. What only reads may be
+ * called with the scope `read` too. */
 #include "handlers/routes.h"
 
 #include "handlers/claiming/routes.h"
 #include "handlers/coallocation/routes.h"
+#include "handlers/docs/routes.h"
 #include "handlers/evaluation/routes.h"
 #include "handlers/fault_tolerance/routes.h"
 #include "handlers/history/records.h"
@@ -28,11 +30,11 @@
 enum { ROUTES_MAX = 256 };
 
 static const struct route *const rooms[] = {
-    claiming_routes,   coallocation_routes, evaluation_routes, fault_tolerance_routes,
-    history_routes,    model_routes,        operations_routes, parallel_routes,
-    placement_routes,  prediction_routes,   queue_routes,      rescheduling_routes,
-    simulation_routes, site_history_routes, slurm_routes,      snapshots_routes,
-    stored_routes,     workflow_routes,
+    claiming_routes,        coallocation_routes, docs_routes,         evaluation_routes,
+    fault_tolerance_routes, history_routes,      model_routes,        operations_routes,
+    parallel_routes,        placement_routes,    prediction_routes,   queue_routes,
+    rescheduling_routes,    simulation_routes,   site_history_routes, slurm_routes,
+    snapshots_routes,       stored_routes,       workflow_routes,
 };
 
 static struct route joined[ROUTES_MAX + 1]; /* the last one stays {0} */
@@ -50,7 +52,10 @@ static size_t add(const struct route *room, size_t count)
     for (const struct route *r = room; r->method; r++) {
         if (count == ROUTES_MAX)
             abort(); /* raise it */
-        memcpy(&joined[count++], r, sizeof(*r));
+        joined[count] = *r;
+        if (strcmp(r->method, "GET") == 0 && r->scope != SCOPE_NONE)
+            joined[count].scope |= SCOPE_READ;
+        count++;
     }
     return count;
 }

@@ -215,8 +215,10 @@ bool auth_key_make(char *text, struct auth_key *key)
 static const struct {
     const char *name;
     unsigned bit;
-} scope_names[] = {
-    {"decide", SCOPE_DECIDE}, {"ingest", SCOPE_INGEST}, {"admin", SCOPE_ADMIN}};
+} scope_names[] = {{"decide", SCOPE_DECIDE},
+                   {"ingest", SCOPE_INGEST},
+                   {"admin", SCOPE_ADMIN},
+                   {"read", SCOPE_READ}};
 
 enum { SCOPE_NAME_COUNT = sizeof(scope_names) / sizeof(scope_names[0]) };
 
@@ -239,14 +241,14 @@ enum error_code auth_scopes_read(const char *text, unsigned *scopes, struct erro
 
         if (!bit)
             return fail(err, ERR_INVALID, "/scopes",
-                        "no scope '%.*s'; there are decide, ingest and admin",
+                        "no scope '%.*s'; there are decide, ingest, admin and read",
                         (int)length, p);
         bits |= bit;
         p += length + (p[length] == ',');
     }
     if (!bits)
         return fail(err, ERR_INVALID, "/scopes",
-                    "at least one of decide, ingest and admin");
+                    "at least one of decide, ingest, admin and read");
     *scopes = bits;
     return OK;
 }
@@ -462,8 +464,8 @@ static bool is_open(const struct auth *auth, enum scope scope, struct auth_grant
 {
     if (auth && auth->required && scope != SCOPE_NONE)
         return false;
-    grant->who =
-        (struct principal){"default", "", SCOPE_DECIDE | SCOPE_INGEST | SCOPE_ADMIN};
+    grant->who = (struct principal){
+        "default", "", SCOPE_DECIDE | SCOPE_INGEST | SCOPE_ADMIN | SCOPE_READ};
     grant->quota = grant->tenant_quota = quota_none();
     return true;
 }

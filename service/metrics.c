@@ -429,6 +429,29 @@ bool metrics_add(struct metrics *m, const struct metric_row *row)
     return true;
 }
 
+void metrics_each(struct metrics *m, metric_seen_fn *seen, void *context)
+{
+    static const char *const types[] = {
+        [EVENTS] = "counter", [SECONDS] = "counter", [HISTOGRAM] = "histogram"};
+    size_t asked_count = m ? __atomic_load_n(&m->asked_count, __ATOMIC_ACQUIRE) : 0;
+
+    for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        const struct family *f = &families[i];
+        char labels[128] = "";
+
+        for (size_t k = 0; k < LABELS_MAX && f->labels[k]; k++)
+            snprintf(labels + strlen(labels), sizeof(labels) - strlen(labels), "%s%s",
+                     k ? ", " : "", f->labels[k]);
+        if (!is_former(f))
+            seen(context, f->name, types[f->type], labels, f->help);
+    }
+    for (size_t i = 0; i < asked_count; i++)
+        if (i == 0 || strcmp(m->asked[i].name, m->asked[i - 1].name) != 0)
+            seen(context, m->asked[i].name,
+                 m->asked[i].type == METRIC_GAUGE ? "gauge" : "counter",
+                 m->asked[i].labels, m->asked[i].help);
+}
+
 /* ---- printing ---- */
 
 bool metrics_wants_openmetrics(const char *accept)

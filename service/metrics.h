@@ -75,6 +75,11 @@ struct metric_row {
 };
 bool metrics_add(struct metrics *m, const struct metric_row *row);
 
+/* Every family: those with labels from closed tables, then what was added. */
+typedef void metric_seen_fn(void *context, const char *name, const char *type,
+                            const char *labels, const char *help);
+void metrics_each(struct metrics *m, metric_seen_fn *seen, void *context);
+
 /* Content types of the two formats. */
 #define METRICS_TYPE_TEXT "text/plain; version=0.0.4; charset=utf-8"
 #define METRICS_TYPE_OPENMETRICS \

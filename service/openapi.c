@@ -552,6 +552,18 @@ static const struct failure {
 
 enum { FAILURES = sizeof(failures) / sizeof(failures[0]) };
 
+bool openapi_failure(const struct route *r, size_t i, const char **status,
+                     const char **doc)
+{
+    for (size_t k = 0; k < FAILURES; k++)
+        if (failures[k].applies(r) && i-- == 0) {
+            *status = failures[k].status;
+            *doc = failures[k].doc;
+            return true;
+        }
+    return false;
+}
+
 static void print_path_parameters(const struct route *r, bool *first,
                                   const struct description *d)
 {

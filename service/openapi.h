@@ -11,6 +11,11 @@ enum { API_REVISION = 1 };
  * with what its row says or, where that says nothing, with the name of the operation. */
 bool openapi_is_example(const struct route *route, const char *name);
 
+/* The i-th status of a refusal that the operation may be answered with; false: no more.
+ */
+bool openapi_failure(const struct route *route, size_t i, const char **status,
+                     const char **doc);
+
 /* Settings that bound members of requests; the committed description has the defaults. */
 struct openapi_limits {
     double time_limit_max_s, simulation_time_limit_s;

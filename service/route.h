@@ -35,7 +35,13 @@ enum route_work {
 };
 
 /* What a key must allow; bits of api_key.scopes. */
-enum scope { SCOPE_NONE = 0, SCOPE_DECIDE = 1, SCOPE_INGEST = 2, SCOPE_ADMIN = 4 };
+enum scope {
+    SCOPE_NONE = 0,
+    SCOPE_DECIDE = 1,
+    SCOPE_INGEST = 2,
+    SCOPE_ADMIN = 4,
+    SCOPE_READ = 8
+};
 
 enum route_flag {
     ROUTE_IDEMPOTENT_KEY = 1, /* stores something: Idempotency-Key is honoured */

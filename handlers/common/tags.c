@@ -1,7 +1,7 @@
 /* tags.c - names and sentences of the rooms of the API. */
 #include "handlers/common/tags.h"
 
-const struct route_tag api_tags[] = {
+const struct route_tag api_tags[API_TAGS] = {
     {"Placement", "Which resource each independent job should run on, the snapshots of "
                   "resources that decisions read, and when to move a running job."},
     {"Workflows", "Where and when tasks run that need each other's outputs."},

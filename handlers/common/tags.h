@@ -8,8 +8,10 @@
 
 #include "service/route.h"
 
+enum { API_TAGS = 11 };
+
 /* In the order of the description. */
-extern const struct route_tag api_tags[];
+extern const struct route_tag api_tags[API_TAGS];
 
 #define TAG_PLACEMENT       (&api_tags[0])
 #define TAG_WORKFLOWS       (&api_tags[1])

@@ -1,4 +1,6 @@
 /* algorithms.c - GET /v1/algorithms: the policy tables, printed. */
+#include "handlers/operations/algorithms.h"
+
 #include "handlers/operations/routes.h"
 
 #include "algorithms/checkpoint/checkpoint.h"
@@ -20,13 +22,7 @@
 
 #include <string.h>
 
-/* Every family, by name. */
-static const struct family {
-    const char *name, *endpoint;
-    const struct policy *policies;
-    /* Whether the i-th option has a part in what a policy decides; NULL: all have. */
-    bool (*reads)(const struct policy *policy, size_t i);
-} families[] = {
+const struct policy_family policy_families[] = {
     {"checkpoint", "/v1/checkpoint-intervals", checkpoint_policies,
      checkpoint_reads_option},
     {"claim", "/v1/claims", co_claim_policies, NULL},
@@ -49,7 +45,7 @@ static const struct family {
 
 const char *algorithm_endpoint(const char *name)
 {
-    for (const struct family *f = families; f->name; f++)
+    for (const struct policy_family *f = policy_families; f->name; f++)
         if (policy_find(f->policies, name))
             return f->endpoint;
     return NULL;
@@ -203,7 +199,7 @@ static struct option option_of(const struct param *p)
 }
 
 /* Its own options first, then those that it shares. */
-static void fill_options(const struct family *family, const struct policy *policy,
+static void fill_options(const struct policy_family *family, const struct policy *policy,
                          struct algorithm *out, struct arena *a)
 {
     size_t own = params_count(policy->params), common = params_count(policy->common);
@@ -239,7 +235,8 @@ static void fill_sources(const struct policy *policy, struct algorithm *out,
         out->deviation_count++;
 }
 
-static bool is_wanted(const struct family *family, const struct algorithms_query *query)
+static bool is_wanted(const struct policy_family *family,
+                      const struct algorithms_query *query)
 {
     return !query->family || strcmp(query->family, family->name) == 0;
 }
@@ -252,14 +249,14 @@ enum error_code get_algorithms(struct request *rq, const void *in, void *out)
     size_t first, count = 0;
 
     (void)in;
-    for (const struct family *f = families; f->name; f++)
+    for (const struct policy_family *f = policy_families; f->name; f++)
         if (is_wanted(f, query))
             count += policies_count(f->policies);
     list = NEW(rq->arena, struct algorithm, count);
     TRY(page_cut(rq, &query->page, count, &first, &answer->item_count,
                  &answer->next_page_token));
     answer->items = list + first;
-    for (const struct family *f = families; f->name; f++) {
+    for (const struct policy_family *f = policy_families; f->name; f++) {
         if (!is_wanted(f, query))
             continue;
         for (const struct policy *p = f->policies; p->name; p++, list++) {
