@@ -29,6 +29,14 @@ extern const size_t migration_count;
 extern const struct asset example_files[];
 extern const size_t example_file_count;
 
+/* service/ui/, packed; what has a hash in its name is below /ui/. */
+extern const struct asset ui_files[];
+extern const size_t ui_file_count;
+
+/* openapi/, packed: "CHANGES.md", "docs/which.md", "docs/algorithms/queue.easy.md". */
+extern const struct asset doc_files[];
+extern const size_t doc_file_count;
+
 /* The row of this path; NULL: none. */
 const struct asset *asset_find(const struct asset *list, const char *path);
 

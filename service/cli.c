@@ -6,6 +6,7 @@
 #include "service/clock.h"
 #include "service/config.h"
 #include "service/health.h"
+#include "service/log.h"
 #include "service/migrate.h"
 #include "service/openapi.h"
 #include "service/openapi_compare.h"
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -42,6 +44,9 @@ struct cli {
     bool check_config, help, version;
     bool expand;                  /* of `simulate` */
     const char *compare, *breaks; /* files, of `openapi`; NULL: not given */
+    const char *out;              /* folder, of `docs` */
+    answer_form_fn *draw;
+    pages_fn *pages;
     struct health_target health;
     int exit_status; /* of a command that is done; 0 unless it says otherwise */
     bool reported;   /* the command has printed its errors itself */
@@ -433,6 +438,83 @@ static enum error_code run_simulate(struct cli *c, struct error *err)
     return code;
 }
 
+/* ---- docs ---- */
+
+/* The folders of a file's path. */
+static bool make_folders(char *path)
+{
+    for (char *p = path + 1; (p = strchr(p, '/')); p++) {
+        *p = 0;
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return false;
+        *p = '/';
+    }
+    return true;
+}
+
+/* A page or a file as GET of its path answers; a page is the index.html of a folder.
+ * *written: false when there is none, as of an example that cannot be drawn. */
+static enum error_code write_page(struct cli *c, struct service *service,
+                                  const char *path, bool *written, struct arena *a,
+                                  struct error *err)
+{
+    struct message m = {.method = "GET", .path = path};
+    struct reply reply;
+    bool is_page;
+    char *file;
+    FILE *out;
+
+    route_answer(service, &m, NULL, true, &reply, a);
+    *written = reply.status == 200;
+    if (!*written)
+        return OK;
+    is_page = strncmp(reply.content_type, "text/html", 9) == 0;
+    file = arena_try_printf(a, "%s%s%s", c->out, path,
+                            !is_page                        ? ""
+                            : path[strlen(path) - 1] == '/' ? "index.html"
+                                                            : "/index.html");
+    if (!file)
+        return fail_memory(err);
+    out = make_folders(file) ? fopen(file, "w") : NULL;
+    if (!out)
+        return fail(err, ERR_INVALID, "out", "%s: %s", file, strerror(errno));
+    fwrite(reply.body, 1, reply.body_length, out);
+    return fclose(out) == 0
+               ? OK
+               : fail(err, ERR_INVALID, "out", "%s: %s", file, strerror(errno));
+}
+
+static enum error_code run_docs(struct cli *c, struct error *err)
+{
+    struct service service = {.config = &c->config, .routes = c->routes, .draw = c->draw};
+    struct arena *a = arena_create(SIMULATE_ARENA_BYTES);
+    const char *const *paths;
+    size_t count, done = 0;
+    enum error_code code = OK;
+
+    if (!a)
+        return fail_memory(err);
+    if (!c->out) {
+        arena_close(a);
+        return fail(err, ERR_INVALID, "out", "docs --out FOLDER");
+    }
+    c->config.docs = true;
+    log_open(LOG_ERROR, STDERR_FILENO);
+    paths = c->pages(c->routes, &count, c->arena);
+    for (size_t i = 0; i < count && code == OK; i++) {
+        bool written;
+
+        arena_reset(a);
+        code = write_page(c, &service, paths[i], &written, a, err);
+        done += code == OK && written;
+    }
+    log_close();
+    arena_close(a);
+    if (code == OK)
+        printf("%zu files below %s\n", done, c->out);
+    return code;
+}
+
 static const struct command {
     const char *name;
     command_fn *run; /* NULL: serve */
@@ -448,6 +530,7 @@ static const struct command {
     {"health", run_health,
      "[--url http://HOST:PORT | --unix PATH] [--ready]: ask a running service; exit 0\n"
      "             when /livez, or /readyz, says 200, else 3"},
+    {"docs", run_docs, "--out FOLDER: write the manual, as /docs/ shows it, into files"},
     {"openapi", run_openapi,
      "print the description of the API; with --compare FILE what it breaks for clients\n"
      "             of that one, exit 1 if it does; --breaks FILE lists what may break\n"
@@ -458,6 +541,15 @@ static const struct command {
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+
+bool cli_command(size_t i, const char **name, const char **doc)
+{
+    if (i >= COMMAND_COUNT)
+        return false;
+    *name = commands[i].name;
+    *doc = commands[i].doc;
+    return true;
+}
 
 /* ---- the command line ---- */
 
@@ -532,7 +624,7 @@ static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
             take_switch(*argv, "--expand", &c->expand) +
             take_switch(*argv, "--ready", &c->health.ready) +
             take_flag(argv, "--compare", &c->compare) +
-            take_flag(argv, "--breaks", &c->breaks) +
+            take_flag(argv, "--out", &c->out) + take_flag(argv, "--breaks", &c->breaks) +
             take_flag(argv, "--url", &c->health.url) +
             take_flag(argv, "--unix", &c->health.unix_socket) +
             take_flag(argv, "--tenant", &c->tenant) +
@@ -609,10 +701,12 @@ static int run(struct cli *c, char **argv, const char **rest, struct error *err)
 }
 
 int cli_run(int argc, char **argv, const struct route *route_table,
-            const struct route *expansion, answer_form_fn *draw)
+            const struct route *expansion, answer_form_fn *draw, pages_fn *pages)
 {
     struct cli c = {.routes = route_table,
                     .expansion = expansion,
+                    .draw = draw,
+                    .pages = pages,
                     .tenant = "default",
                     .scopes = "decide"};
     struct error err = {0};

@@ -1,0 +1,431 @@
+// docs_test.cpp - the manual: every page is there, its links lead somewhere, texts are
+// escaped, and what is kept of it.
+#include "tests/api.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+
+extern "C" {
+#include "handlers/docs/docs.h"
+#include "handlers/docs/markdown.h"
+#include "handlers/operations/algorithms.h"
+#include "service/asset.h"
+#include "service/gzip.h"
+#include "service/hash.h"
+#include "service/page_cache.h"
+}
+
+namespace
+{
+
+std::string markdown(const std::string &text)
+{
+    test_arena a(1 << 20);
+    text_buffer b{};
+
+    b.arena = a;
+    markdown_print(text.c_str(), 2, &b);
+    return b.data ? std::string(b.data, b.length) : "";
+}
+
+struct manual : api {
+    config settings = *handle()->config;
+    page_cache *cache = page_cache_create(1 << 26);
+
+    manual()
+    {
+        handle()->config = &settings;
+        handle()->pages = cache;
+    }
+    ~manual()
+    {
+        page_cache_close(cache);
+    }
+};
+
+std::vector<std::string> all_paths()
+{
+    test_arena a(1 << 26);
+    size_t count;
+    const char *const *paths = docs_paths(routes(), &count, a);
+
+    return std::vector<std::string>(paths, paths + count);
+}
+
+std::set<std::string> links_of(const std::string &html)
+{
+    static const std::regex link("(?:href|src)=\"([^\"#]*)[\"#]");
+    std::set<std::string> found;
+
+    for (std::sregex_iterator i(html.begin(), html.end(), link), end; i != end; ++i)
+        found.insert((*i)[1]);
+    return found;
+}
+
+std::string decoded(const std::string &path)
+{
+    std::string out;
+
+    for (size_t i = 0; i < path.size(); i++)
+        if (path[i] == '%' && i + 2 < path.size()) {
+            out += (char)std::stoi(path.substr(i + 1, 2), nullptr, 16);
+            i += 2;
+        } else {
+            out += path[i];
+        }
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("markdown becomes HTML, and HTML in it stays text", "[docs]")
+{
+    const struct {
+        const char *text, *html;
+    } cases[] = {
+        {"", ""},
+        {"a & b <i>", "<p>a &amp; b &lt;i&gt;</p>\n"},
+        {"# A b!\ntext", "<h2 id=\"a-b\">A b!</h2>\n<p>text</p>\n"},
+        {"###### six", "<h6 id=\"six\">six</h6>\n"},
+        {"one\ntwo\n\nthree", "<p>one\ntwo</p>\n<p>three</p>\n"},
+        {"- a\n- b\n  more", "<ul>\n<li>a</li>\n<li>b\nmore</li>\n</ul>\n"},
+        {"1. a\n2. b", "<ol>\n<li>a</li>\n<li>b</li>\n</ol>\n"},
+        {"**b** `c<` x*y", "<p><strong>b</strong> <code>c&lt;</code> x*y</p>\n"},
+        {"**open `open [open", "<p>**open `open [open</p>\n"},
+        {"[t](/docs/)", "<p><a href=\"/docs/\">t</a></p>\n"},
+        {"[t](https://e.org/x)", "<p><a href=\"https://e.org/x\">t</a></p>\n"},
+        {"[t](javascript:alert(1))", "<p>[t](javascript:alert(1))</p>\n"},
+        {"[t](http://e.org)", "<p>[t](http://e.org)</p>\n"},
+        {"[t](//e.org)", "<p>[t](//e.org)</p>\n"},
+        {"[t](/a\"b)", "<p><a href=\"/a&quot;b\">t</a></p>\n"},
+        {"```formula\na < b\n```\nx",
+         "<pre id=\"eq-1\" class=\"formula\">a &lt; b\n</pre>\n<p>x</p>\n"},
+        {"```\nnever closed", "<pre>never closed\n</pre>\n"},
+        {"    curl x\n    more\nend",
+         "<pre class=\"sh\">curl x\nmore\n</pre>\n<p>end</p>\n"},
+        {"| a | b |\n| --- | --- |\n| 1 | `2` |",
+         "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">a</th><th "
+         "scope=\"col\">b</th></tr>\n</thead><tbody>\n<tr><td>1</td><td><code>2</code></"
+         "td>"
+         "</tr>\n</tbody></table></div>\n"},
+    };
+
+    for (auto &c : cases) {
+        INFO(c.text);
+        CHECK(markdown(c.text) == c.html);
+    }
+}
+
+TEST_CASE("any text as markdown gives balanced tags", "[docs][property]")
+{
+    const std::string letters = "#-*`[]()| \n<>1.a&\"";
+    unsigned state = 1;
+
+    for (int round = 0; round < 2000; round++) {
+        std::string text;
+        for (unsigned n = round % 60; n > 0; n--) {
+            state = state * 1664525u + 1013904223u;
+            text += letters[(state >> 16) % letters.size()];
+        }
+        std::string html = markdown(text);
+        std::vector<std::string> open;
+        static const std::regex tag("<(/?)([a-z0-9]+)[^>]*>");
+        bool balanced = true;
+
+        for (std::sregex_iterator i(html.begin(), html.end(), tag), end; i != end; ++i) {
+            if ((*i)[1].length() == 0)
+                open.push_back((*i)[2]);
+            else if (!open.empty() && open.back() == (*i)[2])
+                open.pop_back();
+            else
+                balanced = false;
+        }
+        INFO(text << "\n" << html);
+        CHECK((balanced && open.empty()));
+    }
+}
+
+TEST_CASE("every page is there, and every link leads somewhere", "[docs][api]")
+{
+    manual service;
+    std::vector<std::string> paths = all_paths();
+    std::map<std::string, std::string> pages;
+    size_t pictures = 0;
+
+    CHECK(paths.size() > 900);
+    for (const std::string &path : paths) {
+        api_reply r = service.get(path);
+        bool chart = path.size() > 4 && path.substr(path.size() - 4) == ".svg";
+
+        INFO(path);
+        CHECK((r.status == 200 || (chart && r.status == 404)));
+        pictures += chart && r.status == 200 && path != "/favicon.svg";
+        if (r.status != 200)
+            continue;
+        std::string type = r.headers["Content-Type"];
+        pages[path] = type.rfind("text/html", 0) == 0 ? r.body : "";
+        if (type.rfind("text/html", 0) == 0) {
+            CHECK(r.headers["Content-Security-Policy"].find("default-src 'none'") == 0);
+            CHECK(r.body.find("<script") == std::string::npos);
+            CHECK(r.body.find(" style=") == std::string::npos);
+            CHECK(r.body.find("<title>") != std::string::npos);
+        }
+    }
+    CHECK(pictures > 30);
+    std::set<std::string> seen;
+    for (auto &[path, html] : pages)
+        for (const std::string &link : links_of(html)) {
+            if (link.empty() || link.rfind("https://", 0) == 0 ||
+                !seen.insert(link).second)
+                continue;
+            INFO(path << " links to " << link);
+            CHECK(link[0] == '/');
+            int status =
+                pages.count(decoded(link)) ? 200 : service.get(decoded(link)).status;
+            CHECK(status == 200);
+        }
+    CHECK(seen.size() > 500);
+}
+
+TEST_CASE("every policy has a text of its own: idea, when, when not", "[docs]")
+{
+    test_arena a(1 << 24);
+    std::set<std::string> wanted;
+    size_t count = 0;
+
+    for (const policy_family *f = policy_families; f->name; f++)
+        for (const policy *p = f->policies; p->name; p++, count++) {
+            std::string name =
+                std::string("algorithms/") + f->name + "." + p->name + ".md";
+            const char *text = docs_file(name.c_str(), a);
+
+            INFO(name);
+            wanted.insert("docs/" + name);
+            CHECK(text != nullptr);
+            for (const char *part : {"# Idea", "# When to use", "# When not"})
+                CHECK((text && strstr(text, part)));
+        }
+    CHECK(count > 90);
+    for (const asset *f = doc_files; f->path; f++)
+        if (std::string(f->path).rfind("docs/algorithms/", 0) == 0) {
+            INFO(f->path);
+            CHECK(wanted.count(f->path) == 1);
+        }
+}
+
+TEST_CASE("every operation, policy and code has its page in the index", "[docs]")
+{
+    std::vector<std::string> list = all_paths();
+    std::set<std::string> paths(list.begin(), list.end());
+
+    for (const route *r = routes(); r->method; r++)
+        if (!(r->flags & ROUTE_ASSET))
+            CHECK(paths.count(std::string("/docs/api/") + r->operation) == 1);
+    for (const policy_family *f = policy_families; f->name; f++)
+        for (const policy *p = f->policies; p->name; p++)
+            CHECK(paths.count(std::string("/docs/algorithms/") + f->name + "/" +
+                              p->name) == 1);
+    for (const char *code : {"invalid", "unknown_member", "conflict", "rate_limited"})
+        CHECK(paths.count(std::string("/docs/errors/") + code) == 1);
+    CHECK(paths.size() == list.size()); // each once
+}
+
+TEST_CASE("what is not there is answered with the nearest pages", "[docs][api]")
+{
+    manual service;
+    api_reply r = service.get("/docs/api/decidePlacement");
+
+    CHECK(r.status == 404);
+    CHECK(r.headers["Content-Type"] == "text/html; charset=utf-8");
+    CHECK(r.body.find("/docs/api/decidePlacements") != std::string::npos);
+    CHECK(links_of(r.body).size() >= 3);
+    r = service.get("/docs/<script>x</script>");
+    CHECK(r.status == 404);
+    CHECK(r.body.find("<script>x") == std::string::npos);
+    r = service.get("/docs");
+    CHECK(r.status == 308);
+    CHECK(r.headers["Location"] == "/docs/");
+    CHECK(service.get("/ui/app.js").status == 404);
+    CHECK(service.get("/ui/app.js").json()["code"] == "not_found");
+    CHECK(service.get("/ui/").status == 404);
+}
+
+TEST_CASE("pages have a tag for each encoding, and are asked for again", "[docs][api]")
+{
+    manual service;
+    api_reply plain = service.get("/docs/which");
+    api_reply packed =
+        service.call("GET", "/docs/which", "", {{"accept_encoding", "gzip"}});
+    std::string tag = plain.headers["ETag"], packed_tag = packed.headers["ETag"];
+
+    CHECK(plain.headers["Cache-Control"] == "no-cache");
+    CHECK(plain.headers["Vary"] == "Accept-Encoding");
+    CHECK(packed.headers["Content-Encoding"] == "gzip");
+    CHECK(tag != packed_tag);
+    test_arena a(1 << 22);
+    error err{};
+    const char *text;
+    size_t length;
+    REQUIRE(gzip_inflate(packed.body.data(), packed.body.size(), 1 << 20, &text, &length,
+                         a, &err) == OK);
+    CHECK(std::string(text, length) == plain.body);
+    for (const std::string &known :
+         {tag, packed_tag, "\"x\", " + tag, std::string("*")}) {
+        api_reply again =
+            service.call("GET", "/docs/which", "", {{"if_none_match", known}});
+        INFO(known);
+        CHECK(again.status == 304);
+        CHECK(again.body.empty());
+        CHECK(again.headers["Vary"] == "Accept-Encoding");
+    }
+    CHECK(service.call("GET", "/docs/which", "", {{"if_none_match", "\"x\""}}).status ==
+          200);
+
+    std::string css;
+    for (const std::string &link : links_of(plain.body))
+        if (link.rfind("/ui/docs.", 0) == 0)
+            css = link;
+    api_reply style = service.get(css);
+    CHECK(std::regex_match(css, std::regex("/ui/docs\\.[0-9a-f]{10}\\.css")));
+    CHECK(style.status == 200);
+    CHECK(style.headers["Content-Type"] == "text/css; charset=utf-8");
+    CHECK(style.headers["Cache-Control"] == "public, max-age=31536000, immutable");
+    CHECK(style.headers["X-Content-Type-Options"] == "nosniff");
+    CHECK(
+        service.call("GET", css, "", {{"if_none_match", style.headers["ETag"]}}).status ==
+        304);
+}
+
+TEST_CASE("the root is a page for browsers and service-info for programs", "[docs][api]")
+{
+    manual service;
+    api_reply info = service.get("/v1/service-info");
+
+    for (const char *accept : {"*/*", "application/json", "text/plain, */*"}) {
+        api_reply r = service.call("GET", "/", "", {{"accept", accept}});
+        INFO(accept);
+        CHECK(r.status == 200);
+        CHECK(r.headers["Content-Type"] == "application/json");
+        CHECK(r.headers["Vary"] == "Accept");
+        CHECK(r.json() == info.json());
+    }
+    CHECK(service.get("/").status == 200);
+    service.settings.ui = false;
+    api_reply off = service.call("GET", "/", "", {{"accept", "text/html,*/*;q=0.8"}});
+    CHECK(off.status == 404);
+    CHECK(off.json()["errors"][0]["hint"].is_string());
+    service.settings.docs = false;
+    CHECK(service.get("/docs/").status == 404);
+}
+
+TEST_CASE("portals that may show pages in frames are named", "[docs][api]")
+{
+    manual service;
+
+    CHECK(service.get("/docs/which")
+              .headers["Content-Security-Policy"]
+              .find("frame-ancestors 'none'") != std::string::npos);
+    service.settings.frame_ancestors = "https://a.example,https://b.example";
+    CHECK(service.get("/docs/glossary")
+              .headers["Content-Security-Policy"]
+              .find("frame-ancestors https://a.example https://b.example") !=
+          std::string::npos);
+}
+
+TEST_CASE("commands on pages have the address that the client uses", "[docs][api]")
+{
+    manual service;
+
+    service.settings.public_url = "https://plan.example.org";
+    CHECK(service.get("/docs/api/decidePlacements")
+              .body.find("https://plan.example.org/v1/placements") != std::string::npos);
+    service.settings.public_url = "";
+    service.settings.port = 8081;
+    CHECK(service.get("/docs/api/decidePlacements")
+              .body.find("http://127.0.0.1:8081/v1/placements") != std::string::npos);
+}
+
+TEST_CASE("the search weighs titles, names and texts", "[docs][api]")
+{
+    manual service;
+    auto first = [&](const std::string &q) {
+        std::string body = service.get("/docs/search?q=" + q).body;
+        size_t at = body.find("<li><a href=\"");
+        return at == std::string::npos
+                   ? ""
+                   : body.substr(at + 13, body.find('"', at + 13) - at - 13);
+    };
+
+    CHECK(first("sufferage_pass") == "/docs/algorithms/placement/sufferage_pass");
+    CHECK(first("etc_s").rfind("/docs/api/", 0) == 0);
+    CHECK(first("GRIDPLAN_PORT") == "/docs/settings");
+    CHECK(first("nothingofthekind") == "");
+    CHECK(service.get("/docs/search").status == 200);
+    CHECK(service.get("/docs/search?q=" + std::string(201, 'a')).status == 422);
+    CHECK(service.get("/docs/search?q=<script>").body.find("value=\"&lt;script&gt;\"") !=
+          std::string::npos);
+}
+
+TEST_CASE("kept pages: the oldest go when there is no room", "[docs]")
+{
+    test_arena a(1 << 20);
+    cached_page page{"text/html", "0123456789", 10, 20, "tag"}, got{};
+    page_cache *c = page_cache_create(1000);
+
+    REQUIRE(c);
+    CHECK_FALSE(page_cache_take(c, "a", &got, a));
+    page_cache_keep(c, "a", &page);
+    page_cache_keep(c, "a", &page); // once
+    size_t one = page_cache_bytes(c);
+    REQUIRE(page_cache_take(c, "a", &got, a));
+    CHECK(std::string(got.gz, got.gz_length) == "0123456789");
+    CHECK(std::string(got.etag) == "tag");
+    CHECK(got.length == 20);
+    for (char key = 'b'; key <= 'z'; key++) {
+        const char text[] = {key, 0};
+        page_cache_keep(c, text, &page);
+        CHECK(page_cache_bytes(c) <= 1000);
+        CHECK(page_cache_take(c, text, &got, a));
+    }
+    CHECK_FALSE(page_cache_take(c, "a", &got, a));
+    CHECK(page_cache_bytes(c) / one == 1000 / one);
+    page.gz_length = 2000; // larger than all
+    page_cache_keep(c, "large", &page);
+    CHECK_FALSE(page_cache_take(c, "large", &got, a));
+    page_cache_close(c);
+    CHECK_FALSE(page_cache_take(nullptr, "a", &got, a));
+    page_cache_close(nullptr);
+}
+
+TEST_CASE("vendored files are those that MANIFEST names", "[docs]")
+{
+    std::filesystem::path folder = GRIDPLAN_SOURCE_DIR "/service/ui/vendor";
+    std::ifstream manifest(folder / "MANIFEST");
+    std::set<std::string> listed;
+    size_t rows = 0;
+
+    for (std::string line; std::getline(manifest, line);) {
+        if (line[0] == '#')
+            continue;
+        std::istringstream in(line);
+        std::string name, version, licence, integrity, sha256, file;
+        in >> name >> version >> licence >> integrity >> sha256 >> file;
+        std::ifstream data(folder / file, std::ios::binary);
+        std::stringstream text;
+        text << data.rdbuf();
+        char hex[SHA256_HEX_SIZE];
+        hash_sha256_hex(text.str().data(), text.str().size(), hex);
+        INFO(file);
+        CHECK(sha256 == hex);
+        listed.insert(file);
+        rows++;
+    }
+    CHECK(rows >= 4);
+    for (auto &entry : std::filesystem::recursive_directory_iterator(folder))
+        if (entry.path().extension() == ".js" || entry.path().extension() == ".css")
+            CHECK(listed.count(
+                      std::filesystem::relative(entry.path(), folder).string()) == 1);
+}
