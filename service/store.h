@@ -151,6 +151,17 @@ struct store_decision {
     const char *history_document;  /* JSON of what else was looked up; NULL: nothing */
     const char *answer;            /* JSON; NULL in lists */
     double api_revision; /* of the release that decided; NAN: before they were counted */
+    /* Taken from the answer by the database; JSON_NO_INTEGER, NAN: not known. */
+    uint64_t job_count, unplaced_count;
+    double makespan_s, gap_ratio, decide_s;
+};
+
+/* Which decisions; NULL, NAN: any. */
+struct store_decision_filter {
+    const char *endpoint, *algorithm, *status;
+    const char *job_id;        /* the answer names this job or task */
+    const char *q;             /* the decision's id begins so */
+    double from_at_s, to_at_s; /* made in [from, to) */
 };
 
 /* ERR_CONFLICT if there is one of that id. */
@@ -163,10 +174,10 @@ enum error_code store_decision_read(struct db_session *s, const char *tenant,
                                     const char *decision_id, struct store_decision *out,
                                     struct arena *a, struct error *err);
 
-/* Newest first, made in [from, to); endpoint NULL: any. */
+/* Newest first. */
 enum error_code store_decisions_list(struct db_session *s, const char *tenant,
-                                     const char *endpoint, double from_at_s,
-                                     double to_at_s, const struct store_page *page,
+                                     const struct store_decision_filter *filter,
+                                     const struct store_page *page,
                                      const struct store_decision **list, size_t *count,
                                      const char **next_token, struct arena *a,
                                      struct error *err);

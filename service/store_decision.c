@@ -1,4 +1,5 @@
 /* store_decision.c - decisions, with all that is needed to repeat them. */
+#include "service/json.h"
 #include "service/store_token.h"
 #include "service/uuid.h"
 
@@ -18,35 +19,57 @@ static const struct db_column columns[] = {
     DB_COLUMN(struct store_decision, history_document, DB_TEXT),
     DB_COLUMN(struct store_decision, answer, DB_TEXT),
     DB_COLUMN(struct store_decision, api_revision, DB_NUMBER),
+    DB_COLUMN(struct store_decision, job_count, DB_INTEGER),
+    DB_COLUMN(struct store_decision, unplaced_count, DB_INTEGER),
+    DB_COLUMN(struct store_decision, makespan_s, DB_NUMBER),
+    DB_COLUMN(struct store_decision, gap_ratio, DB_NUMBER),
+    DB_COLUMN(struct store_decision, decide_s, DB_NUMBER),
     {0},
 };
 
 #define DECISION_HEAD \
     "decision_id, created_at, route, algorithm, status, seed, request_sha256"
 #define DECISION_BODY "request, snapshot_document, history_document, answer"
+#define NO_COUNT      "9223372036854775807" /* no value; see known() */
+#define DECISION_FIGURES                                                         \
+    "coalesce(job_count, " NO_COUNT "), coalesce(unplaced_count, " NO_COUNT ")," \
+    " makespan_s, gap_ratio, decide_s"
 
 static const struct db_statement insert_decision = {
     "insert_decision",
-    "INSERT INTO decision (tenant, " DECISION_HEAD ", " DECISION_BODY ", api_revision)"
-    " VALUES ($1, $2, now(), $3, $4, $5, $6, $7, $8, $9, $10, $11,"
-    " $12::double precision::integer)"
-    " ON CONFLICT DO NOTHING",
+    "INSERT INTO decision (tenant, " DECISION_HEAD ", " DECISION_BODY ", api_revision,"
+    " job_count, unplaced_count, makespan_s, gap_ratio, decide_s)"
+    " SELECT $1, $2, now(), $3, $4, $5, $6, $7, $8, $9, $10, $11,"
+    " $12::double precision::integer,"
+    " (SELECT sum(jsonb_array_length(list)) FROM jsonb_each(a) AS member (name, list)"
+    "   WHERE name IN ('placements', 'schedule', 'starts', 'waiting', 'intervals',"
+    "    'unplaced') AND jsonb_typeof(list) = 'array'),"
+    " CASE jsonb_typeof(a -> 'unplaced') WHEN 'array'"
+    "  THEN jsonb_array_length(a -> 'unplaced') END,"
+    " (a #>> '{objective,makespan_s}')::double precision,"
+    " (a #>> '{objective,gap_ratio}')::double precision,"
+    " (a #>> '{timings,decide_s}')::double precision"
+    " FROM (SELECT $11::jsonb) AS answer (a) ON CONFLICT DO NOTHING",
     0};
 
 static const struct db_statement select_decision = {
     "select_decision",
-    "SELECT " DECISION_HEAD ", " DECISION_BODY ", api_revision::double precision"
-    " FROM decision"
-    " WHERE tenant = $1 AND decision_id = $2",
+    "SELECT " DECISION_HEAD ", " DECISION_BODY
+    ", api_revision::double precision, " DECISION_FIGURES
+    " FROM decision WHERE tenant = $1 AND decision_id = $2",
     DB_REPEATABLE};
 
 static const struct db_statement select_decisions = {
     "select_decisions",
     "SELECT " DECISION_HEAD ", NULL::text, NULL::text, NULL::text, NULL::text,"
-    " api_revision::double precision"
-    " FROM decision"
+    " api_revision::double precision, " DECISION_FIGURES " FROM decision"
     " WHERE tenant = $1 AND created_at >= $2 AND created_at < $3"
     " AND (created_at, decision_id) < ($4, $5) AND ($6::text IS NULL OR route = $6)"
+    " AND ($8::text IS NULL OR algorithm = $8) AND ($9::text IS NULL OR status = $9)"
+    " AND ($10::text IS NULL OR starts_with(decision_id::text, lower($10)))"
+    " AND ($11::text IS NULL"
+    "  OR strpos(answer, '\"job_id\":' || to_json($11::text)) > 0"
+    "  OR strpos(answer, '\"task_id\":' || to_json($11::text)) > 0)"
     " ORDER BY created_at DESC, decision_id DESC LIMIT $7",
     DB_REPEATABLE};
 
@@ -71,6 +94,15 @@ enum error_code store_decision_create(struct db_session *s, const char *tenant,
     return OK;
 }
 
+/* Counts that the database does not know have no value. */
+static void known(struct store_decision *d)
+{
+    if (d->job_count == INT64_MAX)
+        d->job_count = JSON_NO_INTEGER;
+    if (d->unplaced_count == INT64_MAX)
+        d->unplaced_count = JSON_NO_INTEGER;
+}
+
 enum error_code store_decision_read(struct db_session *s, const char *tenant,
                                     const char *decision_id, struct store_decision *out,
                                     struct arena *a, struct error *err)
@@ -82,12 +114,13 @@ enum error_code store_decision_read(struct db_session *s, const char *tenant,
                    columns, sizeof(*out), out, &found, a, err));
     if (!found)
         return fail(err, ERR_NOT_FOUND, "", "there is no decision '%s'", decision_id);
+    known(out);
     return OK;
 }
 
 enum error_code store_decisions_list(struct db_session *s, const char *tenant,
-                                     const char *endpoint, double from_at_s,
-                                     double to_at_s, const struct store_page *page,
+                                     const struct store_decision_filter *filter,
+                                     const struct store_page *page,
                                      const struct store_decision **list, size_t *count,
                                      const char **next_token, struct arena *a,
                                      struct error *err)
@@ -99,13 +132,17 @@ enum error_code store_decisions_list(struct db_session *s, const char *tenant,
     size_t row_count;
 
     TRY(token_read_before(page, &before_at_s, &before_id, a, err));
-    TRY(db_rows(s, &select_decisions,
-                DB_PARAMS(db_text(tenant),
-                          db_instant(isnan(from_at_s) ? -HUGE_VAL : from_at_s),
-                          db_instant(isnan(to_at_s) ? HUGE_VAL : to_at_s),
-                          db_instant(before_at_s), db_uuid(before_id), db_text(endpoint),
-                          db_integer(page->limit + 1)),
-                columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
+    TRY(db_rows(
+        s, &select_decisions,
+        DB_PARAMS(db_text(tenant),
+                  db_instant(isnan(filter->from_at_s) ? -HUGE_VAL : filter->from_at_s),
+                  db_instant(isnan(filter->to_at_s) ? HUGE_VAL : filter->to_at_s),
+                  db_instant(before_at_s), db_uuid(before_id), db_text(filter->endpoint),
+                  db_integer(page->limit + 1), db_text(filter->algorithm),
+                  db_text(filter->status), db_text(filter->q), db_text(filter->job_id)),
+        columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
+    for (size_t i = 0; i < row_count; i++)
+        known(&rows[i]);
     if (row_count > page->limit) {
         const struct store_decision *last = &rows[page->limit - 1];
 

@@ -544,11 +544,13 @@ TEST_CASE("decisions come back byte for byte, newest first", "[store][db]")
 
     std::string seen;
     store_page page{nullptr, 2};
+    store_decision_filter any{};
+    any.from_at_s = any.to_at_s = NAN;
     do {
         const store_decision *list;
         size_t count;
-        REQUIRE_OK(store_decisions_list(f.s, f.tenant, nullptr, NAN, NAN, &page, &list,
-                                        &count, &page.token, f.a, &err));
+        REQUIRE_OK(store_decisions_list(f.s, f.tenant, &any, &page, &list, &count,
+                                        &page.token, f.a, &err));
         for (size_t i = 0; i < count; i++)
             seen += list[i].decision_id[35];
     } while (page.token);
@@ -556,12 +558,66 @@ TEST_CASE("decisions come back byte for byte, newest first", "[store][db]")
     const store_decision *list;
     size_t count;
     page.limit = 100;
-    REQUIRE_OK(store_decisions_list(f.s, f.tenant, "/v1/placements", NAN, NAN, &page,
-                                    &list, &count, &page.token, f.a, &err));
-    CHECK(count == 2);
-    REQUIRE_OK(store_decisions_list(f.s, f.tenant, nullptr, NAN, T0, &page, &list, &count,
-                                    &page.token, f.a, &err));
-    CHECK(count == 0);
+    auto found = [&](const store_decision_filter &filter) {
+        REQUIRE_OK(store_decisions_list(f.s, f.tenant, &filter, &page, &list, &count,
+                                        &page.token, f.a, &err));
+        return count;
+    };
+    store_decision_filter one = any;
+    one.endpoint = "/v1/placements";
+    CHECK(found(one) == 2);
+    one = any;
+    one.to_at_s = T0;
+    CHECK(found(one) == 0);
+
+    store_decision d = got;
+    d.decision_id = "fedcba98-89ab-cdef-0123-456789012345";
+    d.algorithm = "min\"min";
+    d.status = "cut";
+    d.answer =
+        R"({"objective":{"makespan_s":7.5,"gap_ratio":null},"timings":{"decide_s":0.25},
+"placements":[{"job_id":"a\"b","start_s":0},{"job_id":"c","start_s":1}],
+"unplaced":[{"job_id":"d"}],"schedule":{"x":[1,2]},"warnings":["1","2"]})";
+    REQUIRE_OK(store_decision_create(f.s, f.tenant, &d, &err));
+    REQUIRE_OK(store_decision_read(f.s, f.tenant, d.decision_id, &got, f.a, &err));
+    CHECK(got.job_count == 3);
+    CHECK(got.unplaced_count == 1);
+    CHECK(got.makespan_s == 7.5);
+    CHECK(std::isnan(got.gap_ratio));
+    CHECK(got.decide_s == 0.25);
+    const struct {
+        const char *algorithm, *status, *job_id, *q;
+        size_t count;
+    } cases[] = {
+        {"min\"min", nullptr, nullptr, nullptr, 1},
+        {"min", nullptr, nullptr, nullptr, 0},
+        {nullptr, "cut", nullptr, nullptr, 1},
+        {nullptr, nullptr, "a\"b", nullptr, 1},
+        {nullptr, nullptr, "a", nullptr, 0},
+        {nullptr, nullptr, "d", nullptr, 1},
+        {nullptr, nullptr, nullptr, "FEDCBA98", 1},
+        {nullptr, nullptr, nullptr, "edcba", 0},
+        {nullptr, nullptr, nullptr, "%", 0},
+        {nullptr, nullptr, nullptr, "0", 5},
+        {"min\"min", "cut", "c", "fe", 1},
+        {"min\"min", "optimal", "c", "fe", 0},
+    };
+    for (auto &c : cases) {
+        store_decision_filter filter = any;
+        filter.algorithm = c.algorithm;
+        filter.status = c.status;
+        filter.job_id = c.job_id;
+        filter.q = c.q;
+        INFO((c.algorithm ? c.algorithm : "")
+             << "," << (c.status ? c.status : "") << "," << (c.job_id ? c.job_id : "")
+             << "," << (c.q ? c.q : ""));
+        CHECK(found(filter) == c.count);
+    }
+    REQUIRE_OK(store_decision_read(f.s, f.tenant, "01234567-89ab-cdef-0123-456789012341",
+                                   &got, f.a, &err));
+    CHECK(got.job_count == JSON_NO_INTEGER); // nothing of these in "{ }"
+    CHECK(got.unplaced_count == JSON_NO_INTEGER);
+    CHECK(std::isnan(got.makespan_s));
 }
 
 TEST_CASE("keys: found without the tenant, revoked once", "[store][db]")

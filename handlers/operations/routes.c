@@ -48,6 +48,9 @@ const struct route operations_routes[] = {
      NULL},
     {"GET", "/v1/service-info", "getServiceInfo", TAG_OPERATIONS, get_service_info, NULL,
      &service_info_json, NULL, WORK_INLINE, SCOPE_NONE, 0, "What this service is",
-     "Identity in the form of GA4GH's service-info.", NULL},
+     "Identity in the form of GA4GH's service-info, what the key that asks may do, "
+     "limits, and "
+     "where more is to be read.",
+     NULL},
     {0},
 };

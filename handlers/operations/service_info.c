@@ -1,10 +1,13 @@
 /* service_info.c - GET /v1/service-info: what this service is. */
 #include "handlers/common/page.h"
 #include "handlers/operations/routes.h"
+#include "service/auth.h"
 #include "service/config.h"
 #include "service/service.h"
 
 #include <math.h>
+
+static const char *const auth_words[] = {"none", "key", NULL};
 
 struct service_type {
     const char *group, *artifact, *version;
@@ -19,8 +22,16 @@ struct service_limits {
     uint64_t max_body_bytes, page_size_max, slots;
 };
 
+struct service_links {
+    const char *docs, *dashboard, *openapi;
+};
+
 struct service_info {
     const char *id, *name, *description, *version;
+    const char *auth;
+    const char *const *scopes;
+    size_t scope_count;
+    struct service_links links;
     struct service_type type;
     struct organization organization;
     struct service_limits limits;
@@ -72,6 +83,17 @@ static const struct json_object limits_json = {
     "ServiceLimits", "What a request may ask for", sizeof(struct service_limits),
     limits_rows};
 
+#define T struct service_links
+static const struct json_field links_rows[] = {
+    JSON_TEXT(T, docs, JSON_OPTIONAL, "The manual; left out: it is not served"),
+    JSON_TEXT(T, dashboard, JSON_OPTIONAL, "The page for browsers; left out: likewise"),
+    JSON_TEXT(T, openapi, 0, "The description of the API"),
+    {0},
+};
+#undef T
+static const struct json_object links_json = {"ServiceLinks", "Where more is to be read",
+                                              sizeof(struct service_links), links_rows};
+
 #define T struct service_info
 static const struct json_field info_rows[] = {
     JSON_TEXT(T, id, 0, "Stable name of the service"),
@@ -80,6 +102,14 @@ static const struct json_field info_rows[] = {
     JSON_OBJECT(T, type, struct service_type, &type_json, 0, "Kind of service"),
     JSON_OBJECT(T, organization, struct organization, &organization_json, 0, "Provider"),
     JSON_TEXT(T, version, 0, "Version of the program"),
+    JSON_WORD(T, auth, auth_words, 0, "none: nobody needs a key; key: others do"),
+    {.name = "scopes",
+     .doc = "What the key that asks may do; none: there is no such key",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, scopes, const char *const *),
+     .count_offset = JSON_AT(T, scope_count, size_t)},
+    JSON_OBJECT(T, links, struct service_links, &links_json, 0,
+                "Where more is to be read"),
     JSON_OBJECT(T, limits, struct service_limits, &limits_json, 0,
                 "What is in force here"),
     {0},
@@ -89,12 +119,47 @@ const struct json_object service_info_json = {"ServiceInfo",
                                               "What this service is (GA4GH)",
                                               sizeof(struct service_info), info_rows};
 
+/* What the key of the request may do; 0: there is none that is known. */
+static enum error_code find_scopes(struct request *rq, unsigned *scopes)
+{
+    const struct message *m = rq->message;
+    struct auth_grant grant = {0};
+    struct error err = {.arena = rq->arena};
+    enum auth_result result = auth_check(
+        rq->service->auth, m->authorization, m->remote_address,
+        SCOPE_DECIDE | SCOPE_INGEST | SCOPE_READ, rq->may_block, &grant, rq->arena, &err);
+
+    if (result == AUTH_NEEDS_DATABASE || result == AUTH_NEEDS_REFRESH)
+        return fail(rq->err, ERR_WOULD_BLOCK, "", "the key must be looked up");
+    *scopes = result == AUTH_ALLOWED ? grant.who.scopes : 0;
+    return OK;
+}
+
+static void fill_scopes(struct service_info *info, unsigned scopes, struct arena *a)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } names[] = {{SCOPE_DECIDE, "decide"},
+                 {SCOPE_INGEST, "ingest"},
+                 {SCOPE_ADMIN, "admin"},
+                 {SCOPE_READ, "read"}};
+    const char **list = NEW(a, const char *, sizeof(names) / sizeof(names[0]));
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (scopes & names[i].bit)
+            list[info->scope_count++] = names[i].name;
+    info->scopes = list;
+}
+
 enum error_code get_service_info(struct request *rq, const void *in, void *out)
 {
     const struct config *config = rq->service->config;
     struct service_info *info = out;
+    unsigned scopes;
 
     (void)in;
+    TRY(find_scopes(rq, &scopes));
     *info = (struct service_info){
         .id = "gridplan",
         .name = "gridplan",
@@ -102,6 +167,10 @@ enum error_code get_service_info(struct request *rq, const void *in, void *out)
         .version = GRIDPLAN_VERSION,
         .type = {"gridplan", "scheduling-decisions", "1"},
         .organization = {"gridplan", "/"},
+        .auth = auth_words[config->auth_required],
+        .links = {.docs = config->docs ? "/docs/" : NULL,
+                  .dashboard = config->ui ? "/" : NULL,
+                  .openapi = "/openapi.json"},
         .limits = {.time_limit_max_s = config->time_limit_max_s,
                    .simulation_time_limit_s = config->simulation_time_limit_s,
                    .rate_limit_per_s = config->rate_limit_per_s > 0
@@ -112,5 +181,6 @@ enum error_code get_service_info(struct request *rq, const void *in, void *out)
                    .slots = config->compute_workers,
                    .processors = config->processors},
     };
+    fill_scopes(info, scopes, rq->arena);
     return OK;
 }

@@ -33,8 +33,14 @@ static const char *const bound_pointers[] = {"/objective/lower_bound_s",
 struct decisions_query {
     struct page_query page;
     struct range_query range;
-    const char *endpoint;
+    const char *endpoint, *algorithm, *job_id, *q;
+    int status;
 };
+
+/* The last one: any. */
+static const char *const statuses[] = {"optimal",    "feasible", "cut",
+                                       "infeasible", "any",      NULL};
+enum { ANY_STATUS = 4 };
 
 struct decisions_removal {
     struct range_query range;
@@ -66,6 +72,10 @@ static const struct json_field query_rows[] = {
         T, endpoint, 0,
         "Decisions of this endpoint only, as /v1/placements or placements; default: all",
         JSON_WAS({"route", 0})),
+    JSON_ID(T, algorithm, 0, "Decisions of this policy only; default: of any"),
+    JSON_CHOICE(T, status, statuses, ANY_STATUS, 0, "Decisions that ended so only"),
+    JSON_ID(T, job_id, 0, "Decisions that speak of this job or task only; default: all"),
+    JSON_ID(T, q, 0, "Decisions whose id begins so only; default: all"),
     RANGE_ROWS(T),
     PAGE_ROWS(T),
     {0},
@@ -91,13 +101,22 @@ const struct json_object decisions_removal_json = {
     sizeof(struct decisions_removal), removal_rows};
 
 #define T struct store_decision
-#define INFO_ROWS                                                        \
-    JSON_TEXT(T, decision_id, 0, "UUID of the decision"),                \
-        JSON_INSTANT(T, created_at, 0, "When it was stored"),            \
-        JSON_TEXT(T, endpoint, 0, "Endpoint that decided"),              \
-        JSON_TEXT(T, algorithm, JSON_OPTIONAL, "Policy that decided"),   \
-        JSON_TEXT(T, status, 0, "optimal, feasible, infeasible or cut"), \
-        JSON_INTEGER(T, seed, 0, JSON_EXACT, 0, 0, "Seed of the random numbers")
+#define INFO_ROWS                                                                 \
+    JSON_TEXT(T, decision_id, 0, "UUID of the decision"),                         \
+        JSON_INSTANT(T, created_at, 0, "When it was stored"),                     \
+        JSON_TEXT(T, endpoint, 0, "Endpoint that decided"),                       \
+        JSON_TEXT(T, algorithm, JSON_OPTIONAL, "Policy that decided"),            \
+        JSON_TEXT(T, status, 0, "optimal, feasible, infeasible or cut"),          \
+        JSON_INTEGER(T, seed, 0, JSON_EXACT, 0, 0, "Seed of the random numbers"), \
+        JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,               \
+                     "Jobs or tasks that the answer speaks of"),                  \
+        JSON_INTEGER(T, unplaced_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,          \
+                     "Those of them that found no place"),                        \
+        JSON_NUMBER(T, makespan_s, 0, 0, 0, JSON_OPTIONAL,                        \
+                    "From the start until the last job has ended"),               \
+        JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_OPTIONAL,                         \
+                    "How far above the lower bound"),                             \
+        JSON_NUMBER(T, decide_s, 0, 0, 0, JSON_OPTIONAL, "Time that deciding took")
 static const struct json_field info_rows[] = {
     INFO_ROWS,
     {0},
@@ -171,14 +190,21 @@ enum error_code get_decisions(struct request *rq, const void *in, void *out)
     struct decisions_page *page = out;
     struct store_page part = page_of(&query->page);
     struct db_session *db;
-    const char *endpoint = whole_endpoint(query->endpoint, rq->arena);
+    const struct store_decision_filter filter = {
+        .endpoint = whole_endpoint(query->endpoint, rq->arena),
+        .algorithm = query->algorithm,
+        .status = query->status == ANY_STATUS ? NULL : statuses[query->status],
+        .job_id = query->job_id,
+        .q = query->q,
+        .from_at_s = query->range.from_at_s,
+        .to_at_s = query->range.to_at_s};
 
     (void)in;
     TRY(range_check(&query->range, rq->err));
     TRY(request_db(rq, &db));
-    TRY(store_decisions_list(db, rq->principal.tenant, endpoint, query->range.from_at_s,
-                             query->range.to_at_s, &part, &page->items, &page->item_count,
-                             &page->next_page_token, rq->arena, rq->err));
+    TRY(store_decisions_list(db, rq->principal.tenant, &filter, &part, &page->items,
+                             &page->item_count, &page->next_page_token, rq->arena,
+                             rq->err));
     return page_link(rq, page->next_page_token);
 }
 
