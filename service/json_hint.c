@@ -494,14 +494,16 @@ static bool by_foreign_word(const struct known *known, const char *name,
     double number = NAN;
     char here[40];
 
-    member = member ? find_meant(known, is_need ? "needs" : member) : NULL;
+    if (is_need) /* of what asks for it, or of what has it */
+        member = find(known, "needs") ? "needs" : "capacities";
+    member = member ? find_meant(known, member) : NULL;
     if (!member)
         return false;
     if (value->text)
         number = text_value(member, value->text);
     if (is_need)
-        error_hint(err, "consumables of a free name go into 'needs': {\"%s\": %.60s}",
-                   as_sent, value->json ? value->json : "...");
+        error_hint(err, "consumables of a free name go into '%s': {\"%s\": %.60s}",
+                   member, as_sent, value->json ? value->json : "...");
     else if (isfinite(number))
         error_hint(err, "did you mean '%s'? Here: %s", member,
                    number_text(number, here, sizeof(here)));

@@ -161,6 +161,9 @@ TEST_CASE("a resource's member that there is not", "[hints]")
           "did you mean 'cpu_available_ratio'? Here: 0.75");
     CHECK(first(resource_table(), R"("ncpus": 4)").hint == "did you mean 'cpus'?");
     CHECK(first(resource_table(), R"("speed": 4)").hint == "did you mean 'mips_total'?");
+    CHECK(first(resource_table(), R"("gpus": 2)").hint ==
+          "consumables of a free name go into 'capacities': {\"gpus\": 2}");
+    CHECK(first(resource_table(), R"("gpus": 2)").allowed == "capacities");
     CHECK(first(resource_table(), R"("zzz": 1)").hint ==
           "known here: capacities, cpu_available_ratio, cpus, id, mips_total");
     CHECK(first(resource_table(), R"("zzz": 1)").detail ==

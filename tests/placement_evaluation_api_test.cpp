@@ -353,6 +353,50 @@ TEST_CASE("values by all objectives", "[api][evaluation][world]")
     CHECK(values[1]["name"] == "nodes_used");
 }
 
+TEST_CASE("tiers of priority are judged one after the other", "[api][evaluation][world]")
+{
+    json body = json::parse(R"({"kind": "placement",
+        "snapshot": {"resources": [{"id": "n", "cpus": 4}]},
+        "jobs": [{"id": "h", "cpus": 3, "priority": 2, "estimate_s": 1},
+                 {"id": "l1", "cpus": 2, "priority": 1, "weight": 10, "estimate_s": 1},
+                 {"id": "l2", "cpus": 2, "priority": 1, "weight": 10, "estimate_s": 1}],
+        "objective": ["started_now_weight"]})");
+    auto tiers = [&](const std::vector<json> &rows) {
+        body["placements"] = rows;
+        json value = evaluated(body)["objective"]["values"][0];
+        INFO(value.dump());
+        CHECK(!value.contains("bound"));
+        CHECK(value["proven"] == value["tiers"].back()["proven"]);
+        return value["tiers"];
+    };
+    json best = tiers({row("h", "n", 0), row("l1", "n", 1), row("l2", "n", 1)});
+    CHECK(best == json::parse(R"([{"priority":2,"value":1,"bound":1,"proven":true},
+                                  {"priority":1,"value":0,"bound":0,"proven":true}])"));
+    CHECK(evaluated(body)["status"] == "optimal");
+    // Worse above: of what is below, no more is known than that there is no more.
+    json worse = tiers({row("h", "n", 1), row("l1", "n", 0), row("l2", "n", 0)});
+    CHECK(worse == json::parse(R"([{"priority":2,"value":0,"bound":1,"proven":false},
+                                   {"priority":1,"value":20,"bound":20,"proven":false}])"));
+    CHECK(evaluated(body)["status"] == "feasible");
+
+    // One priority: a bound as of any objective.
+    body["jobs"][0]["priority"] = 1;
+    json value = evaluated(body)["objective"]["values"][0];
+    CHECK(value["value"] == 20);
+    CHECK(value["bound"] == 20);
+    CHECK(value["bound_kind"] == "upper");
+    CHECK(value["proven"] == true);
+    body["placements"] = {row("h", "n", 0), row("l1", "n", 1), row("l2", "n", 1)};
+    value = evaluated(body)["objective"]["values"][0];
+    CHECK(value["value"] == 1);
+    CHECK(value["bound"] == 20);
+    CHECK(value["gap_ratio"] == 19);
+    CHECK(value["proven"] == false);
+    // A plan that breaks a rule has none.
+    body["placements"] = {row("h", "n", 0), row("l1", "n", 0)};
+    CHECK(!evaluated(body)["objective"]["values"][0].contains("bound"));
+}
+
 TEST_CASE("plans of the service are valid as they stand", "[api][evaluation][world]")
 {
     // Those with files too: xsufferage, auto.
@@ -429,5 +473,18 @@ TEST_CASE("what changes nothing is said", "[api][evaluation][world]")
     CHECK(warnings.dump().find("ignored: users of 1 (first /users/0)") !=
           std::string::npos);
     CHECK(warnings.dump().find("ignored: time_limit_s (/time_limit_s)") !=
+          std::string::npos);
+    body["options"] = {{"job_order", "longest"}, {"limits", "gridway5"},
+                       {"plan_with", "limit"},   {"max_ban_s", 7},
+                       {"max_nodes", 3},         {"assume_preempted", false}};
+    body["jobs"][1]["preempt"] = true;
+    warnings = evaluated(body)["warnings"];
+    INFO(warnings.dump());
+    CHECK(warnings.dump().find("ignored: 3 options (/options/job_order, /options/limits, "
+                               "/options/max_nodes)") != std::string::npos);
+    CHECK(warnings.dump().find("ignored: preempt of 1 job (first /jobs/1/preempt)") !=
+          std::string::npos);
+    body["objective"] = {"started_now_weight"};
+    CHECK(evaluated(body)["warnings"].dump().find("/options/max_nodes") ==
           std::string::npos);
 }

@@ -193,3 +193,61 @@ TEST_CASE("plans about amounts are valid as the service answers them, and worth 
     CHECK(answered > count / 2);
     CHECK(placed > count);
 }
+
+TEST_CASE("what starts now is judged as it was decided",
+          "[api][evaluation][world][property]")
+{
+    size_t count = is_shorter() ? 100 : 1500, tiered = 0, proven = 0;
+    api service;
+
+    for (uint64_t seed = 1; seed <= count; seed++) {
+        drawn_request d(seed + 5000);
+        json body = d.body;
+        for (size_t i = 0; i < body["jobs"].size(); i++)
+            body["jobs"][i]["priority"] = (int)((seed >> (i % 5)) & 1);
+        body["objective"] = {"started_now_weight"};
+        api_reply made = service.post("/v1/placements", body.dump());
+        if (made.status == 422) // a circle through a group
+            continue;
+        INFO("seed " << seed << " " << body.dump() << " " << made.body);
+        REQUIRE(made.status == 200);
+        json plan = made.json();
+        body["kind"] = "placement";
+        body["placements"] = plan["placements"];
+        api_reply reply = service.post("/v1/evaluations", body.dump());
+        INFO(reply.body);
+        REQUIRE(reply.status == 200);
+        json found = reply.json();
+        CHECK(found["valid"] == true);
+        const json &want = plan["objective"]["values"][0];
+        const json &value = found["objective"]["values"][0];
+        CHECK(value["value"] == want["value"]);
+        REQUIRE(value.contains("tiers") == want.contains("tiers"));
+        if (!want.contains("tiers")) {
+            CHECK(value["bound"] == want["bound"]);
+            CHECK(value["proven"] == want["proven"]);
+            continue;
+        }
+        tiered++;
+        proven += want["proven"] == true;
+        CHECK(value["proven"] == want["proven"]);
+        for (size_t t = 0; t < want["tiers"].size(); t++) {
+            CHECK(value["tiers"][t]["priority"] == want["tiers"][t]["priority"]);
+            CHECK(value["tiers"][t]["value"] == want["tiers"][t]["value"]);
+            CHECK(value["tiers"][t]["bound"] == want["tiers"][t]["bound"]);
+        }
+        // Less of it is no better, and below the bound.
+        if (plan["placements"].empty())
+            continue;
+        json fewer = json::array();
+        for (size_t i = 1; i < body["placements"].size(); i++)
+            fewer.push_back(body["placements"][i]);
+        body["placements"] = fewer;
+        found = service.post("/v1/evaluations", body.dump()).json();
+        if (found["valid"] == true)
+            CHECK(found["objective"]["values"][0]["tiers"][0]["value"] <=
+                  want["tiers"][0]["bound"]);
+    }
+    CHECK(tiered > count / 4);
+    CHECK(proven > tiered / 2);
+}

@@ -449,24 +449,44 @@ static bool is_unused(const struct placement_problem *p, const char *name, unsig
     return false;
 }
 
-static void warn_options(struct placement_problem *p, const struct unused_in *in,
-                         unsigned looks)
+/* `why` is behind "it" or "them". */
+static void warn_options(struct placement_problem *p, const struct named_value *options,
+                         size_t option_count, unsigned looks, const char *who,
+                         const char *why)
 {
     const char *names = "";
     size_t count = 0;
 
-    for (size_t i = 0; i < in->option_count; i++) {
-        if (!is_unused(p, in->options[i].name, looks))
+    for (size_t i = 0; i < option_count; i++) {
+        if (!is_unused(p, options[i].name, looks))
             continue;
         names = arena_printf(p->arena, "%s%s/options/%s", names, count++ ? ", " : "",
-                             in->options[i].name);
+                             options[i].name);
     }
     if (count)
-        problem_warn(p,
-                     "ignored: %zu option%s (%s): %s does not look at %s with "
-                     "these settings",
-                     count, count == 1 ? "" : "s", names, in->policy->name,
-                     count == 1 ? "it" : "them");
+        problem_warn(p, "ignored: %zu option%s (%s): %s does not look at %s%s", count,
+                     count == 1 ? "" : "s", names, who, count == 1 ? "it" : "them", why);
+}
+
+void unused_warn_judged(struct placement_problem *p, const struct named_value *options,
+                        size_t option_count, bool starts)
+{
+    size_t count = 0, first = 0;
+
+    warn_options(p, options, option_count, starts ? LOOK_STARTS : 0,
+                 "the judgement of a plan", "");
+    for (size_t i = p->in->job_count; i-- > 0;) {
+        if (!p->in->jobs[i].preempt)
+            continue;
+        first = i;
+        count++;
+    }
+    if (count)
+        problem_warn(
+            p,
+            "ignored: preempt of %zu job%s (first /jobs/%zu/preempt): nothing is "
+            "proposed for a plan that is there",
+            count, count == 1 ? "" : "s", first);
 }
 
 void unused_warn(struct placement_problem *p, const struct unused_in *in)
@@ -478,5 +498,6 @@ void unused_warn(struct placement_problem *p, const struct unused_in *in)
     warn_needs(p, in);
     warn_resources(p, in);
     warn_users(p, looks);
-    warn_options(p, in, looks);
+    warn_options(p, in->options, in->option_count, looks, in->policy->name,
+                 " with these settings");
 }

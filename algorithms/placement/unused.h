@@ -22,4 +22,9 @@ struct unused_in {
  * O(n + m). */
 void unused_warn(struct placement_problem *p, const struct unused_in *in);
 
+/* The same for a plan that is only judged: options, and members of jobs, by which one is
+ * made. starts: its worth is the weight that starts now. */
+void unused_warn_judged(struct placement_problem *p, const struct named_value *options,
+                        size_t option_count, bool starts);
+
 #endif

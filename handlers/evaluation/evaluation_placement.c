@@ -29,6 +29,7 @@ struct row_request {
     struct placement_row row;
     const char *resource_id, *partition_id;
     double ignored_s;
+    const char *ignored_json;
     bool killed;
     const char *const *files;
     size_t file_count;
@@ -93,6 +94,11 @@ static const struct json_field row_rows[] = {
     READ_OVER(late_s, NULL),
     JSON_ID(T, partition_id, JSON_NULLABLE, "As an answer has it; not looked at"),
     JSON_BOOLEAN(T, killed, false, 0, "As an answer has it; not looked at"),
+    READ_OVER(run_time_index, NULL),
+    {.name = "run_time_basis",
+     .doc = "As an answer has it; not looked at",
+     .type = JSON_TYPE_RAW,
+     .offset = JSON_AT(T, ignored_json, const char *)},
     JSON_TEXTS(T, files, file_count, 10000, JSON_NULLABLE,
                "As an answer has it; not looked at"),
     {0},

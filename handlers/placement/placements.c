@@ -24,6 +24,7 @@ static const double MATRIX_CELL_BYTES = 24; /* a time, and what is made of it */
 struct initial_row {
     struct placement_initial row;
     double ignored_s;
+    const char *ignored_json;
     const char *const *files;
     size_t file_count;
 };
@@ -166,6 +167,11 @@ static const struct json_field initial_rows[] = {
     READ_OVER(rank, NULL),
     READ_OVER(bytes_moved, NULL),
     READ_OVER(late_s, NULL),
+    READ_OVER(run_time_index, NULL),
+    {.name = "run_time_basis",
+     .doc = "As an answer has it; not looked at",
+     .type = JSON_TYPE_RAW,
+     .offset = JSON_AT(T, ignored_json, const char *)},
     JSON_TEXTS(T, files, file_count, 0, JSON_NULLABLE,
                "As an answer has it; not looked at"),
     {0},
