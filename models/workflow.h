@@ -59,6 +59,7 @@ struct workflow_task {
     double estimate_s;       /* run time wherever it runs; NAN, 0: not said */
     double time_limit_s;     /* killed so long after its start; NAN, 0: never */
     const char *requirement; /* expression about resources; NULL */
+    bool deferred;           /* list policies place it behind all that are not */
 
     int status;              /* enum workflow_status */
     const char *resource_id; /* where it is or was; NULL: nowhere yet */

@@ -868,3 +868,22 @@ TEST_CASE("stored decisions about workflows replay the same", "[api][workflow][d
         CHECK(again["identical"] == true);
     }
 }
+
+TEST_CASE("list algorithms place deferred tasks behind all others", "[api]")
+{
+    api a;
+
+    for (const char *name : {"heft", "cpop", "peft"})
+        for (bool deferred : {false, true}) {
+            // One host: the longer task would be first.
+            std::string body =
+                R"({"snapshot":{"resources":[{"id":"n","mips_total":1}]},"workflow":)"
+                R"({"tasks":[{"id":"a","estimate_ref_s":5,"deferred":)" +
+                std::string(deferred ? "true" : "false") +
+                R"(},{"id":"b","estimate_ref_s":2}]},"algorithm":")" + name + "\"}";
+            api_reply r = a.post("/v1/workflow-schedules", body);
+            INFO(body);
+            REQUIRE(r.status == 200);
+            CHECK(r.json()["schedule"][0]["task_id"] == (deferred ? "b" : "a"));
+        }
+}

@@ -106,6 +106,7 @@ enum error_code workflow_cpop(const struct workflow_problem *problem, const doub
         if (critical[i])
             path[length++] = i;
     fastest = fastest_for_path(problem, path, length, plan);
+    workflow_defer(problem, priority);
     workflow_queue_make(problem, priority, &queue, a);
     while (!workflow_cut(plan, 1) &&
            (task = workflow_queue_pop(&queue)) != WORKFLOW_NONE) {

@@ -39,6 +39,7 @@ enum error_code workflow_heft(const struct workflow_problem *problem, const doub
     (void)err;
     (void)param;
     workflow_ranks(problem, &up, NULL, a);
+    workflow_defer(problem, up);
     for (size_t i = 0; i < problem->task_count; i++)
         if (workflow_is_open(problem, i))
             list[count++] = (struct ranked){up[i], problem->position[i], i};

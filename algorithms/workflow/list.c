@@ -55,6 +55,25 @@ void workflow_ranks(const struct workflow_problem *problem, double **up, double 
     rank_down(problem, *down);
 }
 
+void workflow_defer(const struct workflow_problem *problem, double *priority)
+{
+    double least = HUGE_VAL, most = -HUGE_VAL;
+
+    for (size_t i = 0; i < problem->task_count; i++) {
+        if (!workflow_is_open(problem, i))
+            continue;
+        if (problem->tasks[i]->deferred)
+            most = fmax(most, priority[i]);
+        else
+            least = fmin(least, priority[i]);
+    }
+    if (!(least < HUGE_VAL && most > -HUGE_VAL))
+        return; /* all of them are, or none */
+    for (size_t i = 0; i < problem->task_count; i++)
+        if (workflow_is_open(problem, i) && problem->tasks[i]->deferred)
+            priority[i] -= most - least + 1;
+}
+
 /* ---- queue ---- */
 
 static bool before(const struct workflow_queue *q, const size_t *a, const size_t *b)

@@ -15,6 +15,9 @@
 void workflow_ranks(const struct workflow_problem *problem, double **up, double **down,
                     struct arena *a);
 
+/* Lowers the priorities of deferred tasks below those of all others. O(tasks). */
+void workflow_defer(const struct workflow_problem *problem, double *priority);
+
 /* Tasks whose parents are all planned: largest priority first (tie: lowest number). */
 struct workflow_queue {
     const struct workflow_problem *problem;

@@ -102,6 +102,7 @@ enum error_code workflow_peft(const struct workflow_problem *problem, const doub
         fill_row(problem, oct_s, i, cost_s);
         priority[i] = mean_of(problem, oct_s + i * processors);
     }
+    workflow_defer(problem, priority);
     workflow_queue_make(problem, priority, &queue, a);
     while (!workflow_cut(plan, 1) && (task = workflow_queue_pop(&queue)) != WORKFLOW_NONE)
         TRY(workflow_place_best(problem, plan, task, WORKFLOW_NONE,

@@ -1,8 +1,6 @@
 /* workflow_json.c - how workflows, tasks and their dependencies look in JSON. */
 #include "handlers/workflow/workflow_json.h"
 
-#include "handlers/common/world_json.h"
-
 /* ---- the body ---- */
 
 const char *const workflow_status_names[] = {"idle", "staging", "running",
@@ -22,7 +20,7 @@ static const struct json_field dependency_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object dependency_json = {
+const struct json_object workflow_dependency_json = {
     "WorkflowDependency", "A task whose output another one needs",
     sizeof(struct workflow_dependency), dependency_rows};
 
@@ -38,7 +36,7 @@ static const struct json_field edge_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object edge_json = {
+const struct json_object workflow_edge_json = {
     "WorkflowEdge", "A dependency, written beside the tasks",
     sizeof(struct workflow_edge_request), edge_rows};
 
@@ -59,103 +57,30 @@ static const struct json_field sample_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object sample_json = {
+const struct json_object workflow_sample_json = {
     "WorkflowProgressSample", "A progress report of a task",
     sizeof(struct progress_sample), sample_rows};
 
-#define SECONDS(T, m, flag, text) JSON_NUMBER(T, m, 0, JSON_LARGEST, NAN, flag, text)
 #define INSTANT(T, m, flag, text) \
     JSON_NUMBER(T, m, -JSON_LARGEST, JSON_LARGEST, NAN, flag, text)
 
-#define T struct workflow_task
-static const struct json_field task_rows[] = {
-    JSON_ID(T, id, JSON_REQUIRED, "Name, unique in its workflow"),
-    JSON_ID(T, name, JSON_NULLABLE,
-            "What it runs: a task without a run time is taken to need the median of the "
-            "tasks of its name"),
-    JSON_LIST(T, depends_on, dependency_count, struct workflow_dependency,
-              &dependency_json, WORKFLOW_EDGES_MAX, JSON_OR_TEXT,
-              "Tasks whose outputs it needs; a string stands for {\"task_id\": string}"),
-    JSON_NUMBER(T, estimate_ref_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
-                "Run time of the whole task at speed 1; used without etc_s"),
-    JSON_NUMBERS(
-        T, etc_s, etc_count, 0, JSON_LARGEST, JSON_NULLABLE,
-        "Run time on each resource, in the snapshot's order; null: cannot run there"),
-    JSON_TEXTS(T, input_file_ids, input_file_count, 10000, 0,
-               "Files of the snapshot that it reads"),
-    JSON_NUMBER(T, input_bytes, 0, JSON_LARGEST, 0, 0,
-                "Input besides files and outputs of other tasks; default 0"),
-    JSON_ID(T, input_site_id, JSON_NULLABLE, "Where that input is; default: everywhere"),
-    JSON_NUMBER(T, output_bytes, 0, JSON_LARGEST, 0, 0,
-                "What each task that depends on it needs of it; default 0"),
-    JSON_NUMBER(T, checkpoint_bytes, 0, JSON_LARGEST, 0, 0,
-                "What moves with it, besides the input, when it runs; default 0"),
-    JSON_ID(T, checkpoint_site_id, JSON_NULLABLE,
-            "Where its last checkpoint is; default: not known"),
-    JSON_NUMBER(T, release_s, 0, JSON_LARGEST, 0, 0,
-                "Not to start before, seconds from now; default 0"),
-    JSON_NUMBER(
-        T, cpus, 0, 1e9, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
-        "Cpus it needs while it runs, of each node; default 1. With this or one of "
-        "the next members anywhere, or with running jobs, reservations or "
-        "capacities in the snapshot, resources run as many tasks as fit"),
-    JSON_NUMBER(T, memory_bytes, 0, AMOUNT_BYTES_MAX, NAN, JSON_NULLABLE,
-                "Memory it needs while it runs; default 0"),
-    JSON_NUMBER(T, disk_bytes, 0, AMOUNT_BYTES_MAX, NAN, JSON_NULLABLE,
-                "Disk it needs while it runs; default 0"),
-    JSON_AMOUNTS(T, needs, need_count, 0,
-                 "Other amounts that it needs while it runs, by the names of capacities "
-                 "(of each node) and shared_capacities (once)"),
-    JSON_INTEGER(T, nodes, 1, JOB_NODES_MAX, 0, JSON_BOUND_ONLY,
-                 "Different resources that it runs on at the same time; default 1"),
-    JSON_BOOLEAN(T, exclusive, false, 0, "It shares its resources with nobody"),
-    JSON_NUMBER(T, estimate_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
-                "Run time wherever it runs; instead of estimate_ref_s"),
-    JSON_NUMBER(T, time_limit_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
-                "It is killed so long after its start"),
-    JSON_TEXT(T, requirement, JSON_NULLABLE,
-              "Expression that must be true of each resource that runs it"),
-    JSON_CHOICE(T, status, workflow_status_names, 0, 0,
-                "idle: not started, the default; staging: has its slot, inputs are on "
-                "their way; running; done; failed: goes on from its last checkpoint"),
-    JSON_ID(T, resource_id, JSON_NULLABLE, "Where it is or was"),
-    INSTANT(T, start_s, JSON_NULLABLE,
-            "When it began, seconds from now: 0 or less; default: not known"),
-    INSTANT(T, finish_s, JSON_NULLABLE,
-            "When it was done, or when a running one will be, seconds from now"),
-    JSON_RATIO(T, progress_ratio, progress_pct, 0, 1, JSON_NULLABLE,
-               "Share of its work that is done", JSON_WAS({"progress_pct", 0.01})),
-    SECONDS(T, elapsed_s, JSON_NULLABLE, "Run time so far"),
-    SECONDS(
-        T, work_done_ref_s, JSON_NULLABLE,
-        "Work done so far in reference seconds; default: from elapsed_s and the speed"),
-    SECONDS(T, checkpoint_work_ref_s, JSON_NULLABLE,
-            "Work that its last checkpoint holds; default 0"),
-    JSON_NUMBER(T, transfer_remaining_s, 0, JSON_LARGEST, 0, 0,
-                "Until the inputs of a staging task are there; default 0"),
-    SECONDS(T, since_last_move_s, JSON_NULLABLE,
-            "Time since it was last moved; default: never"),
-    JSON_LIST(T, progress_samples, progress_sample_count, struct progress_sample,
-              &sample_json, 100000, 0, "Progress reports, in any order"),
-    {0},
-};
-#undef T
+static const struct json_field task_rows[] = {WORKFLOW_TASK_ROWS, {0}};
 const struct json_object workflow_task_json = {
     "WorkflowTask", "A task of a workflow, and what it has done so far",
     sizeof(struct workflow_task), task_rows};
 
-#define WORKFLOW_ROWS(id_flag, id_text)                                                \
-    JSON_ID(struct workflow, id, id_flag, id_text),                                    \
-        JSON_INSTANT(struct workflow, submitted_at, JSON_NULLABLE,                     \
-                     "When it was submitted: earlier ones first in a round; default: " \
-                     "in the order of the request"),                                   \
-        JSON_LIST(struct workflow, tasks, task_count, struct workflow_task,            \
-                  &workflow_task_json, WORKFLOW_TASKS_MAX,                             \
-                  JSON_REQUIRED | JSON_UNIQUE_IDS,                                     \
-                  "Its tasks; their order breaks ties"),                               \
-        JSON_LIST(struct workflow_request, edges, edge_count,                          \
-                  struct workflow_edge_request, &edge_json, WORKFLOW_EDGES_MAX, 0,     \
-                  "Dependencies, instead of depends_on or besides")
+#define WORKFLOW_ROWS(id_flag, id_text)                                                  \
+    JSON_ID(struct workflow, id, id_flag, id_text),                                      \
+        JSON_INSTANT(struct workflow, submitted_at, JSON_NULLABLE,                       \
+                     "When it was submitted: earlier ones first in a round; default: "   \
+                     "in the order of the request"),                                     \
+        JSON_LIST(struct workflow, tasks, task_count, struct workflow_task,              \
+                  &workflow_task_json, WORKFLOW_TASKS_MAX,                               \
+                  JSON_REQUIRED | JSON_UNIQUE_IDS,                                       \
+                  "Its tasks; their order breaks ties"),                                 \
+        JSON_LIST(struct workflow_request, edges, edge_count,                            \
+                  struct workflow_edge_request, &workflow_edge_json, WORKFLOW_EDGES_MAX, \
+                  0, "Dependencies, instead of depends_on or besides")
 static const struct json_field workflow_rows[] = {
     WORKFLOW_ROWS(JSON_REQUIRED, "Name, unique in the request"),
     {0},

@@ -8,6 +8,7 @@
 #include "algorithms/workflow/round.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
+#include "handlers/common/world_json.h"
 #include "handlers/workflow/workflow_import.h"
 
 enum {
@@ -65,11 +66,104 @@ extern const char *const workflow_progress_names[];
 /* Of what the time is known that a running task has left, on the wire. */
 extern const char *const workflow_source_names[];
 
-extern const struct json_object workflow_task_json;
+extern const struct json_object workflow_task_json, workflow_dependency_json,
+    workflow_sample_json, workflow_edge_json;
 extern const struct json_object workflow_json;        /* one with an id, of several */
 extern const struct json_object single_workflow_json; /* one whose id may be missing */
 extern const struct json_object workflow_window_json;
 extern const struct json_object workflow_carry_json;
+
+/* Rows of a struct that begins with a struct workflow_task. */
+#define WORKFLOW_TASK_ROWS                                                               \
+    JSON_ID(struct workflow_task, id, JSON_REQUIRED, "Name, unique in its workflow"),    \
+        JSON_ID(struct workflow_task, name, JSON_NULLABLE,                               \
+                "What it runs: a task without a run time is taken to need the median "   \
+                "of the "                                                                \
+                "tasks of its name"),                                                    \
+        JSON_LIST(                                                                       \
+            struct workflow_task, depends_on, dependency_count,                          \
+            struct workflow_dependency, &workflow_dependency_json, WORKFLOW_EDGES_MAX,   \
+            JSON_OR_TEXT,                                                                \
+            "Tasks whose outputs it needs; a string stands for {\"task_id\": string}"),  \
+        JSON_NUMBER(struct workflow_task, estimate_ref_s, 0, JSON_LARGEST, NAN,          \
+                    JSON_NULLABLE,                                                       \
+                    "Run time of the whole task at speed 1; used without etc_s"),        \
+        JSON_NUMBERS(struct workflow_task, etc_s, etc_count, 0, JSON_LARGEST,            \
+                     JSON_NULLABLE,                                                      \
+                     "Run time on each resource, in the snapshot's order; null: cannot " \
+                     "run there"),                                                       \
+        JSON_TEXTS(struct workflow_task, input_file_ids, input_file_count, 10000, 0,     \
+                   "Files of the snapshot that it reads"),                               \
+        JSON_NUMBER(struct workflow_task, input_bytes, 0, JSON_LARGEST, 0, 0,            \
+                    "Input besides files and outputs of other tasks; default 0"),        \
+        JSON_ID(struct workflow_task, input_site_id, JSON_NULLABLE,                      \
+                "Where that input is; default: everywhere"),                             \
+        JSON_NUMBER(struct workflow_task, output_bytes, 0, JSON_LARGEST, 0, 0,           \
+                    "What each task that depends on it needs of it; default 0"),         \
+        JSON_NUMBER(struct workflow_task, checkpoint_bytes, 0, JSON_LARGEST, 0, 0,       \
+                    "What moves with it, besides the input, when it runs; default 0"),   \
+        JSON_ID(struct workflow_task, checkpoint_site_id, JSON_NULLABLE,                 \
+                "Where its last checkpoint is; default: not known"),                     \
+        JSON_NUMBER(struct workflow_task, release_s, 0, JSON_LARGEST, 0, 0,              \
+                    "Not to start before, seconds from now; default 0"),                 \
+        JSON_NUMBER(                                                                     \
+            struct workflow_task, cpus, 0, 1e9, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,     \
+            "Cpus it needs while it runs, of each node; default 1. With this or one of " \
+            "the next members anywhere, or with running jobs, reservations or "          \
+            "capacities in the snapshot, resources run as many tasks as fit"),           \
+        JSON_NUMBER(struct workflow_task, memory_bytes, 0, AMOUNT_BYTES_MAX, NAN,        \
+                    JSON_NULLABLE, "Memory it needs while it runs; default 0"),          \
+        JSON_NUMBER(struct workflow_task, disk_bytes, 0, AMOUNT_BYTES_MAX, NAN,          \
+                    JSON_NULLABLE, "Disk it needs while it runs; default 0"),            \
+        JSON_AMOUNTS(                                                                    \
+            struct workflow_task, needs, need_count, 0,                                  \
+            "Other amounts that it needs while it runs, by the names of capacities "     \
+            "(of each node) and shared_capacities (once)"),                              \
+        JSON_INTEGER(struct workflow_task, nodes, 1, JOB_NODES_MAX, 0, JSON_BOUND_ONLY,  \
+                     "Different resources that it runs on at the same time; default 1"), \
+        JSON_BOOLEAN(struct workflow_task, exclusive, false, 0,                          \
+                     "It shares its resources with nobody"),                             \
+        JSON_NUMBER(struct workflow_task, estimate_s, 0, JSON_LARGEST, NAN,              \
+                    JSON_NULLABLE | JSON_ABOVE_MIN,                                      \
+                    "Run time wherever it runs; instead of estimate_ref_s"),             \
+        JSON_NUMBER(struct workflow_task, time_limit_s, 0, JSON_LARGEST, NAN,            \
+                    JSON_NULLABLE | JSON_ABOVE_MIN,                                      \
+                    "It is killed so long after its start"),                             \
+        JSON_TEXT(struct workflow_task, requirement, JSON_NULLABLE,                      \
+                  "Expression that must be true of each resource that runs it"),         \
+        JSON_CHOICE(                                                                     \
+            struct workflow_task, status, workflow_status_names, 0, 0,                   \
+            "idle: not started, the default; staging: has its slot, inputs are on "      \
+            "their way; running; done; failed: goes on from its last checkpoint"),       \
+        JSON_ID(struct workflow_task, resource_id, JSON_NULLABLE, "Where it is or was"), \
+        JSON_NUMBER(struct workflow_task, start_s, -JSON_LARGEST, JSON_LARGEST, NAN,     \
+                    JSON_NULLABLE,                                                       \
+                    "When it began, seconds from now: 0 or less; default: not known"),   \
+        JSON_NUMBER(                                                                     \
+            struct workflow_task, finish_s, -JSON_LARGEST, JSON_LARGEST, NAN,            \
+            JSON_NULLABLE,                                                               \
+            "When it was done, or when a running one will be, seconds from now"),        \
+        JSON_RATIO(struct workflow_task, progress_ratio, progress_pct, 0, 1,             \
+                   JSON_NULLABLE, "Share of its work that is done",                      \
+                   JSON_WAS({"progress_pct", 0.01})),                                    \
+        JSON_NUMBER(struct workflow_task, elapsed_s, 0, JSON_LARGEST, NAN,               \
+                    JSON_NULLABLE, "Run time so far"),                                   \
+        JSON_NUMBER(struct workflow_task, work_done_ref_s, 0, JSON_LARGEST, NAN,         \
+                    JSON_NULLABLE,                                                       \
+                    "Work done so far in reference seconds; default: from elapsed_s "    \
+                    "and the speed"),                                                    \
+        JSON_NUMBER(struct workflow_task, checkpoint_work_ref_s, 0, JSON_LARGEST, NAN,   \
+                    JSON_NULLABLE, "Work that its last checkpoint holds; default 0"),    \
+        JSON_NUMBER(struct workflow_task, transfer_remaining_s, 0, JSON_LARGEST, 0, 0,   \
+                    "Until the inputs of a staging task are there; default 0"),          \
+        JSON_NUMBER(struct workflow_task, since_last_move_s, 0, JSON_LARGEST, NAN,       \
+                    JSON_NULLABLE, "Time since it was last moved; default: never"),      \
+        JSON_LIST(struct workflow_task, progress_samples, progress_sample_count,         \
+                  struct progress_sample, &workflow_sample_json, 100000, 0,              \
+                  "Progress reports, in any order"),                                     \
+        JSON_BOOLEAN(struct workflow_task, deferred, false, 0,                           \
+                     "List algorithms place it behind all tasks that are not; what "     \
+                     "depends on it should be, too")
 
 /* Rows of a body whose struct begins with a struct workflow_body: grid and workflows.
  * Algorithms point to mistakes of windows as "/availability/I/...". */
