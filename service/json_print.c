@@ -503,6 +503,21 @@ static void print_kind(const struct json_field *f, const char *base,
         text_add(b, "{}", 2);
 }
 
+/* Of what is read again: a list that is not there is another thing than an empty one. */
+static bool is_not_given(const struct json_field *f, const char *base)
+{
+    if (prints_when_empty(f->type))
+        return *(const void *const *)(const void *)(base + f->offset) == NULL;
+    return true;
+}
+
+/* Its preset says that it is not given, and may be out of its bounds. */
+static bool has_bare_preset(const struct json_field *f, const char *base)
+{
+    return f->type == JSON_TYPE_INTEGER && f->flags & JSON_BOUND_ONLY &&
+           (double)*(const uint64_t *)(const void *)(base + f->offset) == f->preset;
+}
+
 void json_print(const struct json_object *table, const void *in, struct text_buffer *b)
 {
     const char *base = in;
@@ -516,8 +531,10 @@ void json_print(const struct json_object *table, const void *in, struct text_buf
     for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
         bool present = has_value(f, base);
 
-        if (!present && (f->flags & JSON_OPTIONAL ||
-                         (b->prints_request && !prints_when_empty(f->type))))
+        if (!present &&
+            (f->flags & JSON_OPTIONAL || (b->prints_request && is_not_given(f, base))))
+            continue;
+        if (b->prints_request && has_bare_preset(f, base))
             continue;
         if (!first)
             add_char(b, ',');
