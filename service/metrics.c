@@ -90,6 +90,10 @@ enum family_type { EVENTS, SECONDS, HISTOGRAM };
       "Times a model was to learn what is new.")                                         \
     X(REFIT_SECONDS, SECONDS, PREFIX "refit_seconds_total", ("kind", "result"), NULL,    \
       "Time that learning took, added up.")                                              \
+    X(SESSION_EVENTS, EVENTS, PREFIX "workflow_session_events_total",                    \
+      ("kind", "result"), NULL, "Events of workflow sessions that were sent.")           \
+    X(SESSION_PLANS, HISTOGRAM, PREFIX "workflow_session_plan_seconds", (NULL),          \
+      decision_bounds_s, "Time that a plan of a workflow session took.")                 \
     X(QUEUE_WAIT, HISTOGRAM, PREFIX "worker_queue_wait_seconds", ("work"),               \
       wait_bounds_s, "Time that a request waited for a worker or for memory.")           \
     X(MEMORY_ESTIMATE, HISTOGRAM, PREFIX "memory_estimate_ratio", ("work"),              \
@@ -410,6 +414,19 @@ void metrics_refit(struct metrics *m, const char *kind, const char *result,
         return;
     note(m, REFITS, LABELS(kind, result), 1, 0);
     note(m, REFIT_SECONDS, LABELS(kind, result), 1, duration_s);
+}
+
+void metrics_session_event(struct metrics *m, const char *kind, const char *result,
+                           size_t count)
+{
+    if (m && count)
+        note(m, SESSION_EVENTS, LABELS(kind, result), count, 0);
+}
+
+void metrics_session_plan(struct metrics *m, double duration_s)
+{
+    if (m)
+        note(m, SESSION_PLANS, LABELS(NULL), 1, duration_s);
 }
 
 void metrics_renamed(struct metrics *m, size_t count)

@@ -54,6 +54,12 @@ void metrics_forecast_error(struct metrics *m, const char *method, double error_
 void metrics_ingested(struct metrics *m, const struct route *route,
                       const struct metrics_rows *rows);
 
+/* workflow_session_events_total{kind,result}: "stored", "duplicate", "refused";
+ * workflow_session_plan_seconds: time that a plan of a session took. */
+void metrics_session_event(struct metrics *m, const char *kind, const char *result,
+                           size_t count);
+void metrics_session_plan(struct metrics *m, double duration_s);
+
 /* refits_total, refit_seconds_total{kind,result}: a model learnt, or tried to. */
 void metrics_refit(struct metrics *m, const char *kind, const char *result,
                    double duration_s);

@@ -19,6 +19,7 @@ struct lease_row {
     size_t need_count;
     bool exclusive;
     double start_at_s, end_at_s; /* instants; NAN: no end is known */
+    const char *running_id;      /* by which it runs in the snapshot; NULL: its job_id */
 };
 
 /* The same as it is asked for; times are seconds from now. */
@@ -67,7 +68,7 @@ struct taken_running lease_row_running(const struct lease_row *row,
 /* The ids of what runs, by which a lease's row counts no more. */
 struct lease_running;
 const struct lease_running *lease_running_of(const struct snapshot *s, struct arena *a);
-bool lease_runs(const struct lease_running *running, const char *job_id);
+bool lease_runs(const struct lease_running *running, const struct lease_row *row);
 
 /* Rows that are to be leased, and where the request has them. */
 struct lease_rows {

@@ -78,7 +78,7 @@ static void add_live(struct fitting *f, const struct lease *live, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < live[i].placement_count; k++)
-            if (!lease_runs(f->running, live[i].placements[k].job_id))
+            if (!lease_runs(f->running, &live[i].placements[k]))
                 add_row(f, &live[i].placements[k], live[i].owner);
     f->live_count = f->count;
 }

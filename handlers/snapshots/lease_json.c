@@ -89,6 +89,8 @@ static const struct json_field row_rows[] = {
     AMOUNT_ROWS(T, ),
     JSON_INSTANT(T, start_at, 0, "When it begins"),
     JSON_INSTANT(T, end_at, JSON_OPTIONAL, "When it ends; absent: not known"),
+    JSON_ID(T, running_id, JSON_OPTIONAL,
+            "Its id among what runs of the snapshot; absent: job_id"),
     {0},
 };
 #undef T

@@ -170,7 +170,7 @@ struct snapshot snapshot_with_leases(const struct snapshot *s,
     make_room(&x, rows);
     for (size_t i = 0; i < view->lease_count; i++)
         for (size_t k = 0; k < view->leases[i].placement_count; k++)
-            if (!lease_runs(running, view->leases[i].placements[k].job_id))
+            if (!lease_runs(running, &view->leases[i].placements[k]))
                 add_row(&x, &view->leases[i].placements[k]);
     out.running = x.running;
     out.running_count = x.running_count;

@@ -86,9 +86,11 @@ const struct lease_running *lease_running_of(const struct snapshot *s, struct ar
     return out;
 }
 
-bool lease_runs(const struct lease_running *running, const char *job_id)
+bool lease_runs(const struct lease_running *running, const struct lease_row *row)
 {
-    return name_index_find(&running->ids, job_id) != NAME_NOT_FOUND;
+    const char *id = row->running_id ? row->running_id : row->job_id;
+
+    return name_index_find(&running->ids, id) != NAME_NOT_FOUND;
 }
 
 /* ---- a new lease ---- */
@@ -206,7 +208,7 @@ static enum error_code check_once(const struct leasing *l, const struct lease_re
         size_t lease = name_index_find(&leased, id);
 
         snprintf(pointer, sizeof(pointer), "/placements/%zu/job_id", i);
-        if (lease_runs(running, id)) {
+        if (lease_runs(running, &in->placements[i].row)) {
             invalid(err, pointer, ITEM_DUPLICATE, "'%.100s' runs already", id);
         } else if (lease != NAME_NOT_FOUND) {
             invalid(err, pointer, ITEM_DUPLICATE, "'%.100s' is leased by '%.100s'", id,
@@ -525,7 +527,7 @@ static const char *running_patch(const struct leasing *l, const struct lease *le
             row, row->resource_ids, row->resource_id_count, l->now_at_s);
 
         runs.nodes = JSON_NO_INTEGER; /* not said */
-        if (lease_runs(running, row->job_id))
+        if (lease_runs(running, row))
             continue;
         text_addf(&b, first ? "" : ",");
         first = false;

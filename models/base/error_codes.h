@@ -32,6 +32,8 @@
     X(ERR_CONFLICT, 409, "conflict", "The state does not allow this now",               \
       "Something stored, or another request, is in the way",                            \
       "Read the present state, then try again")                                         \
+    X(ERR_GONE, 410, "gone", "It has ended",                                            \
+      "What was stored under this name has expired", "Store it anew")                   \
     X(ERR_STALE, 412, "stale", "The stored version is another one",                     \
       "Somebody else has changed it since it was read",                                 \
       "GET it again and repeat the change with the new ETag")                           \

@@ -140,6 +140,8 @@ static void settle_tasks(struct session_state *s, struct arena *a)
         settle_task(s, g.order[n], of);
     for (size_t i = 0; i < s->task_count; i++)
         s->counts[s->of[i].status]++;
+    s->order = g.order;
+    s->order_count = g.order_count;
 }
 
 /* ---- what should not be running ---- */

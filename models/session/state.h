@@ -57,6 +57,8 @@ struct session_state {
     size_t task_count;
     struct session_task_state *of; /* [task_count] */
     size_t counts[SESSION_TASK_STATUS_COUNT];
+    const size_t *order; /* parents first; those of a cycle are not in it */
+    size_t order_count;
     size_t unknown_count;                /* dependencies on ids that there are not */
     const struct session_cancel *cancel; /* by task, attempt, resource */
     size_t cancel_count;
