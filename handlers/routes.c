@@ -16,6 +16,7 @@
 #include "handlers/prediction/routes.h"
 #include "handlers/queue/routes.h"
 #include "handlers/rescheduling/routes.h"
+#include "handlers/session/routes.h"
 #include "handlers/simulation/routes.h"
 #include "handlers/site_history/routes.h"
 #include "handlers/slurm/routes.h"
@@ -30,11 +31,11 @@
 enum { ROUTES_MAX = 256 };
 
 static const struct route *const rooms[] = {
-    claiming_routes,        coallocation_routes, docs_routes,         evaluation_routes,
-    fault_tolerance_routes, history_routes,      model_routes,        operations_routes,
-    parallel_routes,        placement_routes,    prediction_routes,   queue_routes,
-    rescheduling_routes,    simulation_routes,   site_history_routes, slurm_routes,
-    snapshots_routes,       stored_routes,       workflow_routes,
+    claiming_routes,        coallocation_routes, docs_routes,       evaluation_routes,
+    fault_tolerance_routes, history_routes,      model_routes,      operations_routes,
+    parallel_routes,        placement_routes,    prediction_routes, queue_routes,
+    rescheduling_routes,    session_routes,      simulation_routes, site_history_routes,
+    slurm_routes,           snapshots_routes,    stored_routes,     workflow_routes,
 };
 
 static struct route joined[ROUTES_MAX + 1]; /* the last one stays {0} */

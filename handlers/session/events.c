@@ -1,0 +1,455 @@
+/* events.c - POST and GET .../events: what engines report of a run.
+ *
+ * One transaction: the session's row is locked first, so that batches come one after
+ * another, and their numbers, too. What an event of a task or a resource that there is
+ * not says is lost: it is refused, and may be sent again when that is there.
+ */
+#include "handlers/session/events.h"
+
+#include "handlers/history/bulk.h"
+#include "models/base/names.h"
+#include "service/clock.h"
+#include "service/metrics.h"
+#include "service/service.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double AHEAD_S = 1;            /* a clock that is right */
+static const uint64_t STORED_MAX = 5000000; /* events of a session */
+
+/* ---- what is wrong with one ---- */
+
+/* Members that a kind needs. */
+static void check_needed(struct record_check *check, const struct session_event *e)
+{
+    bool of_task = session_is_of_task(e->kind);
+
+    if (of_task && !e->task_id)
+        record_mistake(check, "/task_id", ITEM_REQUIRED, "%s is of a task",
+                       session_kind_names[e->kind]);
+    if ((!of_task || e->kind == SESSION_STARTED) && !e->resource_id)
+        record_mistake(check, "/resource_id", ITEM_REQUIRED, "%s names its resource",
+                       session_kind_names[e->kind]);
+    if (e->kind == SESSION_PROGRESS && isnan(e->progress_ratio))
+        record_mistake(check, "/progress_ratio", ITEM_REQUIRED,
+                       "it says how much is done");
+    if (e->kind == SESSION_HOST_SPEED && isnan(e->mips_total))
+        record_mistake(check, "/mips_total", ITEM_REQUIRED, "it says the speed");
+}
+
+static void check_event(struct record_check *check, const void *item)
+{
+    const struct session_event *e = item;
+
+    check_needed(check, e);
+    record_check_whole(check, "/exit_code", e->exit_code);
+    if (e->observed_at_s > check->now_s + STORE_FUTURE_MAX_S)
+        record_mistake(check, "/observed_at", ITEM_OUT_OF_BOUNDS,
+                       "more than a day ahead of the service's clock; seconds, not "
+                       "milliseconds, are meant");
+}
+
+/* ---- storing ---- */
+
+struct storing {
+    struct request *rq;
+    const struct bulk_items *items;
+    const char *pointer; /* of the list */
+    struct session_events_answer *out;
+    struct session_mistake *mistakes;
+    size_t mistake_count, refused_before;
+    struct session_run run; /* definition and tasks */
+    struct name_index resources;
+    struct store_session_event *fresh; /* to be stored */
+    size_t fresh_count;
+};
+
+static const struct session_event *item(const struct storing *s, size_t i)
+{
+    return (const struct session_event *)s->items->list + i;
+}
+
+__attribute__((format(printf, 5, 6))) static void refuse(struct storing *s, size_t i,
+                                                         const char *member,
+                                                         enum item_code code,
+                                                         const char *format, ...)
+{
+    struct arena *a = s->rq->arena;
+    const char *pointer = member, *detail;
+    uint64_t line = s->items->line ? s->items->line[i] : JSON_NO_INTEGER;
+    va_list args;
+
+    if (!s->items->line && !s->items->is_single)
+        pointer = arena_printf(a, "%s/%zu%s", s->pointer, i, member);
+    va_start(args, format);
+    detail = arena_vprintf(a, format, args);
+    va_end(args);
+    s->mistakes[s->mistake_count++] = (struct session_mistake){
+        item(s, i)->event_id, line, item_kinds[code].name, detail, pointer};
+}
+
+static enum error_code read_names(struct storing *s)
+{
+    struct session_run *run = &s->run;
+    struct request *rq = s->rq;
+    const struct snapshot *snapshot;
+    struct store_snapshot stored;
+    struct db_session *db;
+    struct snapshot read;
+
+    TRY(json_read(&session_definition_json, run->row.definition,
+                  strlen(run->row.definition), &run->definition, NULL, rq->arena,
+                  rq->err));
+    run->revision = run->row.revision;
+    TRY(session_tasks_read(run));
+    snapshot = run->definition.snapshot;
+    if (run->row.snapshot_id) {
+        TRY(request_db(rq, &db));
+        TRY(store_snapshot_read(db, rq->principal.tenant, run->row.snapshot_id, &stored,
+                                rq->arena, rq->err));
+        TRY(json_read(&snapshot_json, stored.document, strlen(stored.document), &read,
+                      NULL, rq->arena, rq->err));
+        snapshot = &read;
+    }
+    name_index_create(&s->resources, snapshot->resource_count, rq->arena);
+    for (size_t i = 0; i < snapshot->resource_count; i++)
+        name_index_add(&s->resources, snapshot->resources[i].id, i);
+    return OK;
+}
+
+static bool names_known(struct storing *s, size_t i)
+{
+    const struct session_event *e = item(s, i);
+    size_t before = s->mistake_count;
+
+    if (session_is_of_task(e->kind) &&
+        name_index_find(&s->run.ids, e->task_id) == NAME_NOT_FOUND)
+        refuse(s, i, "/task_id", ITEM_UNKNOWN_ID, "the session has no task '%.100s'",
+               e->task_id);
+    else if ((!session_is_of_task(e->kind) || e->kind == SESSION_STARTED) &&
+             name_index_find(&s->resources, e->resource_id) == NAME_NOT_FOUND)
+        refuse(s, i, "/resource_id", ITEM_UNKNOWN_ID,
+               "the snapshot has no resource '%.100s'", e->resource_id);
+    return s->mistake_count == before;
+}
+
+/* As it is kept: what is not of its kind is not looked at. */
+static struct session_event kept(const struct session_event *e)
+{
+    struct session_event out = *e;
+
+    out.observed_at_s = round(e->observed_at_s * 1e6) / 1e6;
+    if (!session_is_of_task(e->kind))
+        out.task_id = NULL;
+    return out;
+}
+
+static const char *text_of(const struct session_event *e, struct arena *a)
+{
+    struct text_buffer b = {.arena = a};
+
+    json_print(&session_event_json, e, &b);
+    text_add(&b, "", 1);
+    return text_end(&b);
+}
+
+/* Stored ones of these ids, and those that come before in the batch. */
+struct known {
+    struct name_index ids;
+    const struct session_event **events;
+    size_t count;
+};
+
+static void know(struct known *k, const struct session_event *e)
+{
+    if (name_index_add(&k->ids, e->event_id, k->count) == NAME_NOT_FOUND)
+        k->events[k->count++] = e;
+}
+
+static enum error_code find_known(struct storing *s, struct db_session *db,
+                                  struct known *known)
+{
+    const struct store_session_event *list;
+    struct store_session_event *asked;
+    struct request *rq = s->rq;
+    size_t count;
+
+    asked = NEW(rq->arena, struct store_session_event, s->items->count);
+    for (size_t i = 0; i < s->items->count; i++)
+        asked[i] = (struct store_session_event){.session_id = s->run.row.session_id,
+                                                .event = *item(s, i)};
+    TRY(store_session_events_known(db, rq->principal.tenant, asked, s->items->count,
+                                   &list, &count, rq->arena, rq->err));
+    known->events = NEW(rq->arena, const struct session_event *, count + s->items->count);
+    name_index_create(&known->ids, count + s->items->count, rq->arena);
+    for (size_t i = 0; i < count; i++)
+        know(known, &list[i].event);
+    return OK;
+}
+
+static void sort_out(struct storing *s, struct known *known)
+{
+    struct arena *a = s->rq->arena;
+    size_t ahead = 0;
+
+    s->fresh = NEW(a, struct store_session_event, s->items->count);
+    for (size_t i = 0; i < s->items->count; i++) {
+        struct session_event e = kept(item(s, i));
+        size_t at = name_index_find(&known->ids, e.event_id);
+        struct store_session_event *made;
+
+        if (at != NAME_NOT_FOUND &&
+            strcmp(text_of(&e, a), text_of(known->events[at], a)) == 0) {
+            s->out->duplicates++;
+            continue;
+        }
+        if (at != NAME_NOT_FOUND) {
+            refuse(s, i, "/event_id", ITEM_CONFLICT,
+                   "it is stored already, with other members; the first stays");
+            continue;
+        }
+        if (!names_known(s, i))
+            continue;
+        ahead += e.observed_at_s > s->run.row.now_s + AHEAD_S;
+        made = &s->fresh[s->fresh_count++];
+        *made = (struct store_session_event){
+            .session_id = s->run.row.session_id, .event = e, .kind = (uint64_t)e.kind};
+        made->event.seq = s->run.row.revision + s->fresh_count;
+        know(known, &made->event);
+    }
+    if (ahead)
+        session_warn(&s->run, "clock_ahead: %zu events happen later than now", ahead);
+}
+
+/* ---- what follows from them ---- */
+
+static bool has_host_down(const struct storing *s)
+{
+    for (size_t i = 0; i < s->fresh_count; i++)
+        if (s->fresh[i].event.kind == SESSION_HOST_DOWN)
+            return true;
+    return false;
+}
+
+static void list_superseded(struct storing *s, const struct session_fold *fold,
+                            const struct session_event *all, size_t count)
+{
+    const char **list = NEW(s->rq->arena, const char *, s->fresh_count);
+    struct name_index fresh;
+
+    name_index_create(&fresh, s->fresh_count, s->rq->arena);
+    for (size_t i = 0; i < s->fresh_count; i++)
+        name_index_add(&fresh, s->fresh[i].event.event_id, i);
+    for (size_t i = 0; i < count; i++)
+        if (name_index_find(&fresh, all[i].event_id) != NAME_NOT_FOUND &&
+            !session_fold_counts(fold, &all[i]))
+            list[s->out->superseded_count++] = all[i].event_id;
+    s->out->superseded = list;
+}
+
+/* With a host gone all that ran there is lost; else only these tasks have changed. */
+static enum error_code follow(struct storing *s, struct db_session *db)
+{
+    const struct store_session_event *near;
+    struct request *rq = s->rq;
+    struct session_event *all;
+    struct session_fold fold;
+    struct session_touched touched = {.run = &s->run, .db = db, .fold = &fold};
+    size_t count, overcommitted = 0;
+
+    if (has_host_down(s))
+        TRY(store_session_events_read(db, rq->principal.tenant, s->run.row.session_id, 0,
+                                      INT64_MAX, INT64_MAX, &near, &count, rq->arena,
+                                      rq->err));
+    else
+        TRY(store_session_events_near(db, rq->principal.tenant, s->run.row.session_id,
+                                      s->fresh, s->fresh_count, &near, &count, rq->arena,
+                                      rq->err));
+    all = NEW(rq->arena, struct session_event, count);
+    for (size_t i = 0; i < count; i++)
+        all[i] = near[i].event;
+    session_fold_all(all, count, &fold, &rq->finish, rq->arena);
+    list_superseded(s, &fold, all, count);
+    touched.events = all;
+    touched.event_count = count;
+    TRY(session_learn(&touched));
+    TRY(session_sync_leases(&touched, &overcommitted));
+    if (overcommitted)
+        session_warn(&s->run,
+                     "overcommitted: %zu attempts run on resources that have no room for "
+                     "them",
+                     overcommitted);
+    return OK;
+}
+
+static enum error_code store_locked(struct db_session *db, void *context,
+                                    struct error *err)
+{
+    struct storing *s = context;
+    struct request *rq = s->rq;
+    const char *tenant = rq->principal.tenant, *id = rq->path_value[0];
+    struct known known = {0};
+    bool found;
+
+    *s->out = (struct session_events_answer){.received = s->out->received,
+                                             .refused = s->out->refused};
+    s->mistake_count = s->refused_before;
+    s->fresh_count = 0;
+    s->run = (struct session_run){.rq = rq};
+    TRY(store_session_lock(db, tenant, id, &s->run.row, &found, rq->arena, err));
+    if (!found)
+        return fail(err, ERR_NOT_FOUND, "/session_id",
+                    "there is no workflow session '%.200s'", id);
+    TRY(session_check_expiry(&s->run.row, err));
+    TRY(read_names(s));
+    TRY(find_known(s, db, &known));
+    sort_out(s, &known);
+    if (s->run.row.event_count + s->fresh_count > STORED_MAX)
+        return fail(err, ERR_TOO_LARGE, "", "a session has %llu events at most",
+                    (unsigned long long)STORED_MAX);
+    s->out->stored = s->fresh_count;
+    s->out->revision = s->run.row.revision + s->fresh_count;
+    if (s->fresh_count == 0)
+        return OK;
+    TRY(store_session_events_add(db, tenant, s->fresh, s->fresh_count, rq->arena, err));
+    TRY(store_session_advance(db, tenant, id, s->out->revision,
+                              s->run.row.event_count + s->fresh_count, true, err));
+    return follow(s, db);
+}
+
+static void count_events(const struct storing *s)
+{
+    struct metrics *m = s->rq->service->metrics;
+
+    for (size_t i = 0; i < s->fresh_count; i++)
+        metrics_session_event(m, session_kind_names[s->fresh[i].kind], "stored", 1);
+    metrics_session_event(m, "any", "duplicate", s->out->duplicates);
+    metrics_session_event(m, "any", "refused", s->out->refused);
+}
+
+/* Mistakes of form that lines of NDJSON have. */
+static void keep_form_mistakes(struct storing *s, const struct bulk_answer *form)
+{
+    for (size_t i = 0; i < form->error_count; i++)
+        s->mistakes[s->mistake_count++] =
+            (struct session_mistake){NULL, form->errors[i].line, form->errors[i].code,
+                                     form->errors[i].detail, form->errors[i].pointer};
+    s->refused_before = s->mistake_count;
+}
+
+enum error_code session_events_store(struct request *rq, const struct json_lines *in,
+                                     const char *pointer,
+                                     struct session_events_answer *answer)
+{
+    struct bulk_answer form = {0};
+    struct bulk_items items;
+    struct storing s = {.rq = rq, .items = &items, .pointer = pointer, .out = answer};
+    struct db_session *db;
+
+    if (in->count + in->refused_count > SESSION_EVENTS_MAX)
+        return fail(rq->err, ERR_TOO_LARGE, "", "more than %d events",
+                    SESSION_EVENTS_MAX);
+    TRY(bulk_accept(rq, in, sizeof(struct session_event), check_event, &items, &form));
+    s.mistakes = NEW(rq->arena, struct session_mistake, form.error_count + items.count);
+    keep_form_mistakes(&s, &form);
+    answer->received = form.received;
+    answer->refused = form.refused;
+    TRY(request_db(rq, &db));
+    if (db_in_transaction(db)) /* with an Idempotency-Key */
+        TRY(store_locked(db, &s, rq->err));
+    else
+        TRY(db_transaction(db, store_locked, &s, rq->err));
+    answer->refused += s.mistake_count - s.refused_before;
+    answer->errors = s.mistakes;
+    answer->error_count = s.mistake_count;
+    answer->warnings = s.run.warnings;
+    answer->warning_count = s.run.warning_count;
+    rq->ingested =
+        (struct metrics_rows){answer->stored, answer->duplicates, answer->refused};
+    count_events(&s);
+    return OK;
+}
+
+enum error_code post_session_events(struct request *rq, const void *in, void *out)
+{
+    const struct json_lines *lines = in;
+    size_t count = lines->count + lines->refused_count;
+
+    if (rq->body_length > (count + 1) * SESSION_EVENT_BYTES_MAX)
+        return fail(rq->err, ERR_TOO_LARGE, "", "an event has more than %d bytes",
+                    SESSION_EVENT_BYTES_MAX);
+    return session_events_store(rq, lines, "", out);
+}
+
+/* ---- reading them ---- */
+
+struct events_query {
+    uint64_t after_seq, page_size;
+};
+
+struct events_page {
+    const struct store_session_event *items;
+    size_t item_count;
+};
+
+enum error_code get_session_events(struct request *rq, const void *in, void *out)
+{
+    const struct events_query *query = rq->query;
+    struct events_page *page = out;
+    struct store_session head;
+    struct db_session *db;
+
+    (void)in;
+    TRY(request_db(rq, &db));
+    TRY(store_session_head(db, rq->principal.tenant, rq->path_value[0], &head, rq->arena,
+                           rq->err));
+    TRY(session_check_expiry(&head, rq->err));
+    return store_session_events_read(db, rq->principal.tenant, rq->path_value[0],
+                                     query->after_seq, head.revision, query->page_size,
+                                     &page->items, &page->item_count, rq->arena, rq->err);
+}
+
+#define T struct events_query
+static const struct json_field query_rows[] = {
+    JSON_INTEGER(T, after_seq, 0, JSON_EXACT, 0, 0, "Those behind this seq; default 0"),
+    JSON_INTEGER(T, page_size, 1, 10000, 1000, 0, "So many at most; default 1000"),
+    {0},
+};
+#undef T
+const struct json_object session_events_query_json = {
+    "SessionEventsQuery", "Which events", sizeof(struct events_query), query_rows};
+
+#define T struct events_page
+static const struct json_field page_rows[] = {
+    JSON_LIST(T, items, item_count, struct store_session_event,
+              &session_stored_event_json, 0, 0, "By seq"),
+    {0},
+};
+#undef T
+const struct json_object session_events_page_json = {
+    "SessionEventsPage", "What was reported of a run", sizeof(struct events_page),
+    page_rows};
+
+#define T struct session_events_answer
+static const struct json_field answer_rows[] = {
+    JSON_INTEGER(T, revision, 0, JSON_EXACT, 0, 0, "Of the session now"),
+    JSON_INTEGER(T, received, 0, JSON_EXACT, 0, 0, "Events in the body"),
+    JSON_INTEGER(T, stored, 0, JSON_EXACT, 0, 0, "Events stored and committed"),
+    JSON_INTEGER(T, duplicates, 0, JSON_EXACT, 0, 0, "Events that were stored already"),
+    JSON_INTEGER(T, refused, 0, JSON_EXACT, 0, 0, "Events that were not stored"),
+    JSON_LIST(T, errors, error_count, struct session_mistake, &session_event_mistake_json,
+              0, 0, "Why those were not"),
+    JSON_TEXTS(T, superseded, superseded_count, 0, 0,
+               "Stored events that change nothing: others came before or behind them"),
+    {.name = "warnings",
+     .doc = "What the caller should know",
+     .type = JSON_TYPE_TEXTS,
+     .offset = offsetof(T, warnings),
+     .count_offset = JSON_AT(T, warning_count, size_t)},
+    {0},
+};
+#undef T
+const struct json_object session_events_answer_json = {
+    "SessionEventsAnswer", "What became of events", sizeof(struct session_events_answer),
+    answer_rows};

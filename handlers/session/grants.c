@@ -1,0 +1,136 @@
+/* grants.c - telling somebody to start tasks, so that nobody else is told the same and
+ * nobody else gets the amounts.
+ *
+ * The plan was made without a lock. Then, in one transaction, the session's row is
+ * locked, and behind it that of the stored snapshot. If nothing has changed since the
+ * plan was made, all that it starts fits. If another holder was faster, nothing new is
+ * granted; if others have taken amounts of the snapshot, what fits beside theirs.
+ */
+#include "handlers/session/next.h"
+
+#include "handlers/session/lease_of.h"
+
+struct granting {
+    struct session_run *run;
+    struct session_choice *choice;
+    const char *holder;
+    double hold_s;
+    const bool *granted; /* of each start; the transaction may be run twice */
+};
+
+/* What is not granted is not started. */
+static enum error_code take_leases(struct granting *g, const struct store_session *row,
+                                   struct db_session *db, double now_s, bool *granted)
+{
+    bool same_world = row->world_version == g->run->row.world_version;
+    struct session_leases leases;
+    size_t count = 0;
+
+    TRY(session_leases_open(g->run->rq, row, db, &leases));
+    same_world = same_world && leases.row.world_version == row->world_version;
+    for (size_t i = g->choice->again_count; i < g->choice->start_count; i++) {
+        const struct session_start *s = &g->choice->starts[i];
+        struct lease_row takes = session_lease_row(g->run, s->task, s->attempt,
+                                                   s->resource_id, now_s, s->run_time_s);
+
+        granted[i] = same_world || session_lease_fits(&leases, &takes);
+        if (!granted[i])
+            continue;
+        TRY(session_lease_add(&leases, &takes, now_s + g->hold_s));
+        count++;
+    }
+    return session_leases_close(&leases, count > 0);
+}
+
+static enum error_code note_grants(struct granting *g, struct db_session *db,
+                                   double now_s, const bool *granted)
+{
+    struct request *rq = g->run->rq;
+    struct store_session_grant *list =
+        NEW(rq->arena, struct store_session_grant, g->choice->start_count);
+    size_t count = 0;
+
+    for (size_t i = g->choice->again_count; i < g->choice->start_count; i++) {
+        struct session_start *s = &g->choice->starts[i];
+
+        if (!granted[i])
+            continue;
+        s->hold_until_at_s = round((now_s + g->hold_s) * 1e6) / 1e6;
+        list[count++] =
+            (struct store_session_grant){g->run->row.session_id, s->task_id,   s->attempt,
+                                         s->resource_id,         g->holder,    now_s,
+                                         s->hold_until_at_s,     s->run_time_s};
+    }
+    return store_session_grants_write(db, rq->principal.tenant, g->run->row.session_id,
+                                      list, count, rq->arena, rq->err);
+}
+
+static void keep_granted(struct granting *g, const bool *granted)
+{
+    size_t kept = g->choice->again_count;
+
+    for (size_t i = kept; i < g->choice->start_count; i++)
+        if (granted[i])
+            g->choice->starts[kept++] = g->choice->starts[i];
+    g->choice->start_count = kept;
+}
+
+/* A plan that others have not touched knows of the grants that follow from it. */
+static enum error_code note_seen(const struct granting *g,
+                                 const struct store_session *row, struct db_session *db)
+{
+    if (row->snapshot_id || row->seen_leases != row->world_version)
+        return OK;
+    return store_session_seen(db, g->run->rq->principal.tenant, row->session_id,
+                              row->world_version + 1, row->plan_revision,
+                              g->run->rq->err);
+}
+
+static enum error_code grant_locked(struct db_session *db, void *context,
+                                    struct error *err)
+{
+    struct granting *g = context;
+    struct request *rq = g->run->rq;
+    const struct store_session *before = &g->run->row;
+    const char *tenant = rq->principal.tenant;
+    bool *granted = NEW(rq->arena, bool, g->choice->start_count);
+    bool found, same, any = false;
+    struct store_session row;
+    double now_s;
+
+    TRY(store_session_lock(db, tenant, before->session_id, &row, &found, rq->arena, err));
+    if (!found)
+        return fail(err, ERR_NOT_FOUND, "/session_id",
+                    "there is no workflow session '%.200s'", before->session_id);
+    TRY(store_clock(db, &now_s, rq->arena, err));
+    same =
+        row.revision == before->revision && row.lease_revision == before->lease_revision;
+    for (size_t i = g->choice->again_count; i < g->choice->start_count; i++)
+        granted[i] = same;
+    if (same && row.snapshot_id)
+        TRY(take_leases(g, &row, db, now_s, granted));
+    for (size_t i = g->choice->again_count; i < g->choice->start_count; i++)
+        any |= granted[i];
+    if (any) {
+        TRY(note_grants(g, db, now_s, granted));
+        TRY(note_seen(g, &row, db));
+    }
+    g->granted = granted;
+    return store_session_advance(db, tenant, row.session_id, row.revision,
+                                 row.event_count, true, err);
+}
+
+enum error_code session_grant(struct session_run *run, struct session_choice *choice,
+                              const char *holder, double hold_s)
+{
+    struct granting g = {run, choice, holder, hold_s, NULL};
+    struct db_session *db;
+
+    TRY(request_db(run->rq, &db));
+    if (db_in_transaction(db))
+        TRY(grant_locked(db, &g, run->rq->err));
+    else
+        TRY(db_transaction(db, grant_locked, &g, run->rq->err));
+    keep_granted(&g, g.granted);
+    return OK;
+}

@@ -1,0 +1,496 @@
+/* request.c - the request for POST /v1/workflow-schedules whose answer is the plan of a
+ * run, and that answer, by the same code.
+ *
+ * Tasks that wait for one that there is not, or that run on a resource that the snapshot
+ * has no more, have no place in a schedule, nor has what depends on them: they are left
+ * out, as are those that failed, were cancelled or are blocked.
+ */
+#include "handlers/session/plan.h"
+
+#include "algorithms/workflow/list.h"
+#include "handlers/workflow/workflow_progress.h"
+#include "models/base/names.h"
+#include "service/service.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double NOT_A_CANDIDATE_S = 0.001; /* release of a ready one */
+
+/* ---- which tasks, and as what ---- */
+
+/* From the tasks of a run to those of a request. */
+struct making {
+    struct session_run *run;
+    const struct session_times *times;
+    bool *left_out, *behind; /* [task] */
+    size_t defaulted_count, lost_count;
+};
+
+static size_t host_of(const struct session_run *run, const struct session_attempt *t)
+{
+    return t && t->started ? name_index_find(&run->resources, t->started->resource_id)
+                           : NAME_NOT_FOUND;
+}
+
+static bool has_place(struct making *m, size_t i)
+{
+    const struct session_task_state *of = &m->run->state.of[i];
+
+    switch (of->status) {
+    case SESSION_TASK_DONE:
+        return true;
+    case SESSION_TASK_RUNNING:
+        if (host_of(m->run, of->shown) != NAME_NOT_FOUND)
+            return true;
+        m->lost_count++;
+        return false;
+    case SESSION_TASK_READY:
+        return true;
+    case SESSION_TASK_IDLE:
+        return !of->waits_for_unknown;
+    default:
+        return false;
+    }
+}
+
+/* What depends on a marked task is marked, too, unless it is done. */
+static void spread(const struct session_run *run, bool *mark)
+{
+    for (size_t n = 0; n < run->state.order_count; n++) {
+        size_t i = run->state.order[n];
+        const struct session_task *task = &run->graph[i];
+
+        if (mark[i] || run->state.of[i].status == SESSION_TASK_DONE)
+            continue;
+        budget_step(&run->rq->finish, task->parent_count + 1);
+        for (size_t k = 0; k < task->parent_count && !mark[i]; k++)
+            mark[i] = task->parents[k] != SESSION_NO_TASK && mark[task->parents[k]];
+    }
+}
+
+static void choose_tasks(struct making *m, const struct session_candidates *candidates)
+{
+    struct session_run *run = m->run;
+    struct arena *a = run->rq->arena;
+    struct name_index named;
+
+    m->left_out = NEW(a, bool, run->task_count);
+    m->behind = NEW(a, bool, run->task_count);
+    for (size_t i = 0; i < run->task_count; i++)
+        m->left_out[i] = !has_place(m, i);
+    spread(run, m->left_out);
+    if (!candidates->ids)
+        return;
+    name_index_create(&named, candidates->count, a);
+    for (size_t i = 0; i < candidates->count; i++)
+        name_index_add(&named, candidates->ids[i], i);
+    for (size_t i = 0; i < run->task_count; i++)
+        m->behind[i] = run->state.of[i].status == SESSION_TASK_READY &&
+                       !run->granted[i] &&
+                       name_index_find(&named, run->graph[i].id) == NAME_NOT_FOUND;
+    spread(run, m->behind);
+}
+
+/* ---- one task ---- */
+
+static void set_done(const struct session_run *run, const struct session_attempt *t,
+                     struct workflow_task *out)
+{
+    size_t at = host_of(run, t);
+
+    out->status = WORKFLOW_DONE;
+    out->etc_s = NULL;
+    out->etc_count = 0;
+    if (at == NAME_NOT_FOUND)
+        return;
+    out->resource_id = run->world.resources[at].id;
+    out->finish_s = fmin(0, t->terminal->observed_at_s - run->now_s);
+    out->start_s = fmin(out->finish_s, t->started->observed_at_s - run->now_s);
+}
+
+static void set_running(const struct making *m, size_t i, size_t at, double since_s,
+                        double total_s, struct workflow_task *out)
+{
+    double elapsed_s = fmax(0, m->run->now_s - since_s);
+
+    (void)i;
+    out->status = WORKFLOW_RUNNING;
+    out->resource_id = m->run->world.resources[at].id;
+    out->start_s = -elapsed_s;
+    out->finish_s = session_remaining_s(total_s, elapsed_s);
+}
+
+/* Its time on each resource. */
+static void set_times(struct making *m, size_t i, struct workflow_task *out)
+{
+    size_t count = m->run->world.resource_count;
+    double *etc_s = NEW(m->run->rq->arena, double, count);
+    bool defaulted = false;
+
+    budget_step(&m->run->rq->finish, count);
+    for (size_t r = 0; r < count; r++) {
+        enum session_source source;
+
+        etc_s[r] = session_time_s(m->times, i, r, &source);
+        defaulted |= source == SESSION_FROM_DEFAULT;
+    }
+    out->etc_s = etc_s;
+    out->etc_count = count;
+    m->defaulted_count += defaulted && out->status == WORKFLOW_IDLE;
+}
+
+static double total_s_of(const struct making *m, size_t i, size_t at)
+{
+    const struct session_attempt *t = m->run->state.of[i].shown;
+    enum session_source source;
+    double total_s = session_total_s(session_time_s(m->times, i, at, &source), t);
+
+    return isnan(total_s) ? m->run->definition.default_ref_s : total_s;
+}
+
+static void set_task(struct making *m, size_t i, struct workflow_task *out)
+{
+    const struct session_run *run = m->run;
+    const struct session_task_state *of = &run->state.of[i];
+    const struct store_session_grant *grant = run->granted[i];
+    size_t at;
+
+    *out = run->tasks[i].task;
+    out->status = WORKFLOW_IDLE;
+    out->resource_id = NULL;
+    out->start_s = out->finish_s = NAN;
+    out->progress_pct = out->elapsed_s = out->work_done_ref_s = NAN;
+    out->progress_samples = NULL;
+    out->progress_sample_count = 0;
+    out->transfer_remaining_s = 0;
+    if (of->status == SESSION_TASK_DONE) {
+        set_done(run, of->shown, out);
+        return;
+    }
+    set_times(m, i, out);
+    if (of->status == SESSION_TASK_RUNNING) {
+        at = host_of(run, of->shown);
+        set_running(m, i, at, of->shown->started->observed_at_s, total_s_of(m, i, at),
+                    out);
+        return;
+    }
+    at = grant ? name_index_find(&run->resources, grant->resource_id) : NAME_NOT_FOUND;
+    if (at != NAME_NOT_FOUND) {
+        set_running(m, i, at, grant->granted_at_s, grant->run_time_s, out);
+        return;
+    }
+    out->deferred = m->behind[i];
+    if (m->behind[i] && of->status == SESSION_TASK_READY)
+        out->release_s = fmax(out->release_s, NOT_A_CANDIDATE_S);
+}
+
+/* ---- the body ---- */
+
+/* release_s counts from when the task came, not from now. */
+static void warn(struct session_run *run, const struct making *m)
+{
+    if (m->defaulted_count)
+        session_warn(run, "run_time_defaulted: %zu, of tasks of which nothing is known",
+                     m->defaulted_count);
+    if (m->lost_count)
+        session_warn(run,
+                     "unknown_resource: %zu running tasks are on resources that the "
+                     "snapshot has not; what waits for them is not planned",
+                     m->lost_count);
+}
+
+static void set_options(struct session_run *run, struct workflow_body *body)
+{
+    const struct session_definition *d = &run->definition;
+    struct named_value *options =
+        NEW(run->rq->arena, struct named_value, d->option_count + 1);
+    size_t count = d->option_count;
+
+    for (size_t i = 0; i < count; i++)
+        options[i] = d->options[i];
+    if (d->moves == SESSION_MOVES_PAYING)
+        options[count++] =
+            (struct named_value){.name = "moves", .type = VALUE_TEXT, .text = "paying"};
+    body->decision.algorithm = d->algorithm ? d->algorithm : "heft";
+    body->decision.options = options;
+    body->decision.option_count = count;
+    body->decision.seed = d->seed;
+    body->decision.time_limit_s = d->time_limit_s;
+    if (isnan(d->time_limit_s) && strcmp(body->decision.algorithm, "search") == 0)
+        body->decision.time_limit_s = 1;
+}
+
+enum error_code session_request(struct session_run *run,
+                                const struct session_times *times,
+                                const struct session_candidates *candidates,
+                                struct workflow_body *body)
+{
+    struct making m = {.run = run, .times = times};
+    struct request *rq = run->rq;
+    struct workflow_task *tasks = NEW(rq->arena, struct workflow_task, run->task_count);
+    struct workflow_request *workflow = NEW(rq->arena, struct workflow_request, 1);
+    size_t count = 0;
+
+    TRY(json_read(&workflow_schedules_request_json, "{}", 2, body, NULL, rq->arena,
+                  rq->err)); /* the presets */
+    choose_tasks(&m, candidates);
+    for (size_t i = 0; i < run->task_count; i++)
+        if (!m.left_out[i])
+            set_task(&m, i, &tasks[count++]);
+    warn(run, &m);
+    workflow->workflow =
+        (struct workflow){.id = run->definition.workflow->id,
+                          .submitted_at_s = run->definition.workflow->submitted_at_s,
+                          .tasks = tasks,
+                          .task_count = count};
+    body->kind = WORKFLOW_SCHEDULE;
+    body->snapshot = &run->world;
+    body->workflow = workflow;
+    body->progress = WORKFLOW_PROGRESS_GIVEN;
+    set_options(run, body);
+    return OK;
+}
+
+const char *session_request_text(const struct workflow_body *body, struct arena *a)
+{
+    const struct workflow *w = &body->workflow->workflow;
+    struct workflow_task *tasks = NEW(a, struct workflow_task, w->task_count);
+    struct workflow_request workflow = *body->workflow;
+    struct workflow_body printed = *body;
+    struct text_buffer b = {.arena = a, .prints_request = true};
+
+    for (size_t i = 0; i < w->task_count; i++) {
+        tasks[i] = w->tasks[i];
+        if (tasks[i].nodes == 0)
+            tasks[i].nodes = JSON_NO_INTEGER;
+    }
+    workflow.workflow.tasks = tasks;
+    printed.workflow = &workflow;
+    json_print(&workflow_schedules_request_json, &printed, &b);
+    text_add(&b, "", 1); /* the NUL */
+    return text_end(&b);
+}
+
+/* ---- its answer ---- */
+
+/* Ranks of the tasks of the body, by number. */
+static enum error_code find_ranks(struct request *rq, const struct workflow_body *body,
+                                  const double **ranks)
+{
+    struct workflow_problem *problem;
+    struct workflow_call call;
+    double *up;
+
+    TRY(workflow_call_begin(&call, rq, body));
+    TRY(workflow_problem_make(&call.in, false, &problem, rq->arena, rq->err));
+    workflow_ranks(problem, &up, NULL, rq->arena);
+    workflow_defer(problem, up);
+    *ranks = up;
+    return OK;
+}
+
+static const char *printed(const struct json_object *table, const void *of,
+                           struct arena *a)
+{
+    struct text_buffer b = {.arena = a};
+
+    json_print(table, of, &b);
+    text_add(&b, "", 1);
+    return text_end(&b);
+}
+
+/* The members of the answer that are the plan, as it has them. */
+static enum error_code cut_answer(struct session_run *run,
+                                  const struct workflow_schedule_answer *answer,
+                                  struct session_plan *plan)
+{
+    struct arena *a = run->rq->arena;
+    const char *text = printed(&workflow_schedule_answer_json, answer, a);
+
+    TRY(json_member(text, "schedule", &plan->schedule, a, run->rq->err));
+    TRY(json_member(text, "unplaced", &plan->unplaced, a, run->rq->err));
+    return json_member(text, "objective", &plan->objective, a, run->rq->err);
+}
+
+static void keep_rows(struct session_run *run, const struct workflow_body *body,
+                      const struct workflow_out *out, const double *ranks,
+                      struct session_plan *plan)
+{
+    const struct workflow_task *tasks = body->workflow->workflow.tasks;
+    struct session_plan_row *rows =
+        NEW(run->rq->arena, struct session_plan_row, out->schedule_count);
+    size_t count = 0;
+
+    for (size_t i = 0; i < out->schedule_count; i++) {
+        const struct workflow_placement *p = &out->schedule[i];
+
+        if (p->status == WORKFLOW_DONE)
+            continue;
+        rows[count++] = (struct session_plan_row){
+            .task_id = p->task_id,
+            .resource_id = p->resource_id,
+            .start_s = isnan(p->start_s) ? 0 : p->start_s,
+            .finish_s = p->finish_s,
+            .rank_s = ranks[p->task],
+            .many = p->resource_id_count > 1 ||
+                    (run->world.shared_capacity_count && tasks[p->task].need_count),
+        };
+    }
+    plan->rows = rows;
+    plan->row_count = count;
+}
+
+static void keep_moves(struct session_run *run, const struct workflow_out *out,
+                       struct session_plan *plan)
+{
+    struct session_plan_move *moves =
+        NEW(run->rq->arena, struct session_plan_move, out->reschedule_count);
+    size_t count = 0;
+
+    for (size_t i = 0; i < out->reschedule_count; i++)
+        if (out->reschedules[i].to_resource_id)
+            moves[count++] = (struct session_plan_move){
+                out->reschedules[i].task_id, out->reschedules[i].from_resource_id,
+                out->reschedules[i].to_resource_id, out->reschedules[i].gain_s};
+    plan->moves = moves;
+    plan->move_count = count;
+}
+
+/* As a replay is answered: nothing is stored, and no picture is drawn. */
+static struct request request_beside(struct request *rq, struct reply *reply)
+{
+    struct request again = *rq;
+    enum error_code code;
+    char allow[80];
+
+    *reply = (struct reply){.status = 200};
+    again.route =
+        route_find(rq->service->routes, "POST", "/v1/workflow-schedules", allow, &code);
+    again.reply = reply;
+    again.replay = true;
+    again.cpu_began_s = NAN;
+    again.snapshot_document = again.history_document = NULL;
+    again.notes = NULL;
+    again.note_count = 0;
+    again.message = rq->message;
+    return again;
+}
+
+enum error_code session_plan_make(struct session_run *run,
+                                  const struct session_times *times,
+                                  const struct session_candidates *candidates,
+                                  struct session_plan *plan)
+{
+    const struct workflow_schedule_answer *answer;
+    struct request *rq = run->rq, again;
+    struct json_of_kind of = {0};
+    struct workflow_body body;
+    const double *ranks;
+    struct reply reply;
+
+    TRY(session_request(run, times, candidates, &body));
+    again = request_beside(rq, &reply);
+    request_set_time_limit(&again, NAN);
+    TRY(post_workflow_schedules(&again, &body, &of));
+    rq->db = again.db;
+    answer = of.value;
+    TRY(find_ranks(&again, &body, &ranks));
+    *plan = (struct session_plan){
+        .revision = run->revision,
+        .planned_at_s = run->now_s,
+        .algorithm = answer->plan.algorithm,
+        .status = decision_status_names[answer->decision.status],
+        .candidates = session_candidates_key(candidates, rq->arena),
+        .warnings = answer->decision.warnings,
+        .warning_count = answer->decision.warning_count,
+    };
+    TRY(cut_answer(run, answer, plan));
+    keep_rows(run, &body, &answer->plan, ranks, plan);
+    keep_moves(run, &answer->plan, plan);
+    return OK;
+}
+
+/* ---- what is wrong with it ---- */
+
+/* The same graph with nothing done, so that all of it is looked at; without what is not
+ * known, which may come. */
+static struct workflow_task *whole_graph(const struct session_run *run)
+{
+    struct arena *a = run->rq->arena;
+    struct workflow_task *tasks = NEW(a, struct workflow_task, run->task_count);
+
+    for (size_t i = 0; i < run->task_count; i++) {
+        const struct workflow_task *from = &run->tasks[i].task;
+        struct workflow_dependency *list =
+            NEW(a, struct workflow_dependency, from->dependency_count);
+        size_t count = 0;
+
+        budget_step(&run->rq->finish, from->dependency_count + 1);
+        for (size_t k = 0; k < from->dependency_count; k++)
+            if (run->graph[i].parents[k] != SESSION_NO_TASK)
+                list[count++] = from->depends_on[k];
+        tasks[i] = *from;
+        tasks[i].depends_on = list;
+        tasks[i].dependency_count = count;
+        tasks[i].status = WORKFLOW_IDLE;
+        tasks[i].resource_id = NULL;
+        tasks[i].start_s = tasks[i].finish_s = NAN;
+    }
+    return tasks;
+}
+
+enum error_code session_request_check(struct session_run *run)
+{
+    struct workflow_request workflow = {.workflow = {.submitted_at_s = NAN,
+                                                     .tasks = whole_graph(run),
+                                                     .task_count = run->task_count}};
+    const struct policy *policy;
+    struct request *rq = run->rq;
+    struct workflow_problem *problem;
+    struct workflow_body body;
+    struct workflow_call call;
+
+    TRY(json_read(&workflow_schedules_request_json, "{}", 2, &body, NULL, rq->arena,
+                  rq->err));
+    body.snapshot = &run->world;
+    body.workflow = &workflow;
+    body.progress = WORKFLOW_PROGRESS_GIVEN;
+    set_options(run, &body);
+    policy = policy_find(workflow_policies, body.decision.algorithm);
+    if (!policy && policy_find(workflow_round_policies, body.decision.algorithm))
+        invalid(rq->err, "/algorithm", ITEM_INVALID_COMBINATION,
+                "%.60s decides single rounds; a session needs one that plans to the end",
+                body.decision.algorithm);
+    else if (!policy)
+        decision_unknown_policy(body.decision.algorithm, workflow_policies, rq->err);
+    TRY(workflow_call_begin(&call, rq, &body));
+    return workflow_problem_make(&call.in, false, &problem, rq->arena, rq->err);
+}
+
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+const char *session_candidates_key(const struct session_candidates *candidates,
+                                   struct arena *a)
+{
+    struct text_buffer b = {.arena = a};
+    const char **ids;
+
+    if (!candidates->ids)
+        return NULL;
+    ids = NEW(a, const char *, candidates->count);
+    for (size_t i = 0; i < candidates->count; i++)
+        ids[i] = candidates->ids[i];
+    if (candidates->count > 1)
+        qsort(ids, candidates->count, sizeof(*ids), by_text);
+    for (size_t i = 0; i < candidates->count; i++) {
+        if (i && strcmp(ids[i], ids[i - 1]) == 0)
+            continue;
+        json_print_text(ids[i], &b);
+    }
+    text_add(&b, "", 1);
+    return text_end(&b);
+}

@@ -1,0 +1,293 @@
+/* run.c - a stored run of a workflow as it is at one revision and one instant. */
+#include "handlers/session/run.h"
+
+#include "models/base/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void session_warn(struct session_run *run, const char *format, ...)
+{
+    const char *text;
+    va_list args;
+
+    va_start(args, format);
+    text = arena_vprintf(run->rq->arena, format, args);
+    va_end(args);
+    run->warnings = arena_extend(run->rq->arena, run->warnings, sizeof(*run->warnings),
+                                 run->warning_count, run->warning_count + 1);
+    run->warnings[run->warning_count++] = text;
+}
+
+enum error_code session_check_expiry(const struct store_session *row, struct error *err)
+{
+    if (row->expires_at_s > row->now_s)
+        return OK;
+    return fail(err, ERR_GONE, "",
+                "the workflow session '%.200s' has expired; PUT its definition to start "
+                "anew",
+                row->session_id);
+}
+
+/* ---- the graph ---- */
+
+/* The edges of the definition's workflow, by child. */
+struct edges {
+    const struct session_workflow *of;
+    size_t *first, *next; /* [tasks], [edges]: chains by number + 1; 0: the end */
+};
+
+static void chain_edges(struct session_run *run, struct edges *e)
+{
+    struct arena *a = run->rq->arena;
+
+    e->of = run->definition.workflow;
+    e->first = NEW(a, size_t, run->task_count);
+    e->next = NEW(a, size_t, e->of->edge_count);
+    for (size_t i = e->of->edge_count; i-- > 0;) {
+        size_t child = name_index_find(&run->ids, e->of->edges[i].child_id);
+
+        if (child == NAME_NOT_FOUND)
+            continue;
+        e->next[i] = e->first[child];
+        e->first[child] = i + 1;
+    }
+}
+
+/* depends_on of a task with its edges behind; what is there twice counts once. */
+static void join_edges(struct session_run *run, const struct edges *e, size_t i)
+{
+    struct workflow_task *task = &run->tasks[i].task;
+    size_t room = task->dependency_count, count = room;
+    struct workflow_dependency *list;
+    struct name_index known;
+
+    for (size_t k = e->first[i]; k; k = e->next[k - 1])
+        room++;
+    if (room == count)
+        return;
+    budget_step(&run->rq->finish, room);
+    name_index_create(&known, room, run->rq->arena);
+    for (size_t k = 0; k < count; k++)
+        name_index_add(&known, task->depends_on[k].task_id, k);
+    list = NEW(run->rq->arena, struct workflow_dependency, room);
+    memcpy(list, task->depends_on, count * sizeof(*list));
+    task->depends_on = list;
+    for (size_t k = e->first[i]; k; k = e->next[k - 1]) {
+        const struct workflow_edge_request *edge = &e->of->edges[k - 1];
+
+        if (name_index_add(&known, edge->parent_id, k) == NAME_NOT_FOUND)
+            list[count++] = (struct workflow_dependency){edge->parent_id,
+                                                         edge->transfer_s, edge->bytes};
+    }
+    task->dependency_count = count;
+}
+
+static void make_graph(struct session_run *run)
+{
+    struct edges e;
+
+    chain_edges(run, &e);
+    for (size_t i = 0; i < run->task_count; i++) {
+        const struct workflow_task *task = &run->tasks[i].task;
+        size_t *parents;
+
+        join_edges(run, &e, i);
+        parents = NEW(run->rq->arena, size_t, task->dependency_count);
+        budget_step(&run->rq->finish, task->dependency_count + 1);
+        for (size_t k = 0; k < task->dependency_count; k++) {
+            parents[k] = name_index_find(&run->ids, task->depends_on[k].task_id);
+            if (parents[k] == NAME_NOT_FOUND)
+                parents[k] = SESSION_NO_TASK;
+        }
+        run->graph[i].id = task->id;
+        run->graph[i].attempts_max = run->tasks[i].attempts_max;
+        run->graph[i].parents = parents;
+        run->graph[i].parent_count = task->dependency_count;
+    }
+}
+
+static enum error_code read_later(struct session_run *run,
+                                  const struct store_session_task *later)
+{
+    struct request *rq = run->rq;
+    struct session_task_body *body;
+    size_t at;
+
+    if (later->first_seq > run->revision)
+        return OK;
+    at = name_index_add(&run->ids, later->task_id, run->task_count);
+    if (at == NAME_NOT_FOUND)
+        at = run->task_count++;
+    body = &run->tasks[at];
+    if (later->document)
+        TRY(json_read(&session_task_json, later->document, strlen(later->document), body,
+                      NULL, rq->arena, rq->err));
+    body->task.id = later->task_id;
+    run->tasks_seq = later->seq > run->tasks_seq ? later->seq : run->tasks_seq;
+    run->graph[at].removed = later->removed_seq && later->removed_seq <= run->revision;
+    return OK;
+}
+
+enum error_code session_tasks_read(struct session_run *run)
+{
+    const struct session_workflow *w = run->definition.workflow;
+    const struct store_session_task *later;
+    struct request *rq = run->rq;
+    struct db_session *db;
+    size_t count;
+
+    TRY(request_db(rq, &db));
+    TRY(store_session_tasks_read(db, rq->principal.tenant, run->row.session_id, &later,
+                                 &count, rq->arena, rq->err));
+    run->tasks = NEW(rq->arena, struct session_task_body, w->task_count + count);
+    run->graph = NEW(rq->arena, struct session_task, w->task_count + count);
+    name_index_create(&run->ids, w->task_count + count, rq->arena);
+    run->task_count = w->task_count;
+    run->tasks_seq = run->row.definition_seq;
+    for (size_t i = 0; i < w->task_count; i++) {
+        run->tasks[i] = w->tasks[i];
+        name_index_add(&run->ids, w->tasks[i].task.id, i);
+    }
+    for (size_t i = 0; i < count; i++)
+        TRY(read_later(run, &later[i]));
+    make_graph(run);
+    return OK;
+}
+
+/* ---- events and grants ---- */
+
+static enum error_code read_events(struct session_run *run, struct db_session *db)
+{
+    const struct store_session_event *rows;
+    struct request *rq = run->rq;
+    struct session_event *list;
+
+    TRY(store_session_events_read(db, rq->principal.tenant, run->row.session_id, 0,
+                                  run->revision, INT64_MAX, &rows, &run->event_count,
+                                  rq->arena, rq->err));
+    list = NEW(rq->arena, struct session_event, run->event_count);
+    for (size_t i = 0; i < run->event_count; i++)
+        list[i] = rows[i].event;
+    run->events = list;
+    return OK;
+}
+
+/* A grant counts until its task begins, ends, or has another attempt. */
+static enum error_code read_grants(struct session_run *run, struct db_session *db)
+{
+    const struct store_session_grant *rows;
+    struct request *rq = run->rq;
+    size_t count;
+
+    run->granted = NEW(rq->arena, const struct store_session_grant *, run->task_count);
+    if (run->is_replay)
+        return OK;
+    TRY(store_session_grants_read(db, rq->principal.tenant, run->row.session_id,
+                                  run->now_s, &rows, &count, rq->arena, rq->err));
+    for (size_t i = 0; i < count; i++) {
+        size_t at = name_index_find(&run->ids, rows[i].task_id);
+
+        if (at == NAME_NOT_FOUND || run->state.of[at].status != SESSION_TASK_READY ||
+            run->state.of[at].next_attempt != rows[i].attempt)
+            continue;
+        run->granted[at] = &rows[i];
+        run->granted_count++;
+    }
+    return OK;
+}
+
+static void warn_of_replay(struct session_run *run)
+{
+    session_warn(run, "leases_not_replayed: grants and leases of that instant are not "
+                      "known");
+    if (run->row.snapshot_id)
+        session_warn(run, "snapshot_not_replayed: the snapshot is that of now");
+    if (run->revision < run->row.definition_seq)
+        session_warn(run, "definition_not_replayed: the definition is a later one");
+}
+
+enum error_code session_run_of(struct session_run *run, struct request *rq,
+                               const struct store_session *row,
+                               const struct session_at *at)
+{
+    struct db_session *db;
+
+    *run = (struct session_run){
+        .rq = rq,
+        .row = *row,
+        .revision = at->revision < row->revision ? at->revision : row->revision,
+        .now_s = isnan(at->now_s) ? row->now_s : round(at->now_s * 1e6) / 1e6,
+        .is_replay = !isnan(at->now_s) || at->revision != JSON_NO_INTEGER};
+    TRY(request_db(rq, &db));
+    TRY(json_read(&session_definition_json, row->definition, strlen(row->definition),
+                  &run->definition, NULL, rq->arena, rq->err));
+    TRY(session_tasks_read(run));
+    TRY(read_events(run, db));
+    session_fold_all(run->events, run->event_count, &run->fold, &rq->finish, rq->arena);
+    session_state_of(run->graph, run->task_count, &run->fold, &run->state, &rq->finish,
+                     rq->arena);
+    TRY(read_grants(run, db));
+    if (run->state.unknown_count)
+        session_warn(run,
+                     "unknown_dependency: %zu, on tasks that there are not; what "
+                     "waits for them waits",
+                     run->state.unknown_count);
+    if (run->is_replay)
+        warn_of_replay(run);
+    return OK;
+}
+
+enum error_code session_run_read(struct session_run *run, struct request *rq,
+                                 const struct session_at *at, bool even_expired)
+{
+    struct store_session row;
+    struct db_session *db;
+
+    TRY(request_db(rq, &db));
+    TRY(store_session_read(db, rq->principal.tenant, rq->path_value[0], &row, rq->arena,
+                           rq->err));
+    if (!even_expired)
+        TRY(session_check_expiry(&row, rq->err));
+    return session_run_of(run, rq, &row, at);
+}
+
+/* ---- what is said of it ---- */
+
+struct session_counts session_counts_of(const struct session_state *state)
+{
+    struct session_counts out;
+
+    for (size_t i = 0; i < SESSION_TASK_STATUS_COUNT; i++)
+        out.of[i] = state->counts[i];
+    return out;
+}
+
+const char *session_status_name(const struct session_run *run)
+{
+    if (run->row.expires_at_s <= run->row.now_s)
+        return "expired";
+    return session_status_names[session_status_of(&run->state, run->granted_count)];
+}
+
+struct taken_running session_holds(const struct session_run *run, size_t task,
+                                   const char *id)
+{
+    const struct workflow_task *t = &run->tasks[task].task;
+
+    return (struct taken_running){
+        .id = id,
+        .cpus = isnan(t->cpus) ? 1 : t->cpus,
+        .memory_bytes = isnan(t->memory_bytes) ? 0 : t->memory_bytes,
+        .disk_bytes = isnan(t->disk_bytes) ? 0 : t->disk_bytes,
+        .needs = t->needs,
+        .need_count = t->need_count,
+        .expected_end_s = NAN,
+        .expected_end_at_s = NAN,
+        .time_limit_s = NAN,
+        .elapsed_s = NAN,
+        .started_at_s = NAN,
+        .weight = 1,
+        .exclusive = t->exclusive,
+    };
+}

@@ -1,0 +1,98 @@
+/* run.h - a stored run of a workflow as it is at one revision and one instant: what all
+ * endpoints of sessions are answered from.
+ */
+#ifndef GRIDPLAN_SESSION_RUN_H
+#define GRIDPLAN_SESSION_RUN_H
+
+#include "handlers/session/session_json.h"
+#include "handlers/snapshots/lease_view.h"
+
+struct session_run {
+    struct request *rq;
+    struct store_session row;
+    struct session_definition definition;
+    uint64_t revision;
+    double now_s; /* instant */
+    bool
+        is_replay; /* `now` or `revision` was asked for: grants and leases are not seen */
+
+    /* Tasks of the definition in its order, then later ones in theirs. */
+    struct session_task_body *tasks; /* depends_on has the edges, too */
+    struct session_task *graph;
+    size_t task_count;
+    uint64_t tasks_seq; /* of the last change of the definition or a task */
+    struct name_index ids;
+
+    const struct session_event *events;
+    size_t event_count;
+    struct session_fold fold;
+    struct session_state state;
+
+    const struct store_session_grant **granted; /* [task_count]; NULL: to nobody */
+    size_t granted_count;
+
+    struct snapshot base;  /* as of now_s, without what events say; session_world() */
+    struct snapshot world; /* with hosts as they are, and what others and processes to be
+                              cancelled hold */
+    struct name_index resources;
+
+    const char **warnings;
+    size_t warning_count;
+};
+
+/* Of an instant and a revision; NAN, JSON_NO_INTEGER: as it is now. */
+struct session_at {
+    double now_s;
+    uint64_t revision;
+};
+
+/* Reads the session rq->path_value[0] and works out its state. ERR_NOT_FOUND, and
+ * ERR_GONE if it has expired, unless `even_expired`. */
+enum error_code session_run_read(struct session_run *run, struct request *rq,
+                                 const struct session_at *at, bool even_expired);
+
+/* The same of a row that was read, and may be locked. */
+enum error_code session_run_of(struct session_run *run, struct request *rq,
+                               const struct store_session *row,
+                               const struct session_at *at);
+
+/* Reads its snapshot, and makes the world. */
+enum error_code session_world(struct session_run *run);
+
+/* The tasks of a definition, and later ones until `revision`; sets tasks, graph, ids. */
+enum error_code session_tasks_read(struct session_run *run);
+
+/* ERR_GONE. */
+enum error_code session_check_expiry(const struct store_session *row, struct error *err);
+
+void session_warn(struct session_run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+struct session_counts session_counts_of(const struct session_state *state);
+
+/* "finished", "stuck", "running", "expired". */
+const char *session_status_name(const struct session_run *run);
+
+/* What a task needs while it runs, as a lease or a running job of the resource has it. */
+struct taken_running session_holds(const struct session_run *run, size_t task,
+                                   const char *id);
+
+/* ---- times.c ---- */
+
+/* Where the expected run time of a task comes from. */
+enum session_source {
+    SESSION_FROM_ETC,
+    SESSION_FROM_ESTIMATE,
+    SESSION_FROM_SESSION, /* ended attempts of its class on the resource */
+    SESSION_FROM_OTHERS,  /* ... on others, scaled by their speeds */
+    SESSION_FROM_DEFAULT
+};
+extern const char *const session_source_names[]; /* ended by NULL */
+
+/* Expected run time in seconds; NAN: it cannot run there. */
+struct session_times;
+const struct session_times *session_times_of(struct session_run *run);
+double session_time_s(const struct session_times *times, size_t task, size_t resource,
+                      enum session_source *source);
+
+#endif

@@ -1,0 +1,668 @@
+/* starts.c - what to start now: from a plan just made, or from one made a while ago.
+ *
+ * A plan holds until something happens that it did not expect, or for
+ * replan_max_interval_s, but always for replan_min_interval_s. Until then each host goes
+ * on with its tasks in the order of the plan (algorithms/session/host.h).
+ */
+#include "handlers/session/starts.h"
+
+#include "algorithms/session/host.h"
+#include "models/base/names.h"
+#include "service/clock.h"
+#include "service/metrics.h"
+#include "service/service.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double NOW_S = 1e-9;      /* a start is now up to this */
+static const double MOVED_RATIO = 0.1; /* of its total: an end is elsewhere */
+static const double ASK_AGAIN_LEAST_S = 0.05;
+static const double CELLS_A_SECOND = 1e6;
+
+/* ---- does the plan hold? ---- */
+
+struct judging {
+    const struct session_run *run;
+    const struct session_times *times;
+    const struct session_plan *plan;
+    struct name_index rows; /* of the plan, by task */
+};
+
+static const struct session_plan_row *row_of(const struct judging *j, const char *task_id)
+{
+    size_t at = name_index_find(&j->rows, task_id);
+
+    return at == NAME_NOT_FOUND ? NULL : &j->plan->rows[at];
+}
+
+/* An attempt's end is elsewhere by more than a tenth of its time. */
+static bool moves_end(const struct judging *j, const struct session_event *event)
+{
+    const struct session_run *run = j->run;
+    const struct session_plan_row *row = row_of(j, event->task_id);
+    size_t task = name_index_find(&run->ids, event->task_id), r;
+    const struct session_attempt *t;
+    enum session_source source;
+    double total_s, end_at_s;
+
+    if (!row || task == NAME_NOT_FOUND)
+        return false;
+    t = run->state.of[task].shown;
+    if (!t || t->status != SESSION_TRY_RUNNING)
+        return false;
+    r = name_index_find(&run->resources, t->started->resource_id);
+    if (r == NAME_NOT_FOUND)
+        return true;
+    total_s = session_total_s(session_time_s(j->times, task, r, &source), t);
+    end_at_s = run->now_s + session_remaining_s(
+                                total_s, fmax(0, run->now_s - t->started->observed_at_s));
+    return fabs(end_at_s - (j->plan->planned_at_s + row->finish_s)) >
+           MOVED_RATIO * total_s;
+}
+
+static bool is_news(const struct judging *j, const struct session_event *event)
+{
+    const struct session_plan_row *row;
+
+    if (event->seq <= j->plan->revision)
+        return false;
+    switch (event->kind) {
+    case SESSION_STARTED:
+        row = row_of(j, event->task_id);
+        return !row || strcmp(row->resource_id, event->resource_id) != 0;
+    case SESSION_PROGRESS:
+        return moves_end(j, event);
+    default:
+        return true;
+    }
+}
+
+static bool same_text(const char *left, const char *right)
+{
+    return left && right ? strcmp(left, right) == 0 : left == right;
+}
+
+/* How long a plan holds at least. */
+static double least_s(const struct session_run *run)
+{
+    double given_s = run->definition.replan_min_interval_s;
+    size_t left = run->task_count - run->state.counts[SESSION_TASK_DONE] -
+                  run->state.counts[SESSION_TASK_CANCELLED] -
+                  run->state.counts[SESSION_TASK_FAILED];
+
+    return isnan(given_s)
+               ? (double)left * (double)run->world.resource_count / CELLS_A_SECOND
+               : given_s;
+}
+
+static bool holds(const struct session_run *run, const struct session_times *times,
+                  const struct session_plan *plan, const struct session_wish *wish)
+{
+    struct judging j = {.run = run, .times = times, .plan = plan};
+    double age_s = run->now_s - plan->planned_at_s;
+
+    if (age_s >= 0 && age_s < least_s(run))
+        return true;
+    if (age_s < 0 || age_s >= run->definition.replan_max_interval_s ||
+        run->row.seen_leases != run->row.world_version ||
+        run->tasks_seq > plan->revision ||
+        (!wish->any_candidates &&
+         !same_text(plan->candidates,
+                    session_candidates_key(&wish->candidates, run->rq->arena))))
+        return false;
+    name_index_create(&j.rows, plan->row_count, run->rq->arena);
+    for (size_t i = 0; i < plan->row_count; i++)
+        name_index_add(&j.rows, plan->rows[i].task_id, i);
+    for (size_t i = 0; i < run->event_count; i++) {
+        budget_step(&run->rq->finish, 8);
+        if (is_news(&j, &run->events[i]))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the plan ---- */
+
+static enum error_code read_plan(const struct session_run *run, struct session_plan *plan,
+                                 bool *found)
+{
+    const char *text = run->row.plan;
+
+    *found = text && !run->is_replay;
+    return *found ? json_read(&session_plan_json, text, strlen(text), plan, NULL,
+                              run->rq->arena, run->rq->err)
+                  : OK;
+}
+
+/* The plan of who was faster is as good. */
+static enum error_code write_plan(struct session_run *run, struct session_choice *out)
+{
+    struct request *rq = run->rq;
+    struct text_buffer b = {.arena = rq->arena};
+    struct store_session row = run->row;
+    struct db_session *db;
+    bool written, found;
+
+    json_print(&session_plan_json, &out->plan, &b);
+    text_add(&b, "", 1);
+    row.plan = text_end(&b);
+    row.plan_revision++;
+    row.planned_at_s = run->now_s;
+    row.due_at_s = NAN;
+    row.seen_leases = row.world_version;
+    TRY(request_db(rq, &db));
+    TRY(store_session_plan(db, rq->principal.tenant, &row, &written, rq->err));
+    if (written) {
+        run->row = row;
+        return OK;
+    }
+    TRY(store_session_read(db, rq->principal.tenant, row.session_id, &row, rq->arena,
+                           rq->err));
+    run->row.plan = row.plan;
+    run->row.plan_revision = row.plan_revision;
+    run->row.seen_leases = row.seen_leases;
+    TRY(read_plan(run, &out->plan, &found));
+    out->is_fresh = !found;
+    return OK;
+}
+
+static enum error_code settle_plan(struct session_run *run,
+                                   const struct session_times *times,
+                                   const struct session_wish *wish,
+                                   struct session_choice *out)
+{
+    double began_s = clock_monotonic_s();
+    bool found;
+
+    TRY(read_plan(run, &out->plan, &found));
+    if (found && holds(run, times, &out->plan, wish))
+        return OK;
+    TRY(session_plan_make(run, times, &wish->candidates, &out->plan));
+    metrics_session_plan(run->rq->service->metrics, clock_monotonic_s() - began_s);
+    out->is_fresh = true;
+    return run->is_replay ? OK : write_plan(run, out);
+}
+
+/* ---- candidates to start ---- */
+
+/* A row of the plan that has not begun. */
+struct waiting {
+    const struct session_plan_row *row;
+    size_t task, resource, place; /* place: in the list of its host */
+    double start_s;               /* from now */
+    bool starts;
+};
+
+struct choosing {
+    struct session_run *run;
+    const struct session_times *times;
+    const struct session_wish *wish;
+    const struct session_plan *plan;
+    struct waiting *list; /* by host in the snapshot's order, start, rank */
+    size_t count;
+    struct name_index candidates, resources;
+};
+
+static bool is_wanted(const struct choosing *c, size_t task)
+{
+    return !c->wish->candidates.ids ||
+           name_index_find(&c->candidates, c->run->graph[task].id) != NAME_NOT_FOUND;
+}
+
+static bool is_asked_for(const struct choosing *c, const char *resource_id)
+{
+    return !c->wish->resource_ids ||
+           name_index_find(&c->resources, resource_id) != NAME_NOT_FOUND;
+}
+
+static bool may_start(const struct choosing *c, const struct waiting *w)
+{
+    return c->run->state.of[w->task].status == SESSION_TASK_READY &&
+           !c->run->granted[w->task] && is_wanted(c, w->task) &&
+           !c->run->world.resources[w->resource].failed;
+}
+
+static int by_host(const void *left, const void *right)
+{
+    const struct waiting *l = left, *r = right;
+
+    if (l->resource != r->resource)
+        return l->resource < r->resource ? -1 : 1;
+    if (l->start_s != r->start_s)
+        return l->start_s < r->start_s ? -1 : 1;
+    if (l->row->rank_s != r->row->rank_s)
+        return l->row->rank_s > r->row->rank_s ? -1 : 1;
+    return (l->task > r->task) - (l->task < r->task);
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct waiting *const *l = left, *const *r = right;
+
+    if ((*l)->row->rank_s != (*r)->row->rank_s)
+        return (*l)->row->rank_s > (*r)->row->rank_s ? -1 : 1;
+    return ((*l)->task > (*r)->task) - ((*l)->task < (*r)->task);
+}
+
+static void index_names(struct name_index *index, const char *const *names, size_t count,
+                        struct arena *a)
+{
+    name_index_create(index, count, a);
+    for (size_t i = 0; i < count; i++)
+        name_index_add(index, names[i], i);
+}
+
+/* Rows whose tasks wait, or may start. */
+static void gather(struct choosing *c)
+{
+    const struct session_run *run = c->run;
+    struct arena *a = run->rq->arena;
+
+    index_names(&c->candidates, c->wish->candidates.ids, c->wish->candidates.count, a);
+    index_names(&c->resources, c->wish->resource_ids, c->wish->resource_id_count, a);
+    c->list = NEW(a, struct waiting, c->plan->row_count);
+    for (size_t i = 0; i < c->plan->row_count; i++) {
+        const struct session_plan_row *row = &c->plan->rows[i];
+        size_t task = name_index_find(&run->ids, row->task_id);
+        size_t resource = name_index_find(&run->resources, row->resource_id);
+        enum session_task_status status;
+
+        if (task == NAME_NOT_FOUND || resource == NAME_NOT_FOUND)
+            continue;
+        status = run->state.of[task].status;
+        if (run->granted[task] ||
+            (status != SESSION_TASK_IDLE && status != SESSION_TASK_READY))
+            continue;
+        c->list[c->count++] = (struct waiting){
+            row,  task, resource, 0, c->plan->planned_at_s + row->start_s - run->now_s,
+            false};
+    }
+    if (c->count > 1)
+        qsort(c->list, c->count, sizeof(*c->list), by_host);
+}
+
+/* ---- from a plan just made ---- */
+
+static void start_fresh(struct choosing *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        c->list[i].starts = c->list[i].start_s <= NOW_S && may_start(c, &c->list[i]);
+}
+
+/* ---- from an older plan: host by host ---- */
+
+enum { AMOUNT_CPUS, AMOUNT_MEMORY, AMOUNT_DISK, AMOUNT_SLOTS, AMOUNT_NAMED };
+
+struct hosting {
+    const struct choosing *c;
+    const struct resource *r;
+    size_t amount_count;
+    double *capacity;
+    struct session_hold *holds;
+    size_t hold_count;
+};
+
+static double or_unlimited(double amount)
+{
+    return isnan(amount) ? HUGE_VAL : amount;
+}
+
+static void find_capacity(struct hosting *h)
+{
+    const struct resource *r = h->r;
+    bool says_nothing = isnan(r->cpus) && isnan(r->n_max) && r->capacity_count == 0;
+
+    h->amount_count = AMOUNT_NAMED + r->capacity_count;
+    h->capacity = NEW(h->c->run->rq->arena, double, h->amount_count);
+    h->capacity[AMOUNT_CPUS] = or_unlimited(r->cpus);
+    h->capacity[AMOUNT_MEMORY] = or_unlimited(r->memory_bytes);
+    h->capacity[AMOUNT_DISK] = or_unlimited(r->disk_bytes);
+    h->capacity[AMOUNT_SLOTS] = says_nothing ? 1 : or_unlimited(r->n_max);
+    for (size_t k = 0; k < r->capacity_count; k++)
+        h->capacity[AMOUNT_NAMED + k] = r->capacities[k].number;
+}
+
+/* What a job takes of the host. */
+static const double *amounts_of(const struct hosting *h, const struct taken_running *job)
+{
+    double *amounts = NEW(h->c->run->rq->arena, double, h->amount_count);
+
+    if (job->exclusive) {
+        memcpy(amounts, h->capacity, h->amount_count * sizeof(*amounts));
+        return amounts;
+    }
+    amounts[AMOUNT_CPUS] = job->cpus;
+    amounts[AMOUNT_MEMORY] = job->memory_bytes;
+    amounts[AMOUNT_DISK] = job->disk_bytes;
+    amounts[AMOUNT_SLOTS] = 1;
+    for (size_t k = 0; k < h->r->capacity_count; k++)
+        for (size_t n = 0; n < job->need_count; n++)
+            if (strcmp(h->r->capacities[k].name, job->needs[n].name) == 0)
+                amounts[AMOUNT_NAMED + k] = job->needs[n].number;
+    return amounts;
+}
+
+static double end_of(const struct hosting *h, const struct taken_running *job)
+{
+    double now_s = h->c->run->now_s;
+
+    if (!isnan(job->expected_end_s))
+        return fmax(job->expected_end_s, NOW_S);
+    if (!isnan(job->expected_end_at_s))
+        return fmax(job->expected_end_at_s - now_s, NOW_S);
+    return HUGE_VAL;
+}
+
+static bool is_on(const char *const *ids, size_t count, const char *id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(ids[i], id) == 0)
+            return true;
+    return false;
+}
+
+static void hold(struct hosting *h, const struct taken_running *job, double from_s,
+                 double to_s)
+{
+    h->holds[h->hold_count++] = (struct session_hold){amounts_of(h, job), from_s, to_s};
+}
+
+static void hold_reserved(struct hosting *h, const struct taken_reservation *x)
+{
+    double now_s = h->c->run->now_s;
+    struct taken_running job = {.cpus = isnan(x->cpus) ? 0 : x->cpus,
+                                .memory_bytes =
+                                    isnan(x->memory_bytes) ? 0 : x->memory_bytes,
+                                .disk_bytes = isnan(x->disk_bytes) ? 0 : x->disk_bytes,
+                                .needs = x->needs,
+                                .need_count = x->need_count,
+                                .exclusive = x->all};
+    double from_s = !isnan(x->start_at_s) ? x->start_at_s - now_s
+                    : isnan(x->start_s)   ? 0
+                                          : x->start_s;
+    double to_s = !isnan(x->end_at_s) ? x->end_at_s - now_s
+                  : isnan(x->end_s)   ? HUGE_VAL
+                                      : x->end_s;
+
+    hold(h, &job, from_s, to_s);
+}
+
+/* Attempts of this run that run there, and what was granted. */
+static void hold_own(struct hosting *h, size_t resource)
+{
+    const struct session_run *run = h->c->run;
+
+    for (size_t i = 0; i < run->task_count; i++) {
+        const struct session_task_state *of = &run->state.of[i];
+        const struct store_session_grant *grant = run->granted[i];
+        struct taken_running job = session_holds(run, i, NULL);
+        enum session_source source;
+        double since_s, total_s;
+
+        if (of->status == SESSION_TASK_RUNNING &&
+            strcmp(of->shown->started->resource_id, h->r->id) == 0) {
+            since_s = of->shown->started->observed_at_s;
+            total_s = session_total_s(session_time_s(h->c->times, i, resource, &source),
+                                      of->shown);
+        } else if (grant && strcmp(grant->resource_id, h->r->id) == 0) {
+            since_s = grant->granted_at_s;
+            total_s = grant->run_time_s;
+        } else {
+            continue;
+        }
+        hold(h, &job, -HUGE_VAL,
+             isnan(total_s) ? HUGE_VAL
+                            : fmax(NOW_S, session_remaining_s(
+                                              total_s, fmax(0, run->now_s - since_s))));
+    }
+}
+
+static void find_holds(struct hosting *h, size_t resource)
+{
+    const struct session_run *run = h->c->run;
+    const struct snapshot *s = &run->world;
+    const struct resource *r = h->r;
+    struct taken_running slot = {.cpus = 1};
+
+    h->holds =
+        NEW(run->rq->arena, struct session_hold,
+            run->task_count + r->running_count + s->running_count + r->reservation_count +
+                s->reservation_count + (size_t)r->job_count + 1);
+    hold_own(h, resource);
+    for (size_t i = 0; i < r->running_count; i++)
+        hold(h, &r->running[i], -HUGE_VAL, end_of(h, &r->running[i]));
+    for (size_t i = 0; i < s->running_count; i++)
+        if (is_on(s->running[i].resource_ids, s->running[i].resource_id_count, r->id))
+            hold(h, &s->running[i], -HUGE_VAL, end_of(h, &s->running[i]));
+    for (size_t i = 0; i < r->reservation_count; i++)
+        hold_reserved(h, &r->reservations[i]);
+    for (size_t i = 0; i < s->reservation_count; i++)
+        if (is_on(s->reservations[i].resource_ids, s->reservations[i].resource_id_count,
+                  r->id))
+            hold_reserved(h, &s->reservations[i]);
+    for (size_t i = 0; i < (size_t)r->job_count; i++)
+        hold(h, &slot, -HUGE_VAL,
+             i < r->free_at_count && !isnan(r->free_at_s[i]) ? r->free_at_s[i]
+                                                             : HUGE_VAL);
+    if (r->ready_s > 0) {
+        slot.exclusive = true;
+        hold(h, &slot, -HUGE_VAL, r->ready_s);
+    }
+}
+
+/* Rows [first, end) are those of one host. */
+static void start_on_host(const struct choosing *c, size_t first, size_t end)
+{
+    struct hosting h = {.c = c, .r = &c->run->world.resources[c->list[first].resource]};
+    struct arena *a = c->run->rq->arena;
+    struct session_waiting *rows = NEW(a, struct session_waiting, end - first);
+    bool *starts = NEW(a, bool, end - first);
+
+    find_capacity(&h);
+    find_holds(&h, c->list[first].resource);
+    for (size_t i = first; i < end; i++) {
+        struct waiting *w = &c->list[i];
+        struct taken_running job = session_holds(c->run, w->task, NULL);
+        enum session_source source;
+        double time_s = session_time_s(c->times, w->task, w->resource, &source);
+
+        rows[i - first] = (struct session_waiting){
+            amounts_of(&h, &job), isnan(time_s) ? 0 : time_s, w->start_s,
+            may_start(c, w) && !w->row->many && !isnan(time_s)};
+    }
+    session_host_starts(h.capacity, h.amount_count, h.holds, h.hold_count, rows,
+                        end - first, starts, &c->run->rq->finish, a);
+    for (size_t i = first; i < end; i++)
+        c->list[i].starts = starts[i - first];
+}
+
+static void start_older(struct choosing *c)
+{
+    for (size_t first = 0, end; first < c->count; first = end) {
+        for (end = first; end < c->count; end++)
+            if (c->list[end].resource != c->list[first].resource)
+                break;
+        budget_step(&c->run->rq->finish, c->run->task_count);
+        start_on_host(c, first, end);
+    }
+}
+
+/* ---- the answer ---- */
+
+/* Seconds until an attempt or a grant of `total_s` is over. */
+static double left_s(const struct session_run *run, double since_s, double total_s)
+{
+    return session_remaining_s(total_s, fmax(0, run->now_s - since_s));
+}
+
+/* What the holder was told, and has not begun: it may not have heard. */
+static void repeat(struct choosing *c, struct session_choice *out)
+{
+    const struct session_run *run = c->run;
+
+    for (size_t i = 0; c->wish->holder && i < run->task_count; i++) {
+        const struct store_session_grant *g = run->granted[i];
+        enum session_source source = SESSION_FROM_DEFAULT;
+        size_t r;
+
+        if (!g || strcmp(g->holder, c->wish->holder) != 0)
+            continue;
+        r = name_index_find(&run->resources, g->resource_id);
+        if (r != NAME_NOT_FOUND)
+            session_time_s(c->times, i, r, &source);
+        out->starts[out->start_count++] =
+            (struct session_start){run->graph[i].id,
+                                   g->attempt,
+                                   g->resource_id,
+                                   g->run_time_s,
+                                   left_s(run, g->granted_at_s, g->run_time_s),
+                                   {session_source_names[source]},
+                                   g->expires_at_s,
+                                   i};
+    }
+    out->again_count = out->start_count;
+}
+
+static size_t room_for_more(const struct choosing *c, const struct session_choice *out)
+{
+    const struct session_run *run = c->run;
+    uint64_t most = run->definition.running_max, asked = c->wish->max_count;
+    uint64_t busy = run->state.counts[SESSION_TASK_RUNNING] + run->granted_count;
+    size_t room = SIZE_MAX;
+
+    if (most)
+        room = busy < most ? most - busy : 0;
+    if (asked > out->again_count && asked - out->again_count < room)
+        room = asked - out->again_count;
+    return asked && asked <= out->again_count ? 0 : room;
+}
+
+/* By rank; what there is no room for waits. */
+static void list_starts(struct choosing *c, struct session_choice *out)
+{
+    struct arena *a = c->run->rq->arena;
+    struct waiting **chosen = NEW(a, struct waiting *, c->count);
+    size_t count = 0, room;
+
+    out->starts = NEW(a, struct session_start, c->count + c->run->granted_count);
+    repeat(c, out);
+    room = room_for_more(c, out);
+    for (size_t i = 0; i < c->count; i++)
+        if (c->list[i].starts)
+            chosen[count++] = &c->list[i];
+    if (count > 1)
+        qsort(chosen, count, sizeof(struct waiting *), by_rank);
+    for (size_t i = 0; i < count; i++) {
+        struct waiting *w = chosen[i];
+        enum session_source source;
+        double time_s = session_time_s(c->times, w->task, w->resource, &source);
+
+        w->starts = is_asked_for(c, w->row->resource_id) && room > 0;
+        if (!w->starts)
+            continue;
+        room--;
+        out->starts[out->start_count++] =
+            (struct session_start){c->run->graph[w->task].id,
+                                   c->run->state.of[w->task].next_attempt,
+                                   w->row->resource_id,
+                                   time_s,
+                                   time_s,
+                                   {session_source_names[source]},
+                                   NAN,
+                                   w->task};
+    }
+}
+
+static void list_queues(const struct choosing *c, struct session_choice *out)
+{
+    struct arena *a = c->run->rq->arena;
+    struct session_queue *queues =
+        NEW(a, struct session_queue, c->run->world.resource_count);
+    struct session_queued *rows = NEW(a, struct session_queued, c->count);
+    struct session_queue *queue = NULL;
+    size_t resource = SIZE_MAX, at = 0;
+
+    for (size_t i = 0; i < c->count && c->wish->queue_depth; i++) {
+        const struct waiting *w = &c->list[i];
+        double late_s = fmax(0, -w->start_s);
+
+        if (w->starts)
+            continue;
+        if (w->resource != resource) {
+            queue = &queues[out->queue_count++];
+            *queue = (struct session_queue){w->row->resource_id, &rows[at], 0};
+            resource = w->resource;
+        }
+        if (queue->task_count == c->wish->queue_depth)
+            continue;
+        queue->task_count++;
+        rows[at++] = (struct session_queued){w->row->task_id, w->start_s + late_s,
+                                             w->start_s + late_s +
+                                                 (w->row->finish_s - w->row->start_s)};
+    }
+    out->queues = queues;
+}
+
+/* The engine starts by its own rule what it should not be asking for. */
+static void list_unstartable(const struct choosing *c, struct session_choice *out)
+{
+    const struct session_run *run = c->run;
+    struct session_unstartable *list =
+        NEW(run->rq->arena, struct session_unstartable, c->wish->candidates.count);
+    size_t count = 0;
+
+    for (size_t i = 0; i < c->wish->candidates.count; i++) {
+        const char *id = c->wish->candidates.ids[i];
+        size_t task = name_index_find(&run->ids, id);
+        enum session_task_status status;
+
+        if (task == NAME_NOT_FOUND) {
+            list[count++] = (struct session_unstartable){id, "unknown"};
+            continue;
+        }
+        status = run->state.of[task].status;
+        if (status != SESSION_TASK_IDLE && status != SESSION_TASK_READY)
+            list[count++] =
+                (struct session_unstartable){id, session_task_status_names[status]};
+    }
+    out->not_startable = list;
+    out->not_startable_count = count;
+}
+
+static double ask_again_s(const struct choosing *c)
+{
+    const struct session_run *run = c->run;
+    double soon_s =
+        c->plan->planned_at_s + run->definition.replan_max_interval_s - run->now_s;
+
+    for (size_t i = 0; i < c->count; i++)
+        if (!c->list[i].starts && c->list[i].start_s > NOW_S)
+            soon_s = fmin(soon_s, c->list[i].start_s);
+    for (size_t i = 0; i < run->task_count; i++)
+        if (run->granted[i])
+            soon_s = fmin(soon_s, run->granted[i]->expires_at_s - run->now_s);
+    return fmax(soon_s, ASK_AGAIN_LEAST_S);
+}
+
+enum error_code session_choose(struct session_run *run, const struct session_wish *wish,
+                               struct session_choice *out)
+{
+    struct choosing c = {.run = run, .wish = wish};
+
+    *out = (struct session_choice){0};
+    TRY(session_world(run));
+    c.times = session_times_of(run);
+    TRY(settle_plan(run, c.times, wish, out));
+    c.plan = &out->plan;
+    gather(&c);
+    if (out->is_fresh)
+        start_fresh(&c);
+    else
+        start_older(&c);
+    list_starts(&c, out);
+    list_queues(&c, out);
+    list_unstartable(&c, out);
+    out->ask_again_in_s = ask_again_s(&c);
+    return OK;
+}
