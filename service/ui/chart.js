@@ -1,0 +1,91 @@
+// chart.js - what charts share: colours of the theme, sharp canvases, curves over time.
+import { html, useEffect, useRef, useState } from "/ui/preact-htm.js";
+
+export function colours() {
+  const style = getComputedStyle(document.documentElement);
+  const of = (name) => style.getPropertyValue("--" + name).trim();
+  return {
+    ground: of("ground"), text: of("text"), dim: of("dim"), edge: of("edge"), line: of("line"),
+    bad: of("bad"), shade: of("shade"), series: [of("s1"), of("s2"), of("s3"), of("s4")],
+  };
+}
+
+// The canvas at the size that CSS gives it, in device pixels; {context, width, height}.
+export function prepare(canvas) {
+  const ratio = window.devicePixelRatio || 1;
+  const width = canvas.clientWidth, height = canvas.clientHeight;
+  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.textAlign = "left";
+  context.lineWidth = 1;
+  return { context, width, height };
+}
+
+// Calls `draw` once a frame at most: when the size changes, and when it is asked to.
+export function useCanvas(draw, inputs) {
+  const ref = useRef(null), frame = useRef(0), last = useRef(draw);
+  last.current = draw;
+  const redraw = () => {
+    if (!frame.current) frame.current = requestAnimationFrame(() => {
+      frame.current = 0;
+      if (ref.current) last.current(ref.current);
+    });
+  };
+  useEffect(() => {
+    const watch = new ResizeObserver(redraw);
+    watch.observe(ref.current);
+    window.addEventListener("theme", redraw);
+    return () => { watch.disconnect(); window.removeEventListener("theme", redraw); cancelAnimationFrame(frame.current); frame.current = 0; };
+  }, []);
+  useEffect(redraw, inputs);
+  return [ref, redraw];
+}
+
+// Curves over time: data as of uPlot, series [{label, colour, dash, width, fill}].
+export function Curve({ data, series, bands, label, scale, logarithmic, points }) {
+  const ref = useRef(null);
+  const [table, setTable] = useState(false);
+  useEffect(() => {
+    if (table || !window.uPlot) return undefined;
+    let plot = null;
+    const build = () => {
+      const c = colours();
+      if (plot) plot.destroy();
+      const axis = { stroke: c.dim, grid: { stroke: c.line }, ticks: { stroke: c.line } };
+      plot = new window.uPlot({
+        width: Math.max(240, ref.current.clientWidth), height: 300,
+        scales: { x: { time: scale !== "number", distr: logarithmic ? 3 : 1 }, y: { distr: logarithmic ? 3 : 1 } },
+        axes: [axis, axis], bands: bands || [],
+        series: [{ label: scale === "number" ? "x" : "time" }].concat(series.map((s, i) => ({
+          label: s.label, stroke: s.colour === "bad" ? c.bad : s.colour === "dim" ? c.dim : c.series[(s.colour ?? i) % 4],
+          dash: s.dash, width: s.width ?? 1.5, fill: s.fill ? c.shade : undefined,
+          points: { show: s.points ?? points ?? false, size: 6 }, paths: s.points ? () => null : undefined,
+        }))),
+      }, data, ref.current);
+    };
+    build();
+    const watch = new ResizeObserver(() => plot && plot.setSize({ width: Math.max(240, ref.current.clientWidth), height: 300 }));
+    watch.observe(ref.current);
+    window.addEventListener("theme", build);
+    return () => { watch.disconnect(); window.removeEventListener("theme", build); if (plot) plot.destroy(); };
+  }, [data, table]);
+  const rows = data[0].map((x, i) => [scale === "number" ? x : new Date(x * 1000).toISOString(), ...data.slice(1).map((d) => d[i])]);
+  return html`<div class="bar"><button aria-pressed=${table} onClick=${() => setTable(!table)}>As table</button></div>
+    ${table ? html`<${Rows} head=${["", ...series.map((s) => s.label)]} rows=${rows} />`
+    : html`<div role="img" aria-label=${label} ref=${ref}></div>`}`;
+}
+
+// A table of which 50 rows are shown at a time.
+export function Rows({ head, rows, label }) {
+  const [page, setPage] = useState(0);
+  const pages = Math.max(1, Math.ceil(rows.length / 50)), here = Math.min(page, pages - 1);
+  return html`<div class="wide"><table aria-label=${label}><thead><tr>${head.map((h) => html`<th scope="col">${h}</th>`)}</tr></thead>
+    <tbody>${rows.slice(50 * here, 50 * here + 50).map((r) => html`<tr>${r.map((v) => html`<td class=${typeof v === "number" ? "n" : ""}>${typeof v === "number" ? Number(v.toPrecision(6)) : v}</td>`)}</tr>`)}</tbody></table></div>
+    ${pages > 1 ? html`<div class="bar"><button disabled=${here === 0} onClick=${() => setPage(here - 1)}>Back</button>
+      <span>rows ${50 * here + 1} to ${Math.min(rows.length, 50 * here + 50)} of ${rows.length}</span>
+      <button disabled=${here === pages - 1} onClick=${() => setPage(here + 1)}>On</button></div>` : ""}`;
+}

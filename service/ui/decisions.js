@@ -1,0 +1,187 @@
+// decisions.js - what was decided: the list, and one decision.
+import { html, useEffect, useMemo, useState } from "/ui/preact-htm.js";
+import { computingAllowed, allowComputing, get, query, replay } from "/ui/api.js";
+import { commonPrefix, duration, instant, number, percent } from "/ui/format.js";
+import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
+import { Gantt, stem } from "/ui/gantt.js";
+import { Rows } from "/ui/chart.js";
+
+const ENDPOINTS = ["placements", "workflow-schedules", "queue-orders", "evaluations", "parallel-schedules", "rescheduling-plans",
+  "reschedules", "coallocations", "claims", "checkpoint-intervals", "replica-counts", "fault-tolerance-plans", "predictions"];
+const STATUSES = ["optimal", "feasible", "cut", "infeasible"];
+const SINCE = { "last hour": 3600, "last 24 h": 86400, "last 30 d": 2592000 };
+
+export const Choice = ({ label, value, values, none, onChange }) => html`<label>${label}
+  <select value=${value || ""} onChange=${(e) => onChange(e.target.value)}><option value="">${none || "any"}</option>
+  ${values.map((v) => html`<option value=${v} selected=${v === value}>${v}</option>`)}</select></label>`;
+
+// Words of the filter: an id of a decision begins with hexadecimal digits, else it is a job.
+function filterOf(p) {
+  const f = p.get("filter") || "";
+  const since = SINCE[p.get("since")];
+  const byId = /^[0-9a-f]{4,8}(-[0-9a-f-]*)?$/i.test(f);
+  return { endpoint: p.get("endpoint"), algorithm: p.get("algorithm"), status: p.get("status"), q: byId ? f : "", job_id: byId ? "" : f,
+    from: since ? Math.floor(Date.now() / 60000) * 60 - since : "", page_token: p.get("page"), page_size: 50 };
+}
+
+export function Decisions({ p, set }) {
+  const path = "/v1/decisions" + query(filterOf(p));
+  const live = usePoll(path, 5);
+  const items = live.data ? live.data.items : [];
+  return html`<${Title} text="Decisions" />
+    <div class="bar" role="search"><label>Id or job <input id="filter" type="search" value=${p.get("filter") || ""} onChange=${(e) => set({ filter: e.target.value, page: "" })} /></label>
+      <${Choice} label="endpoint" value=${p.get("endpoint")} values=${ENDPOINTS} onChange=${(v) => set({ endpoint: v, page: "" })} />
+      <label>algorithm <input value=${p.get("algorithm") || ""} onChange=${(e) => set({ algorithm: e.target.value, page: "" })} /></label>
+      <${Choice} label="status" value=${p.get("status")} values=${STATUSES} onChange=${(v) => set({ status: v, page: "" })} />
+      <${Choice} label="made" value=${p.get("since")} values=${Object.keys(SINCE)} none="at any time" onChange=${(v) => set({ since: v, page: "" })} />
+      <span class="grow"></span><${LiveBar} live=${live} /></div>
+    <${Wrong} error=${live.error} />
+    ${live.data && !items.length ? html`<${Empty} what="No decision is stored that fits. A decision is stored when its request says so:" path="/v1/placements"
+      body='{"snapshot":{"resources":[{"id":"m0"}]},"jobs":[{"id":"a","estimate_ref_s":5}],"store":true}' />` : ""}
+    ${items.length ? html`<div class="wide"><table><thead><tr><th scope="col">when</th><th scope="col">endpoint</th><th scope="col">algorithm</th><th scope="col">status</th>
+      <th scope="col" class="n">jobs</th><th scope="col" class="n">unplaced</th><th scope="col" class="n">makespan</th><th scope="col" class="n">gap</th><th scope="col" class="n">took</th></tr></thead>
+      <tbody>${items.map((d) => html`<tr key=${d.decision_id}><td title=${d.created_at}><a href=${"#/decisions/" + encodeURIComponent(d.decision_id)}>${instant(d.created_at)}</a></td>
+        <td>${d.endpoint.replace("/v1/", "")}</td><td>${d.algorithm || ""}</td><td>${d.status}</td><td class="n">${number(d.job_count)}</td>
+        <td class=${"n" + (d.unplaced_count ? " bad" : "")}>${number(d.unplaced_count)}</td><td class="n">${duration(d.makespan_s)}</td><td class="n">${percent(d.gap_ratio)}</td><td class="n">${duration(d.decide_s)}</td></tr>`)}</tbody></table></div>` : ""}
+    <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>Newest</button>` : ""}
+      ${live.data && live.data.next_page_token ? html`<button onClick=${() => set({ page: live.data.next_page_token })}>Older</button>` : ""}</div>`;
+}
+
+// ---- one decision ----
+
+const LISTS = ["placements", "schedule", "starts", "running", "waiting", "planned", "jobs"];
+
+// Estimates and groups by id, of the jobs and tasks of a request.
+function known(request) {
+  const map = new Map();
+  const take = (list) => Array.isArray(list) && list.forEach((j) => j && j.id && map.set(j.id, j));
+  if (request) {
+    take(request.jobs); take(request.running);
+    [request.workflow, ...(Array.isArray(request.workflows) ? request.workflows : [])].forEach((w) => w && take(w.tasks));
+  }
+  return map;
+}
+
+// Bars of all lists of an answer whose elements have times.
+export function barsOf(answer, request) {
+  const jobs = known(request), critical = new Set(answer.critical_tasks || []), bars = [];
+  const add = (e, list) => {
+    const id = e.job_id ?? e.task_id ?? e.id, start = e.start_s ?? e.estimated_start_s;
+    if (id === undefined || !(typeof start === "number")) return;
+    const job = jobs.get(id) || {};
+    const end = e.finish_s ?? e.expected_end_s ?? e.end_s ?? start + (e.run_time_s ?? job.estimate_s ?? job.time_limit_s ?? NaN);
+    if (!(end >= start)) return;
+    const state = e.status === "done" || e.state === "done" ? "done" : list === "running" || e.status === "running" ? "running" : "";
+    const group = job.group ?? job.application_id;
+    bars.push({ id, row: e.resource_id ?? e.site_id ?? (e.resource_ids && e.resource_ids[0]) ?? id, start, end, group: group === undefined ? null : String(group),
+      state, critical: critical.has(id), late: job.deadline_s !== undefined && end > job.deadline_s, entry: e });
+  };
+  for (const list of LISTS) if (Array.isArray(answer[list])) answer[list].forEach((e) => e && typeof e === "object" && add(e, list));
+  if (request && Array.isArray(request.running) && !Array.isArray(answer.running)) request.running.forEach((e) => e && add({ start_s: 0, ...e }, "running"));
+  const prefix = commonPrefix(bars.map((b) => b.id)).length;
+  for (const b of bars) if (b.group === null) b.group = stem(b.id.slice(prefix));
+  const offset = bars.length ? Math.min(...bars.map((b) => b.start)) : 0;
+  const shift = offset > 1e6 ? offset : 0; // the time of the request is no time of day
+  if (shift) for (const b of bars) { b.start -= shift; b.end -= shift; }
+  return { bars, shift };
+}
+
+function WhyNot({ list }) {
+  if (!list.length) return html`<p>Everything has a place.</p>`;
+  return html`<div class="wide"><table><thead><tr><th scope="col">job</th><th scope="col">reason</th><th scope="col" class="n">resources</th><th scope="col">nearest miss</th><th scope="col">detail</th></tr></thead><tbody>
+    ${list.slice(0, 500).flatMap((u) => (u.reasons && u.reasons.length ? u.reasons : [{}]).map((r, i) => html`<tr><td>${i === 0 ? u.job_id ?? u.task_id ?? u.id : ""}</td><td>${r.reason || u.reason || ""}</td>
+      <td class="n">${number(r.resource_count)}</td><td>${r.nearest_miss ? `${r.nearest_miss.resource_id}: ${percent(r.nearest_miss.shortfall)} short` : ""}</td><td class="text">${r.detail || u.detail || ""}</td></tr>`))}</tbody></table></div>
+    ${list.length > 500 ? html`<p>The first 500 of ${number(list.length)}.</p>` : ""}`;
+}
+
+// Members that differ, "a.b[0]": [then, now]; at most `most`.
+export function differences(a, b, most) {
+  const found = [];
+  const walk = (x, y, at) => {
+    if (found.length >= most || x === y) return;
+    if (x && y && typeof x === "object" && typeof y === "object" && Array.isArray(x) === Array.isArray(y)) {
+      for (const k of new Set([...Object.keys(x), ...Object.keys(y)])) walk(x[k], y[k], at + "/" + k);
+    } else if (!(typeof x === "number" && typeof y === "number" && x === y)) found.push([at, x, y]);
+  };
+  walk(a, b, "");
+  return found;
+}
+const shown = (v) => v === undefined ? "(not there)" : JSON.stringify(v).slice(0, 200);
+const Differences = ({ list, names }) => html`<${Rows} head=${["member", ...names]} rows=${list.map(([at, x, y]) => [at, shown(x), shown(y)])} />`;
+
+function Replay({ id, stored, own }) {
+  const [on, setOn] = useState(computingAllowed());
+  const [state, setState] = useState(null);
+  const go = async () => {
+    setState({ busy: true });
+    try { setState({ answer: (await replay(id)).data }); } catch (e) { setState({ error: e }); }
+  };
+  const a = state && state.answer;
+  const moved = a ? differences(stored, a.answer, 100).filter(([at]) => !/^\/(timings|decision_id)/.test(at)) : [];
+  return html`<p>Deciding again stores nothing. It computes, so it has to be allowed, for this page as long as it is open.</p>
+    <div class="bar"><label class="line"><input type="checkbox" checked=${on} onChange=${(e) => { allowComputing(e.target.checked); setOn(e.target.checked); }} /> Allow computing</label>
+    <button disabled=${!on || (state && state.busy)} onClick=${go}>Replay</button></div>
+    <${Wrong} error=${state && state.error} />
+    ${a ? html`<p role="status"><strong>${a.identical ? "Identical." : a.warnings && a.warnings.length ? a.warnings.join("; ") : `${a.differences.length} members differ.`}</strong></p>
+      ${moved.length ? html`<${Differences} list=${moved} names=${["then", "now"]} />
+        <h2>Now</h2><${Answer} answer=${a.answer} request=${own} name="Replayed" changed=${moved} />` : ""}` : ""}`;
+}
+
+function Diff({ stored }) {
+  const [other, setOther] = useState(""), [state, setState] = useState(null);
+  const go = async () => { try { setState({ data: (await get("/v1/decisions/" + encodeURIComponent(other))).data }); } catch (e) { setState({ error: e }); } };
+  const list = state && state.data ? differences(stored, state.data.answer, 500) : null;
+  return html`<div class="bar"><label>Id of the other decision <input value=${other} onChange=${(e) => setOther(e.target.value.trim())} /></label><button onClick=${go}>Compare</button></div>
+    <${Wrong} error=${state && state.error} />
+    ${list ? list.length ? html`<p>${list.length === 500 ? "The first 500 differences." : list.length + " differences."}</p><${Differences} list=${list} names=${["this one", "the other"]} />` : html`<p>The answers are the same.</p>` : ""}`;
+}
+
+// The picture of an answer, and what is known of the bar that was picked.
+export function Answer({ answer, request, name, view, onView, pick, onPick }) {
+  const { bars, shift } = useMemo(() => barsOf(answer, request), [answer, request]);
+  const [own, setOwn] = useState(null);
+  const picked = onPick ? pick : own, chosen = bars.find((b) => b.id === picked);
+  const o = answer.objective || {};
+  if (!bars.length) return html`<p>This answer has no times to draw.</p>`;
+  const end = Math.max(...bars.map((b) => b.end), shift ? 0 : o.makespan_s || 0);
+  return html`<${Gantt} bars=${bars} end=${end} bound=${shift ? undefined : o.lower_bound_s} picked=${picked} onPick=${onPick || setOwn} view=${view} onView=${onView} name=${name} />
+    <p aria-live="polite">${chosen ? html`<strong>${chosen.id}</strong>, ${duration(chosen.start)} to ${duration(chosen.end)} on ${chosen.row}${chosen.entry.because ? html`. Why here: ${chosen.entry.because}` : ""}${chosen.entry.stage_in_s ? `, stage-in ${duration(chosen.entry.stage_in_s)}` : ""}` : html`<span class="dim">Pick a bar with the mouse or Enter.</span>`}</p>`;
+}
+
+const TABS = [["gantt", "Gantt"], ["why", "Why not"], ["request", "Request"], ["answer", "Answer"], ["replay", "Replay"], ["diff", "Diff with"]];
+
+export function Decision({ id, p, set }) {
+  const live = usePoll("/v1/decisions/" + encodeURIComponent(id), 0);
+  const [chartError, setChartError] = useState(null);
+  const d = live.data, tab = p.get("tab") || "gantt";
+  const view = p.get("from_s") ? { from: Number(p.get("from_s")), to: Number(p.get("to_s")) } : null;
+  const download = async (accept, name) => {
+    try {
+      const path = "/v1/decisions/" + encodeURIComponent(id);
+      const text = accept ? (await get(path, { accept })).data : JSON.stringify(d.answer, null, 1);
+      const a = document.createElement("a");
+      a.href = URL.createObjectURL(new Blob([text], { type: accept || "application/json" }));
+      a.download = name;
+      a.click();
+      URL.revokeObjectURL(a.href);
+      setChartError(null);
+    } catch (e) { setChartError(e); }
+  };
+  useEffect(() => { const back = (e) => { if (e.key === "Escape" && !e.defaultPrevented && e.target === document.body) history.back(); }; window.addEventListener("keydown", back); return () => window.removeEventListener("keydown", back); }, []);
+  if (!d) return html`<${Title} text="Decision" /><${Wrong} error=${live.error} />${live.error ? "" : html`<p>asking</p>`}`;
+  const a = d.answer, o = a.objective || {}, unplaced = Array.isArray(a.unplaced) ? a.unplaced : [];
+  const head = [d.endpoint.replace("/v1/", ""), d.algorithm, d.status].filter(Boolean).join(", ") + (d.job_count !== undefined ? `: ${number(d.job_count)} jobs` : "")
+    + (o.makespan_s ? `, ${duration(o.makespan_s)}` : "") + (o.lower_bound_s ? `, bound ${duration(o.lower_bound_s)}` : "") + (o.gap_ratio !== undefined && o.gap_ratio !== null ? `, gap ${percent(o.gap_ratio)}` : "");
+  return html`<${Title} text=${"Decision " + id}>${head}<//>
+    <div class="bar" role="tablist">${TABS.map(([t, label]) => html`<button role="tab" aria-selected=${t === tab} onClick=${() => set({ tab: t })}>${label}${t === "why" ? ` (${unplaced.length})` : ""}</button>`)}
+      <span class="grow"></span><button onClick=${() => download("image/svg+xml", id + ".svg")}>SVG</button><button onClick=${() => download(null, id + ".json")}>JSON</button></div>
+    <${Wrong} error=${chartError} />
+    ${tab === "gantt" ? html`<${Answer} answer=${a} request=${d.request} name="Plan" view=${view} onView=${(v) => set(v ? { from_s: v.from.toPrecision(8), to_s: v.to.toPrecision(8) } : { from_s: "", to_s: "" }, true)} pick=${p.get("pick")} onPick=${(x) => set({ pick: x || "" }, true)} />` : ""}
+    ${tab === "why" ? html`<${WhyNot} list=${unplaced} />` : ""}
+    ${tab === "request" ? html`<pre tabindex="0">${JSON.stringify(d.request, null, 1).slice(0, 400000)}</pre>` : ""}
+    ${tab === "answer" ? html`<pre tabindex="0">${JSON.stringify(a, null, 1).slice(0, 400000)}</pre>` : ""}
+    ${tab === "replay" ? html`<${Replay} id=${id} stored=${a} own=${d.request} />` : ""}
+    ${tab === "diff" ? html`<${Diff} stored=${a} />` : ""}
+    ${a.warnings && a.warnings.length ? html`<h2>Warnings</h2><ul>${a.warnings.slice(0, 50).map((w) => html`<li>${typeof w === "string" ? w : w.detail || w.code}</li>`)}</ul>` : ""}
+    <p class="dim">${id}, ${d.created_at}, seed ${d.seed}</p>`;
+}

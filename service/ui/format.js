@@ -1,0 +1,68 @@
+// format.js - numbers and times as people say them, the same as in charts of the service.
+
+// Three significant digits without trailing zeros or exponent.
+const digits = (v) => String(Number(v.toPrecision(3)));
+
+// 86.6 is "1 min 27 s": below a minute three digits, else the two largest units.
+export function duration(s) {
+  if (s === null || s === undefined || !isFinite(s)) return "";
+  if (s < 0) return "-" + duration(-s);
+  if (s === 0) return "0 s";
+  if (s < 1e-3) return digits(s * 1e6) + " µs";
+  if (s < 1) return digits(s * 1e3) + " ms";
+  if (s < 60) return digits(s) + " s";
+  let rest = Math.round(s);
+  const parts = [];
+  for (const [unit, length] of [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]]) {
+    const n = Math.floor(rest / length);
+    rest -= n * length;
+    if (parts.length || n) parts.push(n ? n + " " + unit : "");
+    if (parts.length === 2) break;
+  }
+  return parts.filter(Boolean).join(" ");
+}
+
+export const number = (v) => v === null || v === undefined ? "" : v.toLocaleString("en-US");
+export const percent = (v) =>
+  v === null || v === undefined || !isFinite(v) ? "" : (100 * v).toFixed(1) + " %";
+export const short = (v) =>
+  v === null || v === undefined ? "" : typeof v === "number" ? String(Number(v.toPrecision(5))) : String(v);
+
+// An instant in local time; today without its date.
+export function instant(text) {
+  if (!text) return "";
+  const t = new Date(text), now = new Date();
+  const time = t.toTimeString().slice(0, 8);
+  return t.toDateString() === now.toDateString() ? time
+    : `${t.getFullYear()}-${String(t.getMonth() + 1).padStart(2, "0")}-${String(t.getDate()).padStart(2, "0")} ${time}`;
+}
+
+// What all labels begin with, that can be left out: it ends behind one of "/._-:", has
+// three characters at least, and leaves something of each.
+export function commonPrefix(labels) {
+  if (labels.length < 2) return "";
+  let p = labels[0];
+  for (const l of labels) {
+    let i = 0;
+    while (i < p.length && p[i] === l[i]) i++;
+    p = p.slice(0, i);
+    if (!p) return "";
+  }
+  while (p && !"/._-:".includes(p[p.length - 1])) p = p.slice(0, -1);
+  return p.length >= 3 && labels.every((l) => l.length > p.length) ? p : "";
+}
+
+// Steps of an axis over `span` seconds of which each has `least` of them at least.
+export function axisStep(least) {
+  for (const s of [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600,
+    43200, 86400, 172800, 604800, 2419200]) if (s >= least) return s;
+  let step = 2419200;
+  while (step < least) step *= 2;
+  return step;
+}
+export function fineStep(least) {
+  if (least >= 1) return axisStep(least);
+  const k = Math.pow(10, Math.floor(Math.log10(least)));
+  for (const m of [1, 2, 5, 10]) if (m * k >= least) return m * k;
+  return 1;
+}

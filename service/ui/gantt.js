@@ -1,0 +1,226 @@
+// gantt.js - who does what when, on one canvas: bars in rows over time, of any number.
+//
+// Bars of a row are in tracks, so that none overlaps another, and sorted by start; of those
+// that can be seen only the ones that are 0.7 px from the last one drawn are drawn.
+import { html, useEffect, useMemo, useRef, useState } from "/ui/preact-htm.js";
+import { colours, prepare, useCanvas, Rows } from "/ui/chart.js";
+import { commonPrefix, duration, fineStep } from "/ui/format.js";
+
+const CLOSE_PX = 0.7, CHARACTER_PX = 6.2, AXIS_PX = 24, GROUPS = 7, ROW_PX = 22;
+
+// What an id begins with, up to its first digit or slash.
+export const stem = (id) => (/^[^0-9/]*/.exec(id)[0] || "others").replace(/[_\-.]$/, "") || "others";
+
+// Colours by stem: the seven with most work, ties by name, the rest is "others".
+export function groupsOf(bars) {
+  const work = new Map();
+  for (const b of bars) work.set(b.group, (work.get(b.group) || 0) + b.end - b.start);
+  const names = [...work.keys()].sort((a, b) => work.get(b) - work.get(a) || (a < b ? -1 : 1));
+  return new Map(names.map((n, i) => [n, Math.min(i, GROUPS)]));
+}
+
+// Rows of tracks; each bar gets `track`, counted over all rows.
+export function arrange(bars, rowNames) {
+  const names = rowNames && rowNames.length ? rowNames.slice() : [];
+  const seen = new Map(names.map((n, i) => [n, i]));
+  const byRow = names.map(() => []);
+  for (const b of bars) {
+    if (!seen.has(b.row)) { seen.set(b.row, names.length); names.push(b.row); byRow.push([]); }
+    byRow[seen.get(b.row)].push(b);
+  }
+  const order = names.map((n, i) => i);
+  if (!rowNames || !rowNames.length) order.sort((a, b) => (names[a] < names[b] ? -1 : 1));
+  const tracks = [], rows = [];
+  for (const i of order) {
+    const first = tracks.length;
+    byRow[i].sort((a, b) => a.start - b.start || a.end - b.end);
+    for (const b of byRow[i]) {
+      let t = first;
+      while (t < tracks.length && tracks[t][tracks[t].length - 1].end > b.start + 1e-9 * (1 + Math.abs(b.start))) t++;
+      if (t === tracks.length) tracks.push([]);
+      tracks[t].push(b);
+      b.track = t;
+    }
+    if (tracks.length === first) tracks.push([]);
+    rows.push({ name: names[i], first, count: tracks.length - first });
+  }
+  return { rows, tracks };
+}
+
+// The first bar of a track that ends after t.
+function firstAfter(track, t) {
+  let low = 0, high = track.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (track[middle].end <= t) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+function drawBar(c, col, b, group, x0, x1, y, h, prefix) {
+  const w = Math.max(1, x1 - x0);
+  c.globalAlpha = b.state === "done" ? 0.6 : 1;
+  c.fillStyle = b.state === "done" ? col.edge : group >= GROUPS ? col.edge : col.series[group % 4];
+  c.fillRect(x0, y, w, h);
+  c.globalAlpha = 1;
+  if (group >= 4 && group < GROUPS && w > 4) { // a second sign beside the colour
+    c.strokeStyle = col.ground;
+    c.beginPath();
+    for (let x = x0 - h; x < x1; x += 6) { c.moveTo(Math.max(x, x0), y + h - Math.max(0, x0 - x)); c.lineTo(Math.min(x + h, x1), y + Math.max(0, x + h - x1)); }
+    c.stroke();
+  }
+  if (b.state === "running") { c.fillStyle = col.ground; for (let x = x0 + 3; x < x1 - 2; x += 6) c.fillRect(x, y + h / 2 - 1, 2, 2); } // dots: it runs
+  if (b.critical) { c.strokeStyle = col.bad; c.lineWidth = 2; c.strokeRect(x0 + 1, y + 1, Math.max(1, w - 2), Math.max(1, h - 2)); c.lineWidth = 1; }
+  if (b.late && w > 10) { c.fillStyle = col.bad; c.fillText("!", x1 - 8, y + h / 2); }
+  const label = b.id.slice(prefix);
+  if (h >= 11 && label.length * CHARACTER_PX + 4 <= w) { c.fillStyle = col.ground; c.fillText(label, x0 + 3, y + h / 2); }
+}
+
+export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, view, onView, name }) {
+  const plan = useMemo(() => arrange(bars, rowNames), [bars, rowNames]);
+  const groups = useMemo(() => groupsOf(bars), [bars]);
+  const rowPrefix = useMemo(() => commonPrefix(plan.rows.map((r) => r.name)), [plan]);
+  const barPrefix = useMemo(() => commonPrefix(bars.map((b) => b.id)), [bars]);
+  const last = Math.max(end || 0, 1e-9);
+  const [table, setTable] = useState(false);
+  const at = useRef({ from: 0, to: last, top: 0 });
+  const cursor = useRef(null);
+  const drawn = useRef({ bars: 0, list: [] });
+  const layout = useRef({});
+  if (view && view.to > view.from) { at.current.from = view.from; at.current.to = view.to; }
+
+  const draw = (canvas) => {
+    const { context: c, width, height } = prepare(canvas), col = colours(), a = at.current;
+    const longest = Math.max(3, ...plan.rows.map((r) => r.name.length - rowPrefix.length));
+    const left = Math.min(160, width / 4, longest * CHARACTER_PX + 12), plotW = width - left - 2, plotH = height - AXIS_PX;
+    const trackH = Math.max(3, Math.min(ROW_PX, plotH / plan.tracks.length));
+    a.top = Math.max(0, Math.min(a.top, plan.tracks.length * trackH - plotH));
+    const scale = plotW / (a.to - a.from), xOf = (t) => left + (t - a.from) * scale;
+    Object.assign(layout.current, { left, plotW, plotH, trackH, scale });
+    c.fillStyle = col.ground; c.fillRect(0, 0, width, height);
+    c.font = "11px system-ui, sans-serif"; c.textBaseline = "middle";
+    const step = fineStep(70 / scale);
+    c.strokeStyle = col.line; c.fillStyle = col.dim; c.textAlign = "center";
+    let free = -1e9;
+    for (let t = Math.ceil(a.from / step) * step; t <= a.to; t += step) {
+      const x = xOf(t), text = duration(Math.abs(t) < step / 1e6 ? 0 : t), w = text.length * CHARACTER_PX;
+      c.beginPath(); c.moveTo(x, 0); c.lineTo(x, plotH); c.stroke();
+      if (x - w / 2 > free && x + w / 2 < width) { c.fillText(text, x, plotH + AXIS_PX / 2); free = x + w / 2 + 4; }
+    }
+    c.save(); c.beginPath(); c.rect(left, 0, plotW, plotH); c.clip(); c.textAlign = "left";
+    let count = 0; const list = [];
+    const first = Math.floor(a.top / trackH), beyond = Math.min(plan.tracks.length, Math.ceil((a.top + plotH) / trackH));
+    for (let t = first; t < beyond; t++) {
+      const track = plan.tracks[t], y = t * trackH - a.top + (trackH > 6 ? 1 : 0), h = Math.max(1, trackH - (trackH > 6 ? 2 : trackH > 3 ? 1 : 0));
+      let lastX = -1e9;
+      for (let i = firstAfter(track, a.from); i < track.length && track[i].start < a.to; i++) {
+        const b = track[i], x0 = Math.max(left - 4, xOf(b.start)), x1 = Math.min(width + 4, xOf(b.end));
+        if (x1 - lastX < CLOSE_PX) continue;
+        drawBar(c, col, b, groups.get(b.group), x0, x1, y, h, barPrefix.length);
+        lastX = x1; count++;
+        if (list.length < 200) list.push(b.id);
+      }
+    }
+    const chosen = bars.find((b) => b.id === picked);
+    if (chosen) { c.strokeStyle = col.text; c.lineWidth = 2; c.strokeRect(xOf(chosen.start) - 1, chosen.track * trackH - a.top, Math.max(3, (chosen.end - chosen.start) * scale + 2), trackH); c.lineWidth = 1; }
+    const line = (t, text, colour) => {
+      if (t === undefined || t === null || t < a.from || t > a.to) return;
+      c.strokeStyle = colour; c.setLineDash([5, 4]); c.beginPath(); c.moveTo(xOf(t), 0); c.lineTo(xOf(t), plotH); c.stroke(); c.setLineDash([]);
+      const w = text.length * CHARACTER_PX + 4, x = xOf(t) > width - w - 4 ? xOf(t) - w : xOf(t);
+      c.fillStyle = col.ground; c.fillRect(x, 1, w, 13); c.fillStyle = colour; c.fillText(text, x + 2, 8);
+    };
+    line(bound, "bound", col.dim); line(now, "now", col.text);
+    c.restore();
+    c.fillStyle = col.dim; c.textAlign = "right"; let lastY = -20;
+    for (const r of plan.rows) {
+      const y = (r.first + r.count / 2) * trackH - a.top;
+      if (y < 6 || y > plotH - 4 || y - lastY < 12) continue;
+      let text = r.name.slice(rowPrefix.length);
+      if (text.length * CHARACTER_PX > left - 8) text = text.slice(0, Math.floor((left - 8) / CHARACTER_PX));
+      c.fillText(text, left - 5, y); lastY = y;
+    }
+    drawn.current = { bars: count, list };
+    canvas.dataset.drawn = String(count);
+  };
+  const [ref, redraw] = useCanvas(draw, [bars, picked, table, view && view.from, view && view.to, now]);
+  const timer = useRef(0);
+  const show = (from, to) => {
+    const least = last / 1e6, span = Math.max(least, Math.min(to - from, last * 1.02));
+    from = Math.max(-0.01 * last, Math.min(from, last * 1.01 - span));
+    at.current.from = from; at.current.to = from + span;
+    redraw();
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => onView && onView(at.current.from <= 0 && at.current.to >= last ? null : { from: at.current.from, to: at.current.to }), 250);
+  };
+  const zoom = (factor, x) => {
+    const a = at.current, t = a.from + (a.to - a.from) * (x ?? 0.5);
+    show(t - (t - a.from) * factor, t + (a.to - t) * factor);
+  };
+  const pan = (share) => { const d = (at.current.to - at.current.from) * share; show(at.current.from + d, at.current.to + d); };
+  const barAt = (event) => {
+    const box = ref.current.getBoundingClientRect(), l = layout.current, a = at.current;
+    const t = a.from + (event.clientX - box.left - l.left) / l.scale, track = plan.tracks[Math.floor((event.clientY - box.top + a.top) / l.trackH)];
+    if (!track) return null;
+    const near = 3 / l.scale;
+    for (let i = firstAfter(track, t - near); i < track.length && track[i].start <= t + near; i++) if (track[i].end >= t - near) return track[i];
+    return null;
+  };
+  const bring = (b) => {
+    const a = at.current, l = layout.current;
+    if (b.end < a.from || b.start > a.to) show(b.start - (a.to - a.from) / 2, b.start + (a.to - a.from) / 2);
+    const y = b.track * l.trackH;
+    if (y < a.top || y + l.trackH > a.top + l.plotH) a.top = y - l.plotH / 2;
+    redraw();
+  };
+  const key = (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const b = bars.find((x) => x.id === picked);
+    const go = (x) => { cursor.current = x; onPick(x.id); bring(x); };
+    const actions = {
+      ArrowLeft: () => pan(-0.1), ArrowRight: () => pan(0.1), ArrowUp: () => { at.current.top -= 3 * layout.current.trackH; redraw(); },
+      ArrowDown: () => { at.current.top += 3 * layout.current.trackH; redraw(); },
+      "+": () => zoom(0.7), "=": () => zoom(0.7), "-": () => zoom(1 / 0.7), 0: () => show(0, last),
+      Enter: () => { const t = plan.tracks[Math.floor(at.current.top / layout.current.trackH)] || plan.tracks[0]; const x = t[firstAfter(t, at.current.from)] || bars[0]; if (x) go(x); },
+      n: () => { const t = b && plan.tracks[b.track], i = t ? t.indexOf(b) : -1; if (t && t[i + 1]) go(t[i + 1]); },
+      p: () => { const t = b && plan.tracks[b.track], i = t ? t.indexOf(b) : -1; if (t && t[i - 1]) go(t[i - 1]); },
+      Escape: () => onPick(null),
+    };
+    if (!actions[e.key]) return;
+    e.preventDefault(); e.stopPropagation();
+    actions[e.key]();
+  };
+  const drag = useRef(null);
+  useEffect(() => {
+    const canvas = ref.current;
+    if (!canvas) return undefined;
+    const wheel = (e) => {
+      e.preventDefault();
+      const l = layout.current;
+      if (e.shiftKey) { at.current.top += e.deltaY || e.deltaX; redraw(); }
+      else zoom(Math.exp(e.deltaY / 500), Math.max(0, Math.min(1, (e.clientX - canvas.getBoundingClientRect().left - l.left) / l.plotW)));
+    };
+    canvas.addEventListener("wheel", wheel, { passive: false });
+    return () => canvas.removeEventListener("wheel", wheel);
+  }, [table, plan, last]);
+  const pointer = (e) => {
+    if (e.type === "pointerdown") { drag.current = { x: e.clientX, from: at.current.from, to: at.current.to, moved: false }; e.target.setPointerCapture(e.pointerId); }
+    else if (e.type === "pointermove" && drag.current) {
+      const d = (drag.current.x - e.clientX) / layout.current.scale;
+      if (Math.abs(e.clientX - drag.current.x) > 3) drag.current.moved = true;
+      if (drag.current.moved) show(drag.current.from + d, drag.current.to + d);
+    } else if (e.type === "pointerup") {
+      if (drag.current && !drag.current.moved) { const b = barAt(e); cursor.current = b; onPick(b ? b.id : null); }
+      drag.current = null;
+    }
+  };
+  const legend = [...groups.entries()].filter(([, i]) => i < GROUPS), others = groups.size > GROUPS;
+  return html`<div class="bar"><button aria-label="shorter time" onClick=${() => zoom(0.5)}>+</button><button aria-label="longer time" onClick=${() => zoom(2)}>-</button>
+      <button onClick=${() => show(0, last)}>All</button><button aria-pressed=${table} onClick=${() => setTable(!table)}>As table</button>
+      <span class="dim">${rowPrefix ? "rows: " + rowPrefix + "… " : ""}${barPrefix ? "bars: " + barPrefix + "…" : ""}</span></div>
+    ${table ? html`<${Rows} label=${name} head=${["id", "where", "start", "end", "length", ""]} rows=${bars.map((b) => [b.id, b.row, duration(b.start), duration(b.end), duration(b.end - b.start), [b.state, b.critical ? "critical" : "", b.late ? "late" : ""].filter(Boolean).join(", ")])} />`
+    : html`<canvas class="gantt" style=${{ height: Math.max(120, Math.min(416, plan.tracks.length * ROW_PX + AXIS_PX + 2)) + "px" }} ref=${ref} tabindex="0" role="img" aria-label=${`${name}: ${bars.length} bars in ${plan.rows.length} rows until ${duration(last)}. Keys: arrows, plus, minus, 0, Enter, n, p.`}
+        onKeyDown=${key} onPointerDown=${pointer} onPointerMove=${pointer} onPointerUp=${pointer}></canvas>`}
+    <ul class="keys" aria-label="Legend">${legend.map(([g, i]) => html`<li><span class=${"swatch c" + i}></span>${g}</li>`)}
+      ${others ? html`<li><span class="swatch c7"></span>others</li>` : ""}
+      ${bars.some((b) => b.critical) ? html`<li class="bad">red edge: critical path</li>` : ""}${bars.some((b) => b.state === "done") ? html`<li>grey: done</li>` : ""}${bars.some((b) => b.state === "running") ? html`<li>dotted: runs now</li>` : ""}</ul>`;
+}

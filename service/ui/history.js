@@ -1,0 +1,175 @@
+// history.js - loads, failures and models: what was observed, and what it says.
+import { html, useEffect, useMemo, useState } from "/ui/preact-htm.js";
+import { get, query } from "/ui/api.js";
+import { colours, prepare, useCanvas, Curve, Rows } from "/ui/chart.js";
+import { duration, instant, number, percent, short } from "/ui/format.js";
+import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
+import { Choice } from "/ui/decisions.js";
+
+const minute = () => Math.floor(Date.now() / 60000) * 60;
+const iso = (s) => new Date(s * 1000).toISOString().slice(0, 19) + "Z";
+
+// ---- load ----
+
+const SPANS = { "1 h": 3600, "6 h": 21600, "24 h": 86400, "7 d": 604800 };
+
+// Resources that have samples of late, in the order of their names.
+function useResources() {
+  const live = usePoll("/v1/load-samples" + query({ order: "desc", page_size: 1000 }), 60);
+  const names = live.data ? [...new Set(live.data.items.map((s) => s.resource_id))].sort() : [];
+  return [names, live];
+}
+
+export function Load({ p, set }) {
+  const [names, list] = useResources();
+  const resource = p.get("resource") || names[0] || "";
+  const span = SPANS[p.get("span")] || 86400;
+  const [to, setTo] = useState(minute());
+  useEffect(() => { const t = setInterval(() => setTo(minute()), 60000); return () => clearInterval(t); }, []);
+  const past = usePoll(resource ? "/v1/load-samples/aggregates" + query({ resource_id: resource, from: iso(to - span), to: iso(to + 60), interval_s: Math.max(60, span / 144) }) : null, 15);
+  const next = usePoll(resource ? "/v1/forecasts" + query({ resource_id: resource }) : null, 15);
+  const forecast = next.data && next.data.items.find((f) => !f.to_resource_id && f.measure === "cpu_available_ratio"), horizon = (next.data && next.data.horizon_s) || 600;
+  const data = useMemo(() => {
+    if (!past.data || !past.data.intervals.length) return null;
+    const xs = past.data.intervals.map((i) => Date.parse(i.start_at) / 1000), at = (k) => past.data.intervals.map((i) => i[k] ?? null);
+    const series = [xs, at("mean"), at("p05"), at("p95"), xs.map(() => null)];
+    if (forecast && typeof forecast.value === "number") {
+      const now = Date.parse(next.data.at || iso(to)) / 1000;
+      for (const x of [now, now + horizon]) {
+        series[0].push(x); series[1].push(null); series[2].push(forecast.low ?? null); series[3].push(forecast.high ?? null); series[4].push(forecast.value);
+      }
+    }
+    return series;
+  }, [past.data, forecast, horizon]);
+  return html`<${Title} text="Load" />
+    <div class="bar"><${Choice} label="resource" value=${resource} values=${names.includes(resource) || !resource ? names : [resource, ...names]} none="choose" onChange=${(v) => set({ resource: v })} />
+      <${Choice} label="window" value=${p.get("span") || "24 h"} values=${Object.keys(SPANS)} onChange=${(v) => set({ span: v })} />
+      <span class="grow"></span><${LiveBar} live=${past.data ? past : list} /></div>
+    <${Wrong} error=${list.error || past.error || next.error} />
+    ${list.data && !names.length ? html`<${Empty} what="No load was observed. Send some:" path="/v1/load-samples" body='{"resource_id":"m0","observed_at":"2026-11-20T10:00:00Z","cpu_available_ratio":0.5}' />` : ""}
+    ${past.data && !past.data.intervals.length ? html`<p>No samples of ${resource} in this window.</p>` : ""}
+    ${data ? html`<${Curve} data=${data} label=${`Share of ${resource} that was free, with the middle nine tenths, and its forecast`}
+      series=${[{ label: "mean free share", colour: 0 }, { label: "5 %", colour: "dim", dash: [4, 4] }, { label: "95 %", colour: "dim", dash: [4, 4] }, { label: "forecast", colour: 2, dash: [8, 3], width: 2.5 }]} bands=${[{ series: [3, 2] }]} />` : ""}
+    ${forecast ? html`<p>In ${duration(horizon)}: <strong>${percent(forecast.value)}</strong>${forecast.low !== undefined && forecast.low !== null ? `, ${percent(forecast.low)} to ${percent(forecast.high)}` : ""}${forecast.forecaster ? `, by ${forecast.forecaster}` : ""}${forecast.mae !== undefined ? `, mean error so far ${short(forecast.mae)}` : ""}.</p>` : ""}
+    ${next.data && next.data.warnings && next.data.warnings.length ? html`<ul>${next.data.warnings.map((w) => html`<li>${w}</li>`)}</ul>` : ""}`;
+}
+
+// ---- failures ----
+
+// Up and down over the window, one row.
+function Outages({ items, from, to, name }) {
+  const draw = (canvas) => {
+    const { context: c, width, height } = prepare(canvas), col = colours(), x = (t) => ((t - from) / (to - from)) * width;
+    c.fillStyle = col.series[1]; c.fillRect(0, 0, width, height - 18);
+    for (const f of items) {
+      const a = Date.parse(f.down_at) / 1000, b = f.up_at ? Date.parse(f.up_at) / 1000 : to;
+      c.fillStyle = col.ground; c.fillRect(x(a), 0, Math.max(2, x(b) - x(a)), height - 18);
+      c.fillStyle = col.bad; c.fillRect(x(a), 4, Math.max(2, x(b) - x(a)), height - 26);
+    }
+    c.fillStyle = col.dim; c.font = "11px system-ui, sans-serif"; c.textBaseline = "bottom";
+    c.fillText(iso(from).slice(0, 10), 0, height); c.textAlign = "right"; c.fillText(iso(to).slice(0, 10), width, height);
+  };
+  const [ref] = useCanvas(draw, [items, from, to]);
+  return html`<canvas class="small" ref=${ref} role="img" aria-label=${`${name}: ${items.length} outages from ${iso(from)} to ${iso(to)}`}></canvas>`;
+}
+
+// Failures by hour of the week; a letter says the count too.
+function WeekMap({ items }) {
+  const counts = Array.from({ length: 7 }, () => new Array(24).fill(0));
+  for (const f of items) { const t = new Date(f.down_at); counts[(t.getUTCDay() + 6) % 7][t.getUTCHours()]++; }
+  const most = Math.max(1, ...counts.flat());
+  const draw = (canvas) => {
+    const { context: c, width, height } = prepare(canvas), col = colours(), w = (width - 30) / 24, h = (height - 14) / 7;
+    c.clearRect(0, 0, width, height); c.font = "10px system-ui, sans-serif"; c.textBaseline = "middle";
+    ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"].forEach((d, i) => { c.fillStyle = col.dim; c.fillText(d, 2, i * h + h / 2); });
+    for (let d = 0; d < 7; d++) for (let k = 0; k < 24; k++) {
+      const n = counts[d][k];
+      c.fillStyle = col.shade; c.fillRect(30 + k * w, d * h, w - 1, h - 1);
+      if (!n) continue;
+      c.globalAlpha = 0.25 + 0.75 * n / most; c.fillStyle = col.series[0]; c.fillRect(30 + k * w, d * h, w - 1, h - 1); c.globalAlpha = 1;
+      c.fillStyle = n > most / 2 ? col.ground : col.text; c.fillText(String(n), 30 + k * w + w / 2 - 3, d * h + h / 2);
+    }
+    c.fillStyle = col.dim; for (let k = 0; k < 24; k += 3) c.fillText(String(k), 30 + k * w, height - 6);
+  };
+  const [ref] = useCanvas(draw, [items]);
+  return html`<canvas class="small" ref=${ref} role="img" aria-label=${`Failures by day and hour of the week (UTC), ${most} in an hour at most`}></canvas>`;
+}
+
+const LAWS = { exponential: ["rate_per_s"], weibull: ["shape", "scale_s"], lognormal: ["mu", "sigma"] };
+
+function Laws({ s }) {
+  const rows = Object.entries(LAWS).filter(([k]) => s[k] && typeof s[k].log_likelihood === "number")
+    .map(([k, names]) => [k + (s.best_model === k ? " (best)" : ""), names.map((n) => `${n} ${short(s[k][n])}`).join(", "), 2 * names.length - 2 * s[k].log_likelihood]);
+  return rows.length ? html`<${Rows} label="Fitted laws" head=${["law of the gaps", "parameters", "AIC"]} rows=${rows} />` : html`<p class="dim">Too few failures for a law.</p>`;
+}
+
+export function Failures({ p, set }) {
+  const [to] = useState(minute() + 60), from = to - 90 * 86400;
+  const list = usePoll("/v1/failures" + query({ from: iso(from), to: iso(to), page_size: 1000 }), 15);
+  const names = useMemo(() => list.data ? [...new Set(list.data.items.map((f) => f.resource_id))].sort() : [], [list.data]);
+  const [stats, setStats] = useState({});
+  useEffect(() => {
+    let gone = false;
+    (async () => {
+      for (const n of names.slice(0, 100)) {
+        try {
+          const r = await get("/v1/failures/statistics" + query({ resource_id: n, from: iso(from), to: iso(to) }));
+          if (gone) return;
+          setStats((s) => ({ ...s, [n]: r.data }));
+        } catch (e) { if (gone) return; }
+      }
+    })();
+    return () => { gone = true; };
+  }, [names.join("\n")]);
+  const order = names.slice(0, 100).sort((a, b) => ((stats[a] || {}).availability_ratio ?? 2) - ((stats[b] || {}).availability_ratio ?? 2) || (a < b ? -1 : 1));
+  const picked = p.get("resource") || order[0], s = stats[picked];
+  const own = useMemo(() => list.data ? list.data.items.filter((f) => f.resource_id === picked) : [], [list.data, picked]);
+  return html`<${Title} text="Failures" /><div class="bar"><span>of 90 days, the least available first</span><span class="grow"></span><${LiveBar} live=${list} /></div>
+    <${Wrong} error=${list.error} />
+    ${list.data && !names.length ? html`<${Empty} what="No failures were reported. Report one:" path="/v1/failures" body='{"resource_id":"m0","down_at":"2026-11-20T10:00:00Z","up_at":"2026-11-20T11:00:00Z"}' />` : ""}
+    ${names.length ? html`<div class="split"><div class="wide"><table><thead><tr><th scope="col">resource</th><th scope="col" class="n">available</th><th scope="col" class="n">failures</th><th scope="col" class="n">MTBF</th><th scope="col" class="n">MTTR</th></tr></thead>
+      <tbody>${order.map((n) => { const x = stats[n] || {}; return html`<tr class=${n === picked ? "picked" : ""}><td><button aria-pressed=${n === picked} onClick=${() => set({ resource: n })}>${n}</button></td>
+        <td class="n">${percent(x.availability_ratio)}</td><td class="n">${number(x.failure_count)}</td><td class="n">${duration(x.mtbf_bayes_s)}</td><td class="n">${duration(x.mttr_s)}</td></tr>`; })}</tbody></table></div>
+      <div aria-live="polite"><h2>${picked}</h2><${Outages} items=${own} from=${from} to=${to} name=${picked} />
+      <h2>Hour of the week</h2><${WeekMap} items=${own} />${s ? html`<h2>Law</h2><${Laws} s=${s} />
+      ${s.warnings && s.warnings.length ? html`<ul>${s.warnings.map((w) => html`<li>${w}</li>`)}</ul>` : ""}` : ""}</div></div>` : ""}`;
+}
+
+// ---- models ----
+
+function Versions({ list }) {
+  const rows = list.slice().reverse().filter((v) => v.summary);
+  if (rows.length < 2) return "";
+  const data = [rows.map((v) => v.version), rows.map((v) => v.summary.fit_appe_ratio ?? null), rows.map((v) => v.summary.cross_appe_ratio ?? null), rows.map((v) => v.summary.recent_appe_ratio ?? null)];
+  return html`<h2>Error by version</h2><${Curve} data=${data} scale="number" points=${true} label="Error of each version" series=${[{ label: "fit" }, { label: "unseen (cross-validation)" }, { label: "recent", colour: "bad", dash: [5, 4] }]} />`;
+}
+
+function Model({ id }) {
+  const m = usePoll("/v1/models/" + encodeURIComponent(id), 15), v = usePoll(`/v1/models/${encodeURIComponent(id)}/versions?page_size=100`, 60), s = usePoll(`/v1/models/${encodeURIComponent(id)}/samples?page_size=1000`, 60);
+  const points = useMemo(() => {
+    const of = s.data ? s.data.items.filter((x) => x.run_time_s > 0 && x.problem_size > 0) : [];
+    const sorted = of.sort((a, b) => a.problem_size - b.problem_size);
+    return sorted.length < 2 ? null : [sorted.map((x) => x.problem_size), sorted.map((x) => x.run_time_s)];
+  }, [s.data]);
+  const d = m.data, sum = d && (d.summary || (v.data && v.data.items[0] && v.data.items[0].summary));
+  return html`<${Wrong} error=${m.error || v.error || s.error} />
+    ${d && d.state !== "trained" ? html`<div class="note">Not trained yet: ${number(d.waiting_count)} executions wait.</div>` : ""}
+    ${sum && sum.recent_appe_ratio && sum.cross_appe_ratio && sum.recent_appe_ratio > 2 * sum.cross_appe_ratio ? html`<div class="note wrong" role="alert">Drift: the error of late, ${percent(sum.recent_appe_ratio)}, is more than twice that of learning, ${percent(sum.cross_appe_ratio)}.</div>` : ""}
+    ${d && d.formula ? html`<h2>Formula</h2><pre tabindex="0">${d.formula}</pre>` : ""}
+    ${sum ? html`<p>${number(sum.sample_count)} runs; error of the fit ${percent(sum.fit_appe_ratio)}, of runs left out ${percent(sum.cross_appe_ratio)}${sum.recent_appe_ratio !== null ? `, of late ${percent(sum.recent_appe_ratio)}` : ""}.</p>` : ""}
+    ${points ? html`<h2>Run time by size</h2><${Curve} data=${points} scale="number" logarithmic=${true} label="Run times that were seen, by the size of the problem" series=${[{ label: "run time s", points: true }]} />` : ""}
+    ${v.data ? html`<${Versions} list=${v.data.items} />` : ""}
+    ${sum ? html`<h2>What it has seen</h2><${Rows} head=${["", "from", "to"]} rows=${["problem_size", "processors", "cpu_available_ratio", "bandwidth_mbps"].filter((k) => sum[k] && sum[k].low !== null).map((k) => [k, short(sum[k].low), short(sum[k].high)])} />` : ""}
+    ${s.data ? html`<h2>Runs</h2><${Rows} head=${["execution", "size", "processors", "run time", "verdict"]} rows=${s.data.items.map((x) => [x.execution_id || "", short(x.problem_size), short(x.processors), duration(x.run_time_s), x.verdict || ""])} />` : ""}`;
+}
+
+export function Models({ p, set }) {
+  const live = usePoll("/v1/models?page_size=200", 5), items = live.data ? live.data.items : [];
+  const picked = p.get("model") || (items[0] && items[0].id);
+  return html`<${Title} text="Models" /><div class="bar"><span class="grow"></span><${LiveBar} live=${live} /></div><${Wrong} error=${live.error} />
+    ${live.data && !items.length ? html`<${Empty} what="No model was made. Make one, then send executions:" path="/v1/models" body='{"id":"m","kind":"linear","application_id":"solver","site_id":"lab"}' />` : ""}
+    ${items.length ? html`<div class="split"><div class="wide"><table><thead><tr><th scope="col">model</th><th scope="col">kind</th><th scope="col">state</th><th scope="col" class="n">version</th><th scope="col" class="n">waiting</th><th scope="col">changed</th></tr></thead>
+      <tbody>${items.map((m) => html`<tr class=${m.id === picked ? "picked" : ""}><td><button aria-pressed=${m.id === picked} onClick=${() => set({ model: m.id })}>${m.id}</button></td><td>${m.kind}</td><td>${m.state}</td>
+        <td class="n">${number(m.version)}</td><td class="n">${number(m.waiting_count)}</td><td title=${m.updated_at}>${instant(m.updated_at)}</td></tr>`)}</tbody></table></div>
+      <div><h2>${picked}</h2>${picked ? html`<${Model} key=${picked} id=${picked} />` : ""}</div></div>` : ""}`;
+}

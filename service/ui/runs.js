@@ -1,0 +1,138 @@
+// runs.js - simulations, the batch queue, and the service itself.
+import { html, useEffect, useState } from "/ui/preact-htm.js";
+import { get } from "/ui/api.js";
+import { colours, prepare, useCanvas, Rows } from "/ui/chart.js";
+import { duration, instant, number, percent, short } from "/ui/format.js";
+import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
+import { Answer } from "/ui/decisions.js";
+
+// ---- simulations ----
+
+// Points with their 95 % intervals, one row per policy.
+function Intervals({ rows, name }) {
+  const finite = rows.flatMap((r) => [r.mean - (r.ci || 0), r.mean + (r.ci || 0)]).filter(isFinite);
+  const low = Math.min(...finite), high = Math.max(...finite), span = high - low || Math.abs(high) || 1;
+  const draw = (canvas) => {
+    const { context: c, width, height } = prepare(canvas), col = colours(), left = Math.min(220, width / 3), w = width - left - 16, h = (height - 16) / rows.length;
+    const x = (v) => left + 8 + ((v - low) / span) * w;
+    c.clearRect(0, 0, width, height); c.font = "11px system-ui, sans-serif"; c.textBaseline = "middle";
+    rows.forEach((r, i) => {
+      const y = i * h + h / 2;
+      c.fillStyle = col.text; c.fillText(r.label.slice(0, Math.floor(left / 6.2)), 2, y);
+      c.strokeStyle = col.series[0]; c.lineWidth = 2; c.beginPath();
+      c.moveTo(x(r.mean - (r.ci || 0)), y); c.lineTo(x(r.mean + (r.ci || 0)), y);
+      for (const e of [-1, 1]) if (r.ci) { c.moveTo(x(r.mean + e * r.ci), y - 5); c.lineTo(x(r.mean + e * r.ci), y + 5); }
+      c.stroke(); c.fillStyle = col.series[0]; c.beginPath(); c.arc(x(r.mean), y, 4, 0, 7); c.fill();
+    });
+    c.fillStyle = col.dim; c.fillText(short(low), left + 8, height - 6); c.textAlign = "right"; c.fillText(short(high), width - 4, height - 6);
+  };
+  const [ref] = useCanvas(draw, [rows]);
+  return html`<canvas class="small" ref=${ref} role="img" aria-label=${`${name}: ${rows.map((r) => `${r.label} ${short(r.mean)}${r.ci ? " plus or minus " + short(r.ci) : ""}`).join(", ")}`}></canvas>`;
+}
+
+// Figures {mean, ci95} of results, by metric.
+function metricsOf(results) {
+  const byName = new Map();
+  for (const r of results) {
+    const label = r.label || r.algorithm || r.name || "";
+    for (const [k, v] of Object.entries(r.metrics || r.figures || {})) {
+      const mean = typeof v === "number" ? v : v && typeof v === "object" ? v.mean : undefined;
+      if (typeof mean !== "number") continue;
+      if (!byName.has(k)) byName.set(k, []);
+      byName.get(k).push({ label, mean, ci: v && typeof v.ci95 === "number" ? v.ci95 : 0 });
+    }
+  }
+  return byName;
+}
+
+// How a mean stands to another one, when both are known with an interval: as the interval
+// of their difference says, as if they were independent.
+export function verdict(a, b) {
+  const difference = a.mean - b.mean, half = Math.hypot(a.ci, b.ci);
+  return { difference, half, says: difference + half < 0 ? "less" : difference - half > 0 ? "more" : "cannot tell" };
+}
+
+function Results({ answer }) {
+  const results = answer.results || answer.policies || [], figures = metricsOf(Array.isArray(results) ? results : []);
+  const [name, setName] = useState("");
+  const names = [...figures.keys()], chosen = names.includes(name) ? name : names[0];
+  const base = figures.size ? figures.get(chosen)[0] : null;
+  return html`${names.length ? html`<div class="bar"><label>metric <select value=${chosen} onChange=${(e) => setName(e.target.value)}>${names.map((n) => html`<option value=${n}>${n}</option>`)}</select></label></div>
+    <${Intervals} rows=${figures.get(chosen)} name=${chosen} />
+    <${Rows} head=${["policy", "mean", "95 % interval", "difference to " + base.label, ""]} rows=${figures.get(chosen).map((r) => {
+        const v = verdict(r, base);
+        return [r.label, r.mean, r.ci ? `${short(r.mean - r.ci)} to ${short(r.mean + r.ci)}` : "", r === base ? "" : `${short(v.difference)} ± ${short(v.half)}`, r === base ? "" : v.says]; })} />` : ""}
+    ${Array.isArray(answer.ranking) && answer.ranking.length > 1 ? html`<p>Ranking: ${answer.ranking.map((r) => typeof r === "string" ? r : r.label || r.algorithm).join(", ")}</p>` : ""}
+    <${Answer} answer=${answer} name="Simulated jobs" />
+    <h2>Answer</h2><pre tabindex="0">${JSON.stringify(answer, null, 1).slice(0, 200000)}</pre>`;
+}
+
+function Simulation({ id }) {
+  const live = usePoll("/v1/simulations/" + encodeURIComponent(id), 2), d = live.data;
+  return html`<${Wrong} error=${live.error} />${d ? html`<p>${d.status}${d.progress_ratio !== undefined ? html` <progress max="1" value=${d.progress_ratio} aria-label="progress"></progress> ${percent(d.progress_ratio)}` : ""}${d.remaining_s ? `, ${duration(d.remaining_s)} left` : ""}</p>
+    ${d.error ? html`<div class="note wrong">${d.error.detail || d.error.title || JSON.stringify(d.error)}</div>` : ""}
+    ${d.answer || d.result ? html`<${Results} answer=${d.answer || d.result} />` : ""}` : ""}`;
+}
+
+export function Simulations({ p, set }) {
+  const live = usePoll("/v1/simulations?page_size=100", 5), items = live.data ? live.data.items : [];
+  const idOf = (s) => s.simulation_id || s.id, picked = p.get("simulation") || (items[0] && idOf(items[0]));
+  return html`<${Title} text="Simulations" /><div class="bar"><span class="grow"></span><${LiveBar} live=${live} /></div><${Wrong} error=${live.error} />
+    ${live.data && !items.length ? html`<div class="note"><p>No simulation was asked for. With <code>Prefer: respond-async</code> it runs without the client, and is shown here:</p>
+      <pre tabindex="0">${`curl -s -H 'Content-Type: application/json' -H 'Prefer: respond-async' ${location.origin}/v1/simulations \\\n  --data '{"preset":"ch4_checkpoint","runs":3}'`}</pre></div>` : ""}
+    ${items.length ? html`<div class="split"><div class="wide"><table><thead><tr><th scope="col">simulation</th><th scope="col">status</th><th scope="col">progress</th><th scope="col">asked</th></tr></thead>
+      <tbody>${items.map((s) => html`<tr class=${idOf(s) === picked ? "picked" : ""}><td><button aria-pressed=${idOf(s) === picked} onClick=${() => set({ simulation: idOf(s) })}>${idOf(s).slice(0, 13)}</button></td><td>${s.status}</td>
+        <td>${s.progress_ratio !== undefined ? html`<progress max="1" value=${s.progress_ratio} aria-label=${"progress " + percent(s.progress_ratio)}></progress>` : ""}</td><td title=${s.created_at}>${instant(s.created_at)}</td></tr>`)}</tbody></table></div>
+      <div><h2>${picked}</h2>${picked ? html`<${Simulation} key=${picked} id=${picked} />` : ""}</div></div>` : ""}`;
+}
+
+// ---- queue ----
+
+export function Queue() {
+  const live = usePoll("/v1/decisions?endpoint=queue-orders&page_size=1", 5), last = live.data && live.data.items[0];
+  const whole = usePoll(last ? "/v1/decisions/" + encodeURIComponent(last.decision_id) : null, 0), d = whole.data, a = d && d.answer;
+  const jobs = new Map(((d && d.request && d.request.jobs) || []).map((j) => [j.id, j]));
+  const now = d && (d.request.now_s ?? 0);
+  const row = (w) => { const j = jobs.get(w.job_id) || {}; return [w.job_id, short(w.processors ?? j.processors ?? j.cpus), short(j.priority), j.submit_s !== undefined && now !== undefined ? duration(now - j.submit_s) : "",
+    w.estimated_start_s !== undefined && w.estimated_start_s !== null ? "in " + duration(Math.max(0, w.estimated_start_s - (now || 0))) : w.start_s !== undefined ? "now" : "", w.reason || "", w.blocking_job_id || "", w.detail || ""]; };
+  return html`<${Title} text="Queue" /><div class="bar"><span>${last ? html`decided <a href=${"#/decisions/" + encodeURIComponent(last.decision_id)}>${instant(last.created_at)}</a> by ${last.algorithm}` : ""}</span><span class="grow"></span><${LiveBar} live=${live} /></div>
+    <${Wrong} error=${live.error || whole.error} />
+    ${live.data && !last ? html`<${Empty} what="No order of a queue is stored. It is, when the request says so:" path="/v1/queue-orders" body='{"processors":8,"now_s":0,"jobs":[{"id":"a","processors":4,"estimate_s":60,"submit_s":0}],"algorithm":"easy","store":true}' />` : ""}
+    ${a ? html`<${Answer} answer=${a} request=${d.request} name="Queue" />
+      <${Rows} label="Jobs of the queue" head=${["job", "cpus", "priority", "waits since", "starts (estimate)", "reason", "in the way", "detail"]} rows=${[...(a.starts || []), ...(a.waiting || [])].map(row)} />
+      ${a.objective ? html`<p>Free now: ${short(a.objective.free_processors)} processors. Mean wait: ${duration(a.objective.mean_wait_s)}.</p>` : ""}` : ""}`;
+}
+
+// ---- the service ----
+
+// Samples of the text format of Prometheus: name -> sum over its series.
+export function parseMetrics(text) {
+  const sums = new Map();
+  for (const line of text.split("\n")) {
+    const m = /^([a-zA-Z_:][\w:]*)(?:\{.*\})?\s+([-+.\deE]+|NaN|[+-]Inf)/.exec(line);
+    if (m) sums.set(m[1], (sums.get(m[1]) || 0) + Number(m[2]));
+  }
+  return sums;
+}
+
+export function System() {
+  const info = usePoll("/v1/service-info", 60), ready = usePoll("/readyz?verbose", 5), quotas = usePoll("/v1/quotas", 15);
+  const [metrics, setMetrics] = useState({ rows: null, missing: false });
+  useEffect(() => {
+    let gone = false;
+    const ask = async () => {
+      if (document.hidden) return;
+      try { const r = await get("/metrics", { accept: "text/plain" }); if (!gone) setMetrics({ rows: [...parseMetrics(r.data)], missing: false }); } catch (e) { if (!gone) setMetrics({ rows: null, missing: true }); }
+    };
+    ask();
+    const t = setInterval(ask, 15000);
+    return () => { gone = true; clearInterval(t); };
+  }, []);
+  const i = info.data, r = ready.data;
+  return html`<${Title} text="System" /><div class="bar"><span class="grow"></span><${LiveBar} live=${ready} /></div>
+    <${Wrong} error=${info.error} /><${Wrong} error=${ready.error} /><${Wrong} error=${quotas.error} />
+    ${i ? html`<p>gridplan ${i.version}; keys: ${i.auth}; this key may: ${i.scopes.join(", ") || "nothing"}. Time limit ${duration(i.limits.time_limit_max_s)}, bodies up to ${number(i.limits.max_body_bytes)} bytes.</p>` : ""}
+    ${r ? html`<p>State: <strong>${r.status}</strong>; database: ${r.database}</p>` : ""}
+    ${quotas.data ? html`<h2>Quotas</h2><pre tabindex="0">${JSON.stringify(quotas.data, null, 1)}</pre>` : ""}
+    <h2>Metrics</h2>${metrics.missing ? html`<p>They are not on this address; see the setting admin_port.</p>` : metrics.rows ? html`<${Rows} label="Metrics" head=${["name", "sum over its series"]} rows=${metrics.rows.filter(([n]) => !n.endsWith("_bucket"))} />` : ""}`;
+}
