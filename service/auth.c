@@ -215,10 +215,10 @@ bool auth_key_make(char *text, struct auth_key *key)
 static const struct {
     const char *name;
     unsigned bit;
-} scope_names[] = {{"decide", SCOPE_DECIDE},
-                   {"ingest", SCOPE_INGEST},
-                   {"admin", SCOPE_ADMIN},
-                   {"read", SCOPE_READ}};
+} scope_names[] = {
+    {"decide", SCOPE_DECIDE}, {"ingest", SCOPE_INGEST}, {"admin", SCOPE_ADMIN},
+    {"read", SCOPE_READ},     {"facade", SCOPE_FACADE},
+};
 
 enum { SCOPE_NAME_COUNT = sizeof(scope_names) / sizeof(scope_names[0]) };
 
@@ -240,15 +240,16 @@ enum error_code auth_scopes_read(const char *text, unsigned *scopes, struct erro
         unsigned bit = scope_bit(p, length);
 
         if (!bit)
-            return fail(err, ERR_INVALID, "/scopes",
-                        "no scope '%.*s'; there are decide, ingest, admin and read",
-                        (int)length, p);
+            return fail(
+                err, ERR_INVALID, "/scopes",
+                "no scope '%.*s'; there are decide, ingest, admin, read and facade",
+                (int)length, p);
         bits |= bit;
         p += length + (p[length] == ',');
     }
     if (!bits)
         return fail(err, ERR_INVALID, "/scopes",
-                    "at least one of decide, ingest, admin and read");
+                    "at least one of decide, ingest, admin, read and facade");
     *scopes = bits;
     return OK;
 }
@@ -451,6 +452,10 @@ static enum auth_result judge(const struct entry *e, const unsigned char *digest
         return refuse(err, ERR_UNAUTHENTICATED, "the key has been revoked");
     if (!isnan(key->expires_at_s) && clock_wall_s() >= key->expires_at_s)
         return refuse(err, ERR_UNAUTHENTICATED, "the key has expired");
+    if (scope & SCOPE_IN_PATH && key->scopes != SCOPE_FACADE)
+        return refuse(err, ERR_NOT_FOUND,
+                      "a path may have a key of the scope facade alone");
+    scope &= (enum scope) ~SCOPE_IN_PATH;
     if (!(key->scopes & (scope | SCOPE_ADMIN))) {
         fail(err, ERR_FORBIDDEN, "", "the key has the scopes %s, and %s is needed",
              auth_scopes_print(key->scopes, a), auth_scopes_print(scope, a));
@@ -464,8 +469,9 @@ static bool is_open(const struct auth *auth, enum scope scope, struct auth_grant
 {
     if (auth && auth->required && scope != SCOPE_NONE)
         return false;
-    grant->who = (struct principal){
-        "default", "", SCOPE_DECIDE | SCOPE_INGEST | SCOPE_ADMIN | SCOPE_READ};
+    grant->who = (struct principal){"default", "",
+                                    SCOPE_DECIDE | SCOPE_INGEST | SCOPE_ADMIN |
+                                        SCOPE_READ | SCOPE_FACADE};
     grant->quota = grant->tenant_quota = quota_none();
     return true;
 }

@@ -89,7 +89,7 @@ bool auth_has_key(const char *authorization);
  * *key are filled, the rest is left alone. False: no random numbers. */
 bool auth_key_make(char *text, struct auth_key *key);
 
-/* "decide,ingest,admin" to bits and back. */
+/* "decide,ingest,admin,facade" to bits and back. */
 enum error_code auth_scopes_read(const char *text, unsigned *scopes, struct error *err);
 const char *auth_scopes_print(unsigned scopes, struct arena *a);
 

@@ -524,7 +524,8 @@ static const struct command {
     {"migrate", run_migrate,
      "bring the database's schema up to date (serve does it too)"},
     {"key", run_key,
-     "create --tenant T --scopes decide,ingest,admin [--expires-days N] [--label L],\n"
+     "create --tenant T --scopes decide,ingest,admin,facade [--expires-days N] [--label "
+     "L],\n"
      "             list --tenant T, revoke ID, or set ID; with the quotas below"},
     {"tenant", run_tenant, "set NAME and its quotas, or show NAME"},
     {"health", run_health,

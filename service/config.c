@@ -3,6 +3,7 @@
 
 #include "models/base/names.h"
 #include "service/address.h"
+#include "service/facade.h"
 #include "service/governor.h"
 #include "service/listen.h"
 #include "service/system_limits.h"
@@ -433,6 +434,7 @@ static void check(struct config *config, struct arena *a, struct error *err)
                 config->bind);
     check_origins("cors_origins", config->cors_origins, err);
     check_origins("frame_ancestors", config->frame_ancestors, err);
+    facade_check_setting(config->facades, err);
     check_networks(config->trusted_proxies, err);
     check_listeners(config, err);
     if (config->request_memory_bytes < config->max_body_bytes)

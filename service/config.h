@@ -61,6 +61,9 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
       "Longest wait for a connection; once a fifth is usual, every second one fails "    \
       "fast")                                                                            \
     X(BOOLEAN, docs, "true", 0, 0, NULL, NULL, "Whether /docs/, the manual, is served")  \
+    X(TEXT, facades, "all", 0, 0, NULL, NULL,                                            \
+      "What other tools may call: all, or names with commas: cws, k8s, nextflow, tpv; "  \
+      "empty: nothing")                                                                  \
     X(NUMBER, fair_quantum_s, "1", 0.05, 60, NULL, NULL,                                 \
       "Processor time after which a computation is parked if another tenant has had "    \
       "less")                                                                            \

@@ -19,6 +19,7 @@
 #include "service/crowd.h"
 #include "service/door.h"
 #include "service/estimate.h"
+#include "service/facade.h"
 #include "service/governor.h"
 #include "service/keyed.h"
 #include "service/listen.h"
@@ -624,8 +625,8 @@ static void look_up(void *context)
     struct http *h = x->http;
     const struct message *m = &x->message;
 
-    auth_check(h->service->auth, m->authorization, m->remote_address, x->route->scope,
-               true, &x->grant, x->arena, &x->err);
+    auth_check(h->service->auth, m->authorization, m->remote_address,
+               route_scope(x->route, m), true, &x->grant, x->arena, &x->err);
     if (x->err.code == OK)
         x->granted_at_s = clock_monotonic_s();
     x->state = LOOKED;
@@ -660,7 +661,7 @@ static enum MHD_Result check_key(struct exchange *x)
     if (!x->route)
         return admit(x);
     switch (auth_glance(service->auth, m->authorization, m->remote_address,
-                        x->route->scope, &x->grant, x->arena, &x->err)) {
+                        route_scope(x->route, m), &x->grant, x->arena, &x->err)) {
     case AUTH_NEEDS_DATABASE:
         return start_looking(x, false);
     case AUTH_NEEDS_REFRESH:
@@ -717,6 +718,7 @@ static enum error_code check_header(struct exchange *x, const char *url,
     m->path = decode(url, x->arena, &x->err);
     if (!m->path)
         return x->err.code;
+    TRY(facade_take_key(m, x->arena, &x->err));
     TRY(door_check(&h->door, &head, &x->err));
     x->route = route_find_at(h->service, m, allow, &code);
     TRY(check_length(x));

@@ -400,6 +400,7 @@ static const struct db_statement delete_keys = DELETE_OLD(
 
 static const struct db_statement delete_leases =
     DELETE_OLD("snapshot_lease", "expires_at");
+static const struct db_statement delete_runs = DELETE_OLD("ingest_run", "expires_at");
 
 /* Deletes what is older than `until_s`, some at a time. */
 static enum error_code delete_rows(struct round *round,
@@ -519,6 +520,7 @@ static enum error_code run_round(struct round *round, struct error *err)
                         round->now_s - options->progress_sample_kept_days * DAY_S, err));
     TRY(delete_rows(round, &delete_liveness, round->now_s - DAY_S, err));
     TRY(delete_rows(round, &delete_leases, round->now_s - DAY_S, err));
+    TRY(delete_rows(round, &delete_runs, round->now_s, err));
     return delete_rows(round, &delete_keys, round->now_s - STORE_IDEMPOTENCY_KEPT_S, err);
 }
 

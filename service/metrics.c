@@ -86,6 +86,8 @@ enum family_type { EVENTS, SECONDS, HISTOGRAM };
       "the forecast.")                                                                   \
     X(INGESTED, EVENTS, PREFIX "ingest_rows_total", ("history", "result"), NULL,         \
       "Records of histories that were sent.")                                            \
+    X(FACADE_EVENTS, EVENTS, PREFIX "facade_events_total", ("facade", "result"), NULL,   \
+      "Messages of other tools, and what became of them.")                               \
     X(REFITS, EVENTS, PREFIX "refits_total", ("kind", "result"), NULL,                   \
       "Times a model was to learn what is new.")                                         \
     X(REFIT_SECONDS, SECONDS, PREFIX "refit_seconds_total", ("kind", "result"), NULL,    \
@@ -405,6 +407,13 @@ void metrics_ingested(struct metrics *m, const struct route *route,
         note(m, INGESTED, LABELS(history, "duplicate"), rows->duplicate_count, 0);
     if (rows->refused_count)
         note(m, INGESTED, LABELS(history, "refused"), rows->refused_count, 0);
+}
+
+void metrics_facade(struct metrics *m, const char *facade, const char *result,
+                    size_t count)
+{
+    if (m && count > 0)
+        note(m, FACADE_EVENTS, LABELS(facade, result), count, 0);
 }
 
 void metrics_refit(struct metrics *m, const char *kind, const char *result,

@@ -64,6 +64,11 @@ void metrics_session_plan(struct metrics *m, double duration_s);
 void metrics_refit(struct metrics *m, const char *kind, const char *result,
                    double duration_s);
 
+/* facade_events_total{facade,result}: what became of messages of other tools:
+ * "stored", "duplicate", "ignored" ... from closed tables. */
+void metrics_facade(struct metrics *m, const char *facade, const char *result,
+                    size_t count);
+
 /* renamed_members_total: members of a request that had an old name. */
 void metrics_renamed(struct metrics *m, size_t count);
 

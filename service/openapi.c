@@ -6,6 +6,7 @@
 #include "service/openapi.h"
 
 #include "service/asset.h"
+#include "service/facade.h"
 #include "service/gzip.h"
 #include "service/hash.h"
 
@@ -497,9 +498,10 @@ static bool has_key(const struct route *r)
     return r->scope != SCOPE_NONE;
 }
 
+/* A facade may be switched off. */
 static bool names_stored(const struct route *r)
 {
-    return strchr(r->path, '{') || r->flags & ROUTE_LOOKS_UP;
+    return strchr(r->path, '{') || r->flags & ROUTE_LOOKS_UP || facade_of(r->path);
 }
 
 static bool may_conflict(const struct route *r)
@@ -930,6 +932,10 @@ static void print_other_bodies(const struct route *r, const struct description *
         print_ref(r->request, IN_REQUEST, d);
         text_addf(d->b, "}");
     }
+    if (r->flags & ROUTE_TAKES_ROWS) {
+        next_type("text/tab-separated-values", &first, d);
+        text_addf(d->b, "{\"type\":\"string\"}}");
+    }
     for (size_t i = 0; r->flags & ROUTE_TEXT_BODY && i < 3; i++) {
         next_type(texts[i], &first, d);
         text_addf(d->b, "{\"type\":\"string\"}}");
@@ -1121,6 +1127,15 @@ static void print_successes(const struct route *r, const struct description *d)
                       d);
 }
 
+/* The failure of a facade, which is plain text. */
+static void print_plain_failure(const struct failure *f, const struct description *d)
+{
+    text_addf(d->b, "\"%s\":{\"description\":\"%s\"", f->status, f->doc);
+    print_headers(FAILURE_HEADERS | f->headers, d->b);
+    text_addf(d->b, ",\"content\":{\"text/plain\":{\"schema\":"
+                    "{\"type\":\"string\"}}}}");
+}
+
 static void print_answers(const struct route *r, const struct description *d)
 {
     struct text_buffer *b = d->b;
@@ -1139,6 +1154,8 @@ static void print_answers(const struct route *r, const struct description *d)
         line(d, 4);
         if (unready)
             print_unready(r, d);
+        else if (facade_of(r->path))
+            print_plain_failure(&failures[i], d);
         else
             text_addf(b, "\"%s\":{\"$ref\":\"#/components/responses/%s\"}",
                       failures[i].status, failures[i].name);

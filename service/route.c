@@ -9,6 +9,7 @@
 #include "service/config.h"
 #include "service/door.h"
 #include "service/etag.h"
+#include "service/facade.h"
 #include "service/governor.h"
 #include "service/gzip.h"
 #include "service/hash.h"
@@ -35,7 +36,8 @@
 enum {
     EARLY_BYTES = 5,                   /* "/v1/" and one more */
     INLINE_BODY_MAX_BYTES = 64 * 1024, /* and INLINE_MAX_S: else it takes too long */
-    RAW_BODIES = ROUTE_MERGE_PATCH | ROUTE_RAW_BODY | ROUTE_TEXT_BODY,
+    RAW_BODIES = ROUTE_MERGE_PATCH | ROUTE_RAW_BODY | ROUTE_TEXT_BODY | ROUTE_FACADE,
+    FACADE_BODY_MAX_BYTES = 16 * 1024 * 1024,
 };
 
 static const double OPERATIONS_PER_S = 2e8;
@@ -384,12 +386,20 @@ void request_set_time_limit(struct request *rq, double time_limit_s)
 
 /* ---- who asks, and how often ---- */
 
+enum scope route_scope(const struct route *route, const struct message *m)
+{
+    if (route->scope == SCOPE_NONE || !m->key_in_path)
+        return route->scope;
+    return (enum scope)((unsigned)route->scope | SCOPE_IN_PATH);
+}
+
 static enum error_code check_key(struct request *rq, struct auth_grant *grant)
 {
     const struct message *m = rq->message;
 
     switch (auth_check(rq->service->auth, m->authorization, m->remote_address,
-                       rq->route->scope, rq->may_block, grant, rq->arena, rq->err)) {
+                       route_scope(rq->route, m), rq->may_block, grant, rq->arena,
+                       rq->err)) {
     case AUTH_NEEDS_DATABASE:
     case AUTH_NEEDS_REFRESH:
         return fail(rq->err, ERR_WOULD_BLOCK, "", "the key must be looked up");
@@ -660,16 +670,26 @@ static const char *other_types(const struct request *rq)
     struct text_buffer b = {.arena = rq->arena};
 
     text_addf(&b, "%s", rq->route->flags & ROUTE_BULK ? ", application/x-ndjson" : "");
+    text_addf(&b, "%s",
+              rq->route->flags & ROUTE_TAKES_ROWS ? ", text/tab-separated-values" : "");
     for (size_t i = 0; i < TEXT_KINDS; i++)
         if (rq->route->flags & text_kinds[i].flag)
             text_addf(&b, ", %s", text_kinds[i].type);
     return b.failed ? "" : b.data;
 }
 
+static bool takes_rows(const struct request *rq)
+{
+    return rq->route->flags & ROUTE_TAKES_ROWS &&
+           is_type(rq->message->content_type, "text/tab-separated-values");
+}
+
 static enum error_code check_content_type(const struct request *rq)
 {
     const char *type = rq->message->content_type;
 
+    if (rq->route->flags & ROUTE_FACADE)
+        return OK;
     if (rq->route->flags & ROUTE_TEXT_BODY)
         return check_text_type(rq);
     if (text_instead(rq))
@@ -677,6 +697,8 @@ static enum error_code check_content_type(const struct request *rq)
     if (rq->route->flags & ROUTE_MERGE_PATCH &&
         (is_type(type, "application/merge-patch+json") ||
          is_type(type, "application/json")))
+        return OK;
+    if (takes_rows(rq))
         return OK;
     if (rq->route->flags & ROUTE_BULK &&
         (is_type(type, "application/x-ndjson") || is_type(type, "application/jsonl")))
@@ -718,6 +740,8 @@ size_t route_body_limit(const struct route *r, const struct config *config)
         upload_bytes = config->request_memory_bytes;
     if (config->total_body_bytes && upload_bytes > config->total_body_bytes)
         upload_bytes = config->total_body_bytes;
+    if (r && r->flags & ROUTE_FACADE && FACADE_BODY_MAX_BYTES < config->max_body_bytes)
+        return FACADE_BODY_MAX_BYTES;
     if (!r || !(r->flags & ROUTE_TEXT_BODY) || upload_bytes < config->max_body_bytes)
         return config->max_body_bytes;
     return upload_bytes;
@@ -880,9 +904,9 @@ static enum error_code bind_body(struct request *rq, const struct content *body,
     rq->body_length = body->length;
     if (raw)
         *(struct raw_body *)*in = (struct raw_body){body->text, body->length};
-    else if (bulk)
+    else if (bulk && !takes_rows(rq))
         TRY(bind_bulk(rq, body, *in));
-    else
+    else if (!bulk)
         TRY(json_read(rq->route->request, body->text, body->length, *in, &rq->renames,
                       rq->arena, rq->err));
     rq->parse_s = clock_monotonic_s() - begin_s;
@@ -1405,11 +1429,14 @@ const struct route *route_find_at(const struct service *service, const struct me
     const struct route *route =
         route_find(service->routes, m->method, m->path, allow, code);
     bool here = m->entrance != ENTRANCE_ADMIN;
+    const char *facade = route ? facade_of(m->path) : NULL;
 
     if (route && m->entrance == ENTRANCE_ADMIN)
         here = route->flags & ROUTE_PROBE;
     else if (route && m->entrance == ENTRANCE_FIRST && service->config->has_admin)
         here = !(route->flags & ROUTE_METRICS);
+    if (facade && !facade_is_on(service->config->facades, facade))
+        here = false;
     if (here)
         return route;
     *code = ERR_NOT_FOUND;
@@ -1546,7 +1573,10 @@ enum route_next route_step(struct service *service, const struct message *m,
     }
     if (settle_code(m->memory, code, &err) != OK) {
         drop_answer_headers(reply);
-        problem_reply(service->config, &err, m->path, rq.id, reply, a);
+        if (facade_of(m->path))
+            facade_problem(&err, reply, a);
+        else
+            problem_reply(service->config, &err, m->path, rq.id, reply, a);
     }
     finish(&rq);
     return ROUTE_ANSWERED;
@@ -1562,9 +1592,15 @@ bool route_answer(struct service *service, const struct message *m, const bool *
                  route_has_steps(
                      route_find(service->routes, m->method, m->path, allow, &ignored), m);
     struct attempt attempt = {0};
+    struct error err = {.arena = a};
+    struct message own = *m;
 
+    if (facade_take_key(&own, a, &err) != OK) {
+        route_problem(service, m, &err, m->request_id, reply, a);
+        return true;
+    }
     for (;;) {
-        switch (route_step(service, m, cancelled, may_block, steps ? &attempt : NULL,
+        switch (route_step(service, &own, cancelled, may_block, steps ? &attempt : NULL,
                            reply, a)) {
         case ROUTE_ANSWERED:
             return true;
@@ -1607,7 +1643,10 @@ void route_problem(struct service *service, const struct message *m,
 
     make_request_id(request_id, id);
     *reply = (struct reply){.status = 500};
-    problem_reply(service->config, err, m->path ? m->path : "", id, reply, a);
+    if (m->path && facade_of(m->path))
+        facade_problem(err, reply, a);
+    else
+        problem_reply(service->config, err, m->path ? m->path : "", id, reply, a);
     show_limits(service, m, reply, a);
     if (err->code == ERR_UNAUTHENTICATED)
         reply_header_add(reply, "WWW-Authenticate", AUTH_CHALLENGE);

@@ -40,7 +40,9 @@ enum scope {
     SCOPE_DECIDE = 1,
     SCOPE_INGEST = 2,
     SCOPE_ADMIN = 4,
-    SCOPE_READ = 8
+    SCOPE_READ = 8,
+    SCOPE_FACADE = 16, /* what other tools call: facade.h */
+    SCOPE_IN_PATH = 32 /* asked for besides: the key stood in a path */
 };
 
 enum route_flag {
@@ -71,9 +73,14 @@ enum route_flag {
     ROUTE_PROBE = 1 << 20,       /* on the listener for probes and metrics too, and in
                                     the log only when it goes wrong; */
     ROUTE_METRICS = 1 << 21,     /* when there is one, on the first one no more */
-    ROUTE_MAKES = 1 << 22, /* POST below a stored thing: makes one that belongs to it */
-    ROUTE_ASSET = 1 << 23, /* a page for people, or a part of one: not described; Accept
-                              is the handler's matter */
+    ROUTE_MAKES = 1 << 22,  /* POST below a stored thing: makes one that belongs to it */
+    ROUTE_ASSET = 1 << 23,  /* a page for people, or a part of one: not described; Accept
+                               is the handler's matter */
+    ROUTE_FACADE = 1 << 24, /* of a facade (facade.h): the body is any bytes of any type,
+                               bound as a struct raw_body */
+    ROUTE_TAKES_ROWS = 1 << 25, /* ROUTE_BULK: the body may be text/tab-separated-values
+                                   too; then the struct json_lines is empty, and the
+                                   handler reads rq->body */
 };
 
 /* Which listener a request came to. */
@@ -137,7 +144,11 @@ struct message {
     const char *accept, *accept_encoding, *authorization, *content_encoding,
         *content_type, *if_match, *if_none_match, *idempotency_key, *origin, *prefer,
         *request_id, *access_control_request_method, *traceparent, *tracestate, *host;
+    bool key_in_path; /* `authorization` was taken out of the path */
 };
+
+/* What a key must allow for the message. */
+enum scope route_scope(const struct route *route, const struct message *m);
 
 struct reply_header {
     const char *name, *value;
