@@ -5,6 +5,7 @@
 #include "handlers/claiming/routes.h"
 #include "handlers/coallocation/routes.h"
 #include "handlers/docs/routes.h"
+#include "handlers/engines/routes.h"
 #include "handlers/evaluation/routes.h"
 #include "handlers/fault_tolerance/routes.h"
 #include "handlers/history/records.h"
@@ -31,11 +32,12 @@
 enum { ROUTES_MAX = 256 };
 
 static const struct route *const rooms[] = {
-    claiming_routes,        coallocation_routes, docs_routes,       evaluation_routes,
-    fault_tolerance_routes, history_routes,      model_routes,      operations_routes,
-    parallel_routes,        placement_routes,    prediction_routes, queue_routes,
-    rescheduling_routes,    session_routes,      simulation_routes, site_history_routes,
-    slurm_routes,           snapshots_routes,    stored_routes,     workflow_routes,
+    claiming_routes,     coallocation_routes,    docs_routes,      engines_routes,
+    evaluation_routes,   fault_tolerance_routes, history_routes,   model_routes,
+    operations_routes,   parallel_routes,        placement_routes, prediction_routes,
+    queue_routes,        rescheduling_routes,    session_routes,   simulation_routes,
+    site_history_routes, slurm_routes,           snapshots_routes, stored_routes,
+    workflow_routes,
 };
 
 static struct route joined[ROUTES_MAX + 1]; /* the last one stays {0} */

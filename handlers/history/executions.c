@@ -16,6 +16,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LOAD_SAMPLES_MAX = 100000, LOAD_RESOURCES_MAX = 2048 };
 
@@ -348,19 +349,85 @@ static enum error_code fill_warnings(struct request *rq, const struct execution 
     return OK;
 }
 
+/* ---- trace files ---- */
+
+static bool is_trace(const struct request *rq)
+{
+    const char *type = rq->message->content_type;
+
+    return type && strncasecmp(type, "text/tab-separated-values", 25) == 0;
+}
+
+/* Of a body that is no trace file. */
+static enum error_code refuse_trace_query(const struct request *rq)
+{
+    const struct trace_query *q = records_trace_query(rq);
+    const char *const given[] = {
+        q->format >= 0 ? "?/format" : NULL, q->application_id ? "?/application_id" : NULL,
+        q->run_id ? "?/run_id" : NULL, q->utc_offset_s != 0 ? "?/utc_offset_s" : NULL};
+
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+        if (given[i])
+            invalid(rq->err, given[i], ITEM_CONFLICT,
+                    "goes with a body of text/tab-separated-values");
+    return rq->err->code;
+}
+
+/* The rows of the file as if they had been sent. */
+static enum error_code read_trace(struct request *rq, struct trace_rows *trace,
+                                  struct json_lines *lines)
+{
+    struct sent_execution *sent;
+
+    TRY(trace_read(records_trace_query(rq), rq->body, rq->body_length, trace, rq->arena,
+                   rq->err));
+    sent = NEW(rq->arena, struct sent_execution, trace->count + 1);
+    for (size_t i = 0; i < trace->count; i++)
+        sent[i].run = trace->runs[i];
+    *lines = (struct json_lines){.items = sent,
+                                 .count = trace->count,
+                                 .refused_count = trace->refused_count,
+                                 .refused = trace->refused,
+                                 .line = trace->lines};
+    return OK;
+}
+
+static void add_warnings(struct request *rq, const struct trace_rows *trace,
+                         struct executions_answer *answer)
+{
+    size_t count = answer->warning_count;
+    const char **all = NEW(rq->arena, const char *, count + trace->warning_count);
+
+    for (size_t i = 0; i < count; i++)
+        all[i] = answer->warnings[i];
+    for (size_t i = 0; i < trace->warning_count; i++)
+        all[count++] = trace->warnings[i];
+    answer->warnings = all;
+    answer->warning_count = count;
+}
+
 enum error_code post_executions(struct request *rq, const void *in, void *out)
 {
     struct executions_answer *answer = out;
     struct execution *list = NULL;
+    struct trace_rows trace = {0};
+    struct json_lines rows;
     struct bulk_items given;
     struct db_session *db;
 
+    if (is_trace(rq)) {
+        TRY(read_trace(rq, &trace, &rows));
+        in = &rows;
+    } else {
+        TRY(refuse_trace_query(rq));
+    }
     TRY(bulk_accept(rq, in, sizeof(struct sent_execution), check_execution, &given,
                     &answer->bulk));
     TRY(complete(given.list, given.count, &list, rq->arena, rq->err));
     TRY(request_db(rq, &db));
     TRY(fill_loads(rq, db, given.list, list, given.count, answer));
     TRY(fill_warnings(rq, list, given.count, answer));
+    add_warnings(rq, &trace, answer);
     TRY(records_store(rq, &execution_record, list, &given, &answer->bulk));
     explain_single(rq, db, in, list, answer);
     refits_wake(__atomic_load_n(&rq->service->refits, __ATOMIC_ACQUIRE));

@@ -20,6 +20,7 @@ struct record_query {
     struct range_query range;
     int order;
     int on_conflict; /* enum record_policy */
+    struct trace_query trace;
     bool dry_run;
     double at_s; /* NAN: any */
     const char *other;
@@ -75,7 +76,21 @@ static const struct json_field replace_rows[] = {
 static const struct json_object replace_query_json = {
     "ReplaceQuery", "How a record that is stored already is taken",
     sizeof(struct record_query), replace_rows};
+
+static const struct json_field trace_rows[] = {
+    JSON_CHOICE(T, on_conflict, record_policies, RECORD_REFUSE, 0,
+                "What becomes of a record that is stored with other values: refuse (422; "
+                "of NDJSON the line), keep the stored one, or replace it; default "
+                "refuse"),
+    TRACE_QUERY_ROWS(T),
+    {0},
+};
 #undef T
+static const struct json_object trace_query_json = {
+    "ExecutionsCreateQuery",
+    "How a record that is stored already is taken, and what a trace file is about",
+    sizeof(struct record_query), trace_rows};
+
 const struct json_object conflict_query_json = {
     "ConflictQuery", "How a record that is stored already is taken",
     sizeof(struct record_query), conflict_rows};
@@ -212,8 +227,11 @@ static void make_routes(const struct history *h, struct made *m, struct route *o
     post.handler = h->post ? h->post : add_records;
     post.request = h->sent ? h->sent : h->record->json;
     post.response = h->answer ? h->answer : &bulk_answer_json;
-    post.query = h->replaces ? &replace_query_json : &conflict_query_json;
-    post.flags = ROUTE_BULK | ROUTE_IDEMPOTENT_KEY;
+    post.query = h->replaces       ? &replace_query_json
+                 : h->takes_traces ? &trace_query_json
+                                   : &conflict_query_json;
+    post.flags = ROUTE_BULK | ROUTE_IDEMPOTENT_KEY |
+                 (h->takes_traces ? (unsigned)ROUTE_TAKES_ROWS : 0);
     post.doc = h->post_doc;
     post.example = h->example;
     out[ROUTE_DELETE] = remove;
@@ -315,6 +333,11 @@ static enum error_code list_records(struct request *rq, const void *in, void *ou
     TRY(record_read(db, rq->principal.tenant, h->record, &filter, &part, &page->items,
                     &page->count, &page->next_page_token, rq->arena, rq->err));
     return page_link(rq, page->next_page_token);
+}
+
+const struct trace_query *records_trace_query(const struct request *rq)
+{
+    return &((const struct record_query *)rq->query)->trace;
 }
 
 enum error_code records_store(struct request *rq, const struct record *record,

@@ -13,6 +13,7 @@
 #define GRIDPLAN_HISTORY_RECORDS_H
 
 #include "handlers/common/page.h"
+#include "handlers/engines/execution_trace.h"
 #include "handlers/history/bulk.h"
 
 struct history {
@@ -26,7 +27,8 @@ struct history {
     /* Where a record is sent in another form than it is stored. NULL: in the same. */
     const struct json_object *sent, *answer;
     handler_fn *post;
-    bool replaces; /* on_conflict: replace, unless something else is asked for */
+    bool replaces;     /* on_conflict: replace, unless something else is asked for */
+    bool takes_traces; /* its own POST reads trace files, too */
 };
 
 extern const struct history histories[]; /* ended by {0} */
@@ -37,6 +39,9 @@ const struct route *history_record_routes(void);
 
 /* How a body is to be stored: rq->query of a POST that has on_conflict. */
 extern const struct json_object conflict_query_json;
+
+/* What it says of a trace file. */
+const struct trace_query *records_trace_query(const struct request *rq);
 
 /* For a POST of its own: stores the records that were accepted, perhaps in another form
  * (`list`), and completes the answer. */

@@ -26,14 +26,14 @@ const struct history histories[] = {
      "What jobs did when they asked for a checkpoint, and what it cost: the intervals of "
      "later jobs of the application are decided from that. job_id and requested_at are "
      "the natural key." WHOLE_OR_LINES,
-     NULL, NULL, NULL, NULL, false},
+     NULL, NULL, NULL, NULL, false, false},
     {&claim_attempt_record, "/v1/claim-attempts", "ClaimAttempt", "ClaimAttempts",
      "claim attempts", TAG_COALLOCATION,
      "Tries to claim by attempted_at, in pages; quick with job_id.",
      "What became of the tries of placed jobs to get their processors: claims that ask "
      "for it choose their L by that. job_id and attempted_at are the natural "
      "key." WHOLE_OR_LINES,
-     "attempt-", NULL, NULL, NULL, false},
+     "attempt-", NULL, NULL, NULL, false, false},
     {&execution_record, "/v1/executions", "Execution", "Executions", "executions",
      TAG_MODELS, "Observed runs by started_at, in pages; quick with application_id.",
      "Observed runs of applications. The models of the application at the site learn "
@@ -41,19 +41,19 @@ const struct history histories[] = {
      "they would have predicted. The load during the run is given, or worked out from "
      "load_samples. execution_id and phase_index are the natural key; a run that differs "
      "in its load alone counts as stored before." WHOLE_OR_LINES,
-     NULL, &sent_execution_json, &executions_answer_json, post_executions, false},
+     NULL, &sent_execution_json, &executions_answer_json, post_executions, false, true},
     {&failure_record, "/v1/failures", "Failure", "Failures", "failures",
      TAG_FAULT_TOLERANCE, "Failures by down_at, in pages; quick with resource_id.",
      "Times in which resources were down; without up_at a failure is open until a "
      "recovery ends it. resource_id, component and down_at are the natural "
      "key." WHOLE_OR_LINES,
-     NULL, NULL, NULL, NULL, false},
+     NULL, NULL, NULL, NULL, false, false},
     {&load_sample_record, "/v1/load-samples", "LoadSample", "LoadSamples", "load samples",
      TAG_LOAD, "Load samples by observed_at, in pages; quick with resource_id.",
      "Observations of resources and links; each has one measure at least. resource_id, "
      "to_resource_id, observed_at and which measures there are make the natural "
      "key." WHOLE_OR_LINES,
-     NULL, NULL, NULL, NULL, false},
+     NULL, NULL, NULL, NULL, false, false},
     {&observation_record, "/v1/observations", "Observation", "Observations",
      "observations", TAG_FAULT_TOLERANCE,
      "Times in which resources were watched, by from_at, in pages; quick with "
@@ -63,7 +63,7 @@ const struct history histories[] = {
      "from_at are the natural key; sent again it takes the new values, for instance a "
      "to_at. Observations of one resource and component must not "
      "overlap." WHOLE_OR_LINES,
-     NULL, NULL, NULL, post_observations, true},
+     NULL, NULL, NULL, post_observations, true, false},
     {&progress_sample_record, "/v1/progress-samples", "ProgressSample", "ProgressSamples",
      "reports of progress", TAG_MODELS,
      "Reports of tasks by received_at, in pages; quick with task_id.",
@@ -72,27 +72,27 @@ const struct history histories[] = {
      "execution whose execution_id is the task_id, ends a task: later tasks of its "
      "application_id learn from it. task_id and elapsed_s are the natural key; sent "
      "again it takes the new values." WHOLE_OR_LINES,
-     "progress-", &progress_sample_json, NULL, post_progress_samples, true},
+     "progress-", &progress_sample_json, NULL, post_progress_samples, true, false},
     {&reschedule_event_record, "/v1/reschedule-events", "RescheduleEvent",
      "RescheduleEvents", "moves of running applications", TAG_PARALLEL,
      "Moves by moved_at, in pages; quick with run_id.",
      "What moves cost: plans that are not told take the mean of the reported moves from "
      "the one site to the other, or inside the site; of those that are corrected or "
      "removed too. run_id and moved_at are the natural key." WHOLE_OR_LINES,
-     NULL, NULL, NULL, NULL, false},
+     NULL, NULL, NULL, NULL, false, false},
     {&site_error_record, "/v1/site-errors", "SiteError", "SiteErrors", "errors of sites",
      TAG_COALLOCATION, "Reports by observed_at, in pages; quick with site_id.",
      "How many components failed by the fault of a site, and how many started well: "
      "component_error of POST /v1/reschedules takes its thresholds from that when it is "
      "asked to. site_id, job_id and observed_at are the natural key." WHOLE_OR_LINES,
-     "site-error-", NULL, NULL, NULL, false},
+     "site-error-", NULL, NULL, NULL, false, false},
     {&transfer_record, "/v1/transfers", "Transfer", "Transfers", "transfers",
      TAG_COALLOCATION,
      "Copies of files by finished_at, in pages; quick with from_site_id.",
      "How long copies of files took, beside what was estimated: decisions about parallel "
      "jobs correct their estimates by that when they are asked to. from_site_id, "
      "to_site_id, file_id, job_id and finished_at are the natural key." WHOLE_OR_LINES,
-     "transferred-", NULL, NULL, NULL, false},
+     "transferred-", NULL, NULL, NULL, false, false},
     {0},
 };
 

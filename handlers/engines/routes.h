@@ -1,0 +1,17 @@
+/* routes.h - the endpoints of this room. */
+#ifndef GRIDPLAN_ENGINES_ROUTES_H
+#define GRIDPLAN_ENGINES_ROUTES_H
+
+#include "service/route.h"
+
+/* Sorted by path, ended by {0}. */
+extern const struct route engines_routes[];
+
+/* ---- nextflow_weblog.c - messages of Nextflow. */
+
+extern const struct json_object nextflow_query_json;
+extern const struct json_object nextflow_answer_json;
+
+handler_fn post_nextflow;
+
+#endif
