@@ -353,3 +353,42 @@ TEST_CASE("a plan of jobs with models is judged by their times", "[models][api][
     CHECK(m.post("/v1/evaluations", body.dump()).pointers() ==
           std::vector<std::string>{"/jobs/0/model/model_id"});
 }
+
+TEST_CASE("jobs of a queue on a snapshot run as long as their models say",
+          "[models][queue][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string id = m.line(2, 3);
+    json body = {
+        {"snapshot", {{"resources", json::parse(R"([{"id":"n","cpus":1}])")}}},
+        {"algorithm", "easy"},
+        {"jobs",
+         {job("a", {{"model_id", id}, {"parameters", {{"x", 2}}}}),
+          job("b", {{"model_id", id}, {"parameters", {{"x", 3}}}}, {{"estimate_s", 4}}),
+          job("c", {{"model_id", id}, {"parameters", {{"x", 1}}}}),
+          job("d", {{"model_id", id}})}}};
+    json answer = m.done(m.post("/v1/queue-orders", body.dump()), 200);
+    INFO(answer.dump());
+    CHECK(answer["starts"][0]["job_id"] == "a");
+    CHECK(answer["starts"][0]["run_time_basis"]["model_id"] == id);
+    CHECK(answer["waiting"][0]["job_id"] == "b");
+    CHECK(answer["waiting"][0]["estimated_start_s"].get<double>() ==
+          Approx(8).epsilon(1e-6));
+    CHECK(!answer["waiting"][0].contains("run_time_basis"));
+    CHECK(answer["waiting"][1]["estimated_start_s"].get<double>() ==
+          Approx(12).epsilon(1e-6));
+    CHECK(answer["waiting"][1]["run_time_basis"]["source"] == "model");
+    CHECK(answer["unplaced"][0]["job_id"] == "d");
+    CHECK(answer["unplaced"][0]["reasons"][0]["reason"] == "no_estimate");
+    CHECK(warned(answer, "model_not_used") != "");
+    CHECK(warned(answer, "model_no_answer") != "");
+    body["jobs"][0]["model"]["model_id"] = "no-such";
+    CHECK(m.post("/v1/queue-orders", body.dump()).pointers() ==
+          std::vector<std::string>{"/jobs/0/model/model_id"});
+    // A pool of processors has no models.
+    CHECK(m.post("/v1/queue-orders",
+                 R"({"processors":4,"jobs":[{"id":"a","processors":1,"estimate_s":1,
+                     "model":{"model_id":"x"}}]})")
+              .pointers() == std::vector<std::string>{"/jobs/0/model"});
+}

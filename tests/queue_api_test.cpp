@@ -875,9 +875,47 @@ TEST_CASE("a queue on resources is cut by the time limit, and says so", "[queue]
     INFO(answer["warnings"].dump(1));
     CHECK(answer["status"] == "cut");
     CHECK(answer["starts"].size() >= 1);
-    CHECK(answer["starts"].size() + answer["waiting"].size() +
-              answer["unplaced"].size() ==
-          500);
+    CHECK(answer["starts"].size() + answer["waiting"].size() == 500);
+    CHECK(answer["unplaced"].empty());
+    for (const char *policy : {"easy", "conservative", "first_fit"}) {
+        body["algorithm"] = policy;
+        answer = a.post("/v1/queue-orders", body.dump()).json();
+        double before = 0;
+        for (const json &w : answer["waiting"]) {
+            CHECK(w["estimated_start_s"].get<double>() >= before);
+            if (w["reason"] == "time_limit")
+                before = w["estimated_start_s"].get<double>();
+        }
+        CHECK(before > 0);
+        CHECK(answer["starts"].size() + answer["waiting"].size() == 500);
+    }
     CHECK(answer["warnings"].dump().find("time_limit: the time was up") !=
           std::string::npos);
+}
+
+TEST_CASE("options of a queue are for one form or the other, and said", "[queue][api]")
+{
+    api a;
+    auto answer = [&](const char *body) {
+        api_reply r = a.post("/v1/queue-orders", body);
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return r.json();
+    };
+    json r = answer(R"({"snapshot": {"resources": [{"id": "n", "cpus": 1}]},
+        "options": {"plan_with": "limit"}, "algorithm": "easy",
+        "jobs": [{"id": "a", "estimate_s": 10, "time_limit_s": 100},
+                 {"id": "b", "estimate_s": 10}]})");
+    CHECK(r["waiting"][0]["estimated_start_s"] == 100);
+    CHECK(r["warnings"].empty());
+    r = answer(R"({"snapshot": {"resources": [{"id": "n", "cpus": 1}]},
+        "options": {"compress": false}, "algorithm": "easy", "jobs": []})");
+    CHECK(r["warnings"].dump().find("ignored: /options/compress") != std::string::npos);
+    r = answer(R"({"processors": 4, "options": {"plan_with": "limit"},
+        "algorithm": "easy", "jobs": []})");
+    CHECK(r["warnings"].dump().find("ignored: /options/plan_with") != std::string::npos);
+    CHECK(r["warnings"].dump().find("compress") == std::string::npos);
+    CHECK(a.post("/v1/queue-orders",
+                 R"({"processors": 4, "options": {"plan_with": "guess"}, "jobs": []})")
+              .pointers() == std::vector<std::string>{"/options/plan_with"});
 }

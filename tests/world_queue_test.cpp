@@ -268,6 +268,68 @@ TEST_CASE("a queue without time looks at its first job", "[world][queue]")
 
     CHECK(out.cut);
     CHECK(out.start_count >= 1);
-    CHECK(out.plan->placed[49].wait == WORLD_WAIT_OUT_OF_TIME);
+    CHECK(out.plan->placed_count == 50);
+    CHECK(out.behind_count > 0);
     CHECK(out.verdicts[49].reason == QUEUE_REASON_TIME_LIMIT);
+}
+
+TEST_CASE("a queue that was cut has a start for every job that ever fits",
+          "[world][queue][property]")
+{
+    size_t behind = 0, left = 0;
+
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        drawn_world drawn(seed, false), free_drawn(seed, false);
+        struct budget none {
+        };
+        none.used = [](void *) { return 1.0; };
+        for (drawn_world *d : {&drawn, &free_drawn})
+            for (given_job &j : d->given.jobs)
+                j.group = WORLD_NONE;
+        drawn.given.budget = &none;
+        const world *w = drawn.given.build(), *unlimited = free_drawn.given.build();
+
+        for (const std::string &name : names()) {
+            test_arena a;
+            world_queue_out out = decide(w, name.c_str(), a);
+            world_queue_out all = decide(unlimited, name.c_str(), a);
+            bool for_ever = false;
+
+            INFO(seed << " " << name);
+            CHECK(wrong_with(w, out.plan).empty());
+            behind += out.behind_count;
+            for (size_t h = 0; h < w->holder_count; h++)
+                for_ever = for_ever || !(w->holders[h].end_s < HUGE_VAL);
+            for (size_t i = 0; i < w->job_count; i++) {
+                const world_placed &p = out.plan->placed[i];
+                if (!for_ever && all.plan->placed[i].positions)
+                    CHECK(p.positions != nullptr);
+                left += !p.positions;
+                if (!p.positions)
+                    CHECK(p.wait != WORLD_WAIT_NONE);
+            }
+        }
+    }
+    CHECK(behind > 1000);
+    CHECK(left > 0); // some never fit
+}
+
+TEST_CASE("a queue holds amounts until the limits where it plans with them",
+          "[world][queue]")
+{
+    for (const std::string &name : names())
+        for (bool limit : {false, true}) {
+            given_world given;
+            given.resources = {{"n1", 4}};
+            given_job a{"a"}, b{"b"};
+            a.cpus = b.cpus = 4;
+            a.estimate_s = b.estimate_s = 10;
+            a.time_limit_s = 100;
+            given.jobs = {a, b};
+            given.plan_with_limit = limit;
+            test_arena arena;
+            const world *w = given.build();
+            CHECK(where_all(w, decide(w, name.c_str(), arena).plan) ==
+                  std::vector<std::string>{"n1 0-10", limit ? "n1 100-110" : "n1 10-20"});
+        }
 }

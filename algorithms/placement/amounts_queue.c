@@ -92,10 +92,12 @@ static void count_free(const struct world *w, struct amounts_queue_out *out,
     out->free_cpus = amount_value(w, AMOUNT_CPUS, sum);
 }
 
-enum error_code amounts_queue(const struct placement_in *in, const struct policy *policy,
+enum error_code amounts_queue(const struct amounts_queue_in *q,
                               struct amounts_queue_out *out, struct arena *a,
                               struct error *err)
 {
+    const struct placement_in *in = q->of;
+    const struct policy *policy = q->policy;
     struct placement_problem *p = NEW(a, struct placement_problem, 1);
     double *values = NEW(a, double, PARAMS_MAX);
     struct amounts_queue_out x = {0};
@@ -107,7 +109,7 @@ enum error_code amounts_queue(const struct placement_in *in, const struct policy
 
     params_bind(placement_common_params, NULL, 0, values, err);
     check_jobs(in, policy, err);
-    amounts_check(in, false, &checked, a, err);
+    amounts_check(in, q->plan_with_limit, &checked, a, err);
     TRY(problem_prepare(in, values, p, a, err));
     if (err->item_count > before || !policy)
         return ERR_INVALID;

@@ -19,9 +19,16 @@ struct amounts_queue_out {
     size_t warning_count;
 };
 
-/* Decides by a policy of queue/queue.h. Mistakes of the input are collected in *err with
- * pointers into the request body; ERR_INVALID. `policy` NULL: only they are. */
-enum error_code amounts_queue(const struct placement_in *in, const struct policy *policy,
+struct amounts_queue_in {
+    const struct placement_in *of;
+    const struct policy
+        *policy;          /* of queue/queue.h; NULL: only mistakes are looked for */
+    bool plan_with_limit; /* amounts are held for time_limit_s where there is one */
+};
+
+/* Mistakes of the input are collected in *err with pointers into the request body;
+ * ERR_INVALID. */
+enum error_code amounts_queue(const struct amounts_queue_in *in,
                               struct amounts_queue_out *out, struct arena *a,
                               struct error *err);
 

@@ -7,17 +7,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static const char *const plan_withs[] = {"estimate", "limit", NULL};
+
 const struct param queue_conservative_params[] = {
     [QUEUE_COMPRESS] = {"compress", 0, 1, 1,
                         "Whether jobs with a planned_start_s may move up now. A replay "
                         "lets them only when a job has ended before its estimate",
                         PARAM_BOOLEAN, NULL},
+    [QUEUE_PLAN_WITH] = {"plan_with", 0, 1, 0,
+                         "With a snapshot: amounts are held for the run time, or until "
+                         "time_limit_s",
+                         PARAM_CHOICE, plan_withs},
     {0},
 };
 
-#define QUEUE_PARAMS_HEAD         NULL
-#define QUEUE_PARAMS_FIT          NULL
-#define QUEUE_PARAMS_EASY         NULL
+#define QUEUE_PARAMS_HEAD         (queue_conservative_params + QUEUE_PLAN_WITH)
+#define QUEUE_PARAMS_FIT          (queue_conservative_params + QUEUE_PLAN_WITH)
+#define QUEUE_PARAMS_EASY         (queue_conservative_params + QUEUE_PLAN_WITH)
 #define QUEUE_PARAMS_CONSERVATIVE queue_conservative_params
 const struct policy queue_policies[] = {
 #define X(policy, order, rule, backfill_order, does, described)              \

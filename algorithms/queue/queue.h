@@ -83,8 +83,9 @@ queue_discipline_of(const struct policy *policy)
 
 extern const struct policy queue_policies[]; /* sorted by name, ended by {0} */
 
-/* Options of the rule conservative; the others have none. */
-enum { QUEUE_COMPRESS, QUEUE_OPTION_COUNT };
+/* Options of the rule conservative; the others have those from QUEUE_PLAN_WITH on, which
+ * only resources with amounts look at (world/queue.h). */
+enum { QUEUE_COMPRESS, QUEUE_PLAN_WITH, QUEUE_OPTION_COUNT };
 extern const struct param queue_conservative_params[];
 
 /* ---- what is there ---- */

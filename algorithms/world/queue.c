@@ -350,7 +350,94 @@ static void place_rest(struct play *p)
     } while (p->has_after && !p->cut && p->b->plan.placed_count > before);
 }
 
-static void play_future(struct play *p)
+/* ---- when the time is up ---- */
+
+/* Jobs behind all others cost looks at resources, which nothing limits but these. */
+enum { BEHIND_PASSES = 8, BEHIND_TRIES = 64 };
+static const size_t BEHIND_LOOKS = 20000000;
+
+struct behind {
+    double from_s; /* behind all that is there, and not before the one before */
+    size_t looks;
+};
+
+/* Everything that ends has ended. */
+static double end_of_all(const struct play *p)
+{
+    double end_s = p->now_s;
+
+    for (size_t i = 0; i < p->w->holder_count; i++)
+        if (p->w->holders[i].end_s < HUGE_VAL)
+            end_s = fmax(end_s, p->w->holders[i].end_s);
+    for (size_t k = 0; k < p->b->plan.placed_count; k++) {
+        double job_s = p->b->plan.placed[p->b->plan.sequence[k]].end_s;
+
+        if (job_s < HUGE_VAL)
+            end_s = fmax(end_s, job_s);
+    }
+    return end_s;
+}
+
+/* The first resource on which the job fits then. */
+static struct board_spot spot_behind(struct play *p, size_t job, struct behind *x)
+{
+    const struct world_job *j = &p->w->jobs[job];
+    double from_s = fmax(x->from_s, board_release_s(p->b, job));
+    struct board_spot spot = board_nowhere();
+    size_t tries = 0;
+
+    if (!(from_s < HUGE_VAL) || !board_shared_is_enough(p->b, job))
+        return spot;
+    if (j->nodes > 1) {
+        const struct board_reach behind = {.from_s = from_s, .latest_s = HUGE_VAL};
+
+        x->looks += 16 * p->w->resource_count;
+        return board_fit_nodes(p->b, job, &behind);
+    }
+    for (size_t c = 0; c < j->choice_count; c++)
+        for (size_t i = 0; i < p->w->resource_count && tries < BEHIND_TRIES; i++) {
+            x->looks++;
+            if (!board_may_go(p->b, job, c, i))
+                continue;
+            tries++;
+            spot = board_fit(p->b, job, c, i, from_s, HUGE_VAL);
+            if (spot.positions)
+                return spot;
+        }
+    budget_step(p->w->budget, p->w->resource_count);
+    return spot;
+}
+
+/* Jobs that there was no time for, in the order of the queue; what waits for others comes
+ * in a later pass. */
+static size_t place_behind(struct play *p)
+{
+    struct behind x = {.from_s = end_of_all(p)};
+    size_t count = 0, before;
+
+    for (int pass = 0; pass < BEHIND_PASSES; pass++) {
+        before = count;
+        for (size_t k = 0; k < p->w->job_count && x.looks < BEHIND_LOOKS; k++) {
+            size_t job = p->queue[k];
+            struct board_spot spot;
+
+            if (!is_open(p, job) || !board_is_due(p->b, job) ||
+                (p->b->groups && board_is_unit(p->b, job)))
+                continue;
+            spot = spot_behind(p, job, &x);
+            if (!spot.positions)
+                continue;
+            board_take(p->b, job, &spot);
+            x.from_s = fmax(x.from_s, spot.start_s);
+            count++;
+        }
+        if (count == before || !p->has_after)
+            break;
+    }
+    return count;
+}
+
+static void play_future(struct play *p, struct world_queue_out *out)
 {
     while (p->event_count && !p->cut) {
         double at_s = times_pop(p->events, &p->event_count);
@@ -361,6 +448,8 @@ static void play_future(struct play *p)
         decide(p);
     }
     place_rest(p);
+    if (p->cut)
+        out->behind_count = place_behind(p);
     for (size_t i = 0; i < p->w->job_count; i++)
         if (is_open(p, i))
             board_refuse(p->b, i,
@@ -498,7 +587,28 @@ static void play_all(struct play *p, struct world_queue_out *out)
     refuse_some(p);
     decide(p);
     out->head = p->head;
-    play_future(p);
+    play_future(p, out);
+}
+
+/* A plan that was cut goes on without a limit in time. */
+static void plan_behind(struct play *p, struct world_queue_out *out)
+{
+    const struct world_plan *plan = board_plan(p->b);
+    struct board *b = board_create(patient(p->w, p->arena), NULL, p->arena);
+
+    for (size_t k = 0; k < plan->placed_count; k++) {
+        struct board_spot spot = board_spot_of(&plan->placed[plan->sequence[k]]);
+
+        board_take(b, plan->sequence[k], &spot);
+    }
+    for (size_t i = 0; i < p->w->job_count; i++)
+        if (!plan->placed[i].positions && plan->placed[i].wait != WORLD_WAIT_OUT_OF_TIME)
+            board_refuse(b, i, plan->placed[i].wait, plan->placed[i].wait_on);
+    p->b = b;
+    out->behind_count = place_behind(p);
+    for (size_t i = 0; i < p->w->job_count; i++)
+        if (is_open(p, i))
+            board_refuse(p->b, i, WORLD_WAIT_OUT_OF_TIME, WORLD_NONE);
 }
 
 /* The first job of the plan that waits: nobody may delay it or any other. */
@@ -513,6 +623,10 @@ static void plan_all(struct play *p, struct world_queue_out *out)
             out->head = p->queue[k];
     }
     p->cut = budget_spent(p->w->budget);
+    for (size_t i = 0; i < p->w->job_count; i++)
+        p->has_after = p->has_after || p->w->jobs[i].after_count;
+    if (board_plan(p->b)->cut)
+        plan_behind(p, out);
 }
 
 /* A board with what starts now alone. */

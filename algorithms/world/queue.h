@@ -41,14 +41,17 @@ struct world_queue_verdict {
 
 struct world_queue_out {
     struct world_plan *plan; /* start 0: now; later ones are estimates; no
-                                place: WORLD_WAIT_OUT_OF_TIME, it waits; else
-                                it is never placed */
+                                place: WORLD_WAIT_OUT_OF_TIME, it waits, and there was
+                                not even time to put it behind the others; else it is
+                                never placed */
     struct world_queue_verdict
         *verdicts; /* by job; of those with a place, or that wait */
     size_t *order; /* jobs, first of the queue first */
     size_t start_count;
-    size_t head; /* first that waits, by head and easy; WORLD_NONE */
-    bool cut;    /* the budget was spent: not all is known; what is, holds */
+    size_t head;         /* first that waits, by head and easy; WORLD_NONE */
+    bool cut;            /* the budget was spent: not all is known; what is, holds */
+    size_t behind_count; /* jobs that had no turn before, and go behind all others, in the
+                            order of the queue: their starts are a guess */
 };
 
 /* Decides. The first job of the queue is looked at however little time there is. */

@@ -287,12 +287,7 @@ static const struct json_field placement_rows[] = {
                 "Seconds beyond its deadline, 0: in time"),
     JSON_TEXTS(T, files, file_count, 0, JSON_OPTIONAL,
                "Input files with variables resolved"),
-    JSON_OBJECT(T, run_time_basis, const struct run_time_basis *, &run_time_basis_json,
-                JSON_POINTER | JSON_OPTIONAL,
-                "Where its run time comes from: if that is a model, or with run_times in "
-                "include"),
-    JSON_INTEGER(T, run_time_index, 0, JSON_EXACT, 0, JSON_OPTIONAL,
-                 "The same in run_times, from 0, where there are more than 1,000 jobs"),
+    RUN_TIME_BASIS_ROWS(T),
     {0},
 };
 #undef T
@@ -624,9 +619,7 @@ static const struct json_field answer_rows[] = {
      .count_offset = JSON_AT(T, plan.improvement_count, size_t),
      .of = &improvement_json,
      .flags = JSON_OPTIONAL},
-    JSON_LIST(T, run_times, run_time_count, struct run_time_basis, &run_time_basis_json,
-              0, JSON_OPTIONAL,
-              "Of more than 1,000 jobs: what their run_time_index means"),
+    RUN_TIMES_ROW(T),
     {.name = "lease_id",
      .doc = "With lease: UUID of the lease of the jobs that start now; none if there are "
             "none",

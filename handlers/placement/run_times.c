@@ -706,11 +706,10 @@ void run_times_warn(struct request *rq, const struct run_times *t,
             warn_model(rq, &t->sources[i], k, answer);
 }
 
-/* Bases of an answer. */
-struct telling {
+struct run_time_teller {
     const struct run_times *times; /* NULL: nothing is learnt */
     const struct job *jobs;
-    struct name_index job_ids, resource_ids;
+    struct name_index resource_ids;
     bool all, listed;
     struct run_time_basis *list;
     size_t count, room;
@@ -740,11 +739,9 @@ static enum basis_kind plain_kind(const struct job *j)
 
 /* What the model said of the resource, or of several the longest time; NULL: it was not
  * asked, or does not say. */
-static struct told *told_of(const struct telling *x, size_t job,
-                            const struct placement *p)
+static struct told *told_of(const struct run_time_teller *x, size_t job,
+                            const char *const *ids, size_t count)
 {
-    const char *const *ids = p->resource_id ? &p->resource_id : p->resource_ids;
-    size_t count = p->resource_id ? 1 : p->resource_id_count;
     const struct asked *q;
     struct told *longest = NULL;
 
@@ -762,7 +759,8 @@ static struct told *told_of(const struct telling *x, size_t job,
 }
 
 /* *row: where the list has it, from 1. */
-static size_t list_row(struct telling *x, const struct run_time_basis *basis, size_t *row)
+static size_t list_row(struct run_time_teller *x, const struct run_time_basis *basis,
+                       size_t *row)
 {
     if (*row == 0) {
         if (x->count == x->room) {
@@ -777,19 +775,53 @@ static size_t list_row(struct telling *x, const struct run_time_basis *basis, si
     return *row - 1;
 }
 
-static void tell(struct telling *x, struct placement *p)
+struct run_time_teller *run_time_teller_create(struct request *rq,
+                                               const struct run_times *times,
+                                               const struct snapshot *s,
+                                               const struct job *jobs, size_t job_count,
+                                               bool all)
 {
-    size_t job = name_index_find(&x->job_ids, p->job_id);
-    struct told *told = told_of(x, job, p);
-    enum basis_kind kind = plain_kind(&x->jobs[job]);
-    const struct run_time_basis *basis = told ? &told->basis : &plain_bases[kind];
+    struct run_time_teller *x;
 
+    if (!times && !all)
+        return NULL;
+    x = NEW(rq->arena, struct run_time_teller, 1);
+    *x = (struct run_time_teller){.times = times,
+                                  .jobs = jobs,
+                                  .all = all,
+                                  .listed = job_count > JOBS_WITH_OWN_BASIS,
+                                  .arena = rq->arena};
+    name_index_create(&x->resource_ids, s->resource_count, rq->arena);
+    for (size_t r = 0; r < s->resource_count; r++)
+        name_index_add(&x->resource_ids, s->resources[r].id, r);
+    return x;
+}
+
+void run_time_tell(struct run_time_teller *x, size_t job, const char *const *resource_ids,
+                   size_t resource_id_count, const struct run_time_basis **basis,
+                   uint64_t *index)
+{
+    struct told *told;
+    enum basis_kind kind;
+    const struct run_time_basis *found;
+
+    if (!x)
+        return;
+    told = told_of(x, job, resource_ids, resource_id_count);
+    kind = plain_kind(&x->jobs[job]);
+    found = told ? &told->basis : &plain_bases[kind];
     if (!told && (!x->all || kind == BASIS_NONE))
         return;
     if (x->listed)
-        p->run_time_index = list_row(x, basis, told ? &told->row : &x->row_of_kind[kind]);
+        *index = list_row(x, found, told ? &told->row : &x->row_of_kind[kind]);
     else
-        p->run_time_basis = basis;
+        *basis = found;
+}
+
+const struct run_time_basis *run_time_list(const struct run_time_teller *x, size_t *count)
+{
+    *count = x ? x->count : 0;
+    return x ? x->list : NULL;
 }
 
 void run_times_tell(struct request *rq, const struct run_times *times,
@@ -797,28 +829,27 @@ void run_times_tell(struct request *rq, const struct run_times *times,
                     bool all, struct placement_out *plan,
                     const struct run_time_basis **list, size_t *count)
 {
-    struct telling x = {.times = times,
-                        .jobs = jobs,
-                        .all = all,
-                        .listed = job_count > JOBS_WITH_OWN_BASIS,
-                        .arena = rq->arena};
+    struct run_time_teller *x =
+        run_time_teller_create(rq, times, s, jobs, job_count, all);
+    struct name_index ids;
     struct placement *rows;
 
-    if (!times && !all)
+    if (!x)
         return;
-    name_index_create(&x.job_ids, job_count, rq->arena);
+    name_index_create(&ids, job_count, rq->arena);
     for (size_t i = 0; i < job_count; i++)
-        name_index_add(&x.job_ids, jobs[i].id, i);
-    name_index_create(&x.resource_ids, s->resource_count, rq->arena);
-    for (size_t r = 0; r < s->resource_count; r++)
-        name_index_add(&x.resource_ids, s->resources[r].id, r);
+        name_index_add(&ids, jobs[i].id, i);
     rows = NEW(rq->arena, struct placement, plan->placement_count);
     for (size_t i = 0; i < plan->placement_count; i++) {
-        budget_step(&rq->finish, plan->placements[i].resource_id_count + 1);
-        rows[i] = plan->placements[i];
-        tell(&x, &rows[i]);
+        struct placement *p = &rows[i];
+
+        *p = plan->placements[i];
+        budget_step(&rq->finish, p->resource_id_count + 1);
+        run_time_tell(x, name_index_find(&ids, p->job_id),
+                      p->resource_id ? &p->resource_id : p->resource_ids,
+                      p->resource_id ? 1 : p->resource_id_count, &p->run_time_basis,
+                      &p->run_time_index);
     }
     plan->placements = rows;
-    *list = x.list;
-    *count = x.count;
+    *list = run_time_list(x, count);
 }

@@ -35,13 +35,45 @@ enum error_code run_times_resolve(struct request *rq, const struct snapshot *s,
 void run_times_warn(struct request *rq, const struct run_times *times,
                     struct decision_answer *answer);
 
-/* Says of each placement where its run time comes from: of those whose time is learnt, or
- * `all`. Beyond 1,000 jobs they name a row of *list instead. times NULL: nothing is
- * learnt.
- */
+/* Who says of rows of an answer where their run times come from: of those whose time is
+ * learnt, or of `all`. times NULL: nothing is learnt; NULL: there is nothing to say. */
+struct run_time_teller;
+struct run_time_teller *run_time_teller_create(struct request *rq,
+                                               const struct run_times *times,
+                                               const struct snapshot *s,
+                                               const struct job *jobs, size_t job_count,
+                                               bool all);
+
+/* Of the job at that place of the request, on these resources: fills *basis, or beyond
+ * 1,000 jobs *index of the list; else they stay as they are. */
+void run_time_tell(struct run_time_teller *x, size_t job, const char *const *resource_ids,
+                   size_t resource_id_count, const struct run_time_basis **basis,
+                   uint64_t *index);
+
+/* The list, when all is said. */
+const struct run_time_basis *run_time_list(const struct run_time_teller *x,
+                                           size_t *count);
+
+/* All placements. */
 void run_times_tell(struct request *rq, const struct run_times *times,
                     const struct snapshot *s, const struct job *jobs, size_t job_count,
                     bool all, struct placement_out *plan,
                     const struct run_time_basis **list, size_t *count);
+
+/* Rows of a struct T with the members run_time_basis and run_time_index. */
+#define RUN_TIME_BASIS_ROWS(T)                                                          \
+    JSON_OBJECT(T, run_time_basis, const struct run_time_basis *, &run_time_basis_json, \
+                JSON_POINTER | JSON_OPTIONAL,                                           \
+                "Where its run time comes from: if that is a model, or with run_times " \
+                "in include"),                                                          \
+        JSON_INTEGER(T, run_time_index, 0, JSON_EXACT, 0, JSON_OPTIONAL,                \
+                     "The same in run_times, from 0, where there are more than 1,000 "  \
+                     "jobs")
+
+/* Row of a struct T with the members run_times and run_time_count. */
+#define RUN_TIMES_ROW(T)                                                                 \
+    JSON_LIST(T, run_times, run_time_count, struct run_time_basis, &run_time_basis_json, \
+              0, JSON_OPTIONAL,                                                          \
+              "Of more than 1,000 jobs: what their run_time_index means")
 
 #endif

@@ -5,6 +5,7 @@
 #include "handlers/common/world_json.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/placement/placement_json.h"
+#include "handlers/placement/run_times.h"
 #include "handlers/queue/queue_orders.h"
 #include "models/base/names.h"
 #include "service/metrics.h"
@@ -43,6 +44,7 @@ static const double YEAR_S = 31536000;
 static const struct json_field job_rows[] = {
     PLACEMENT_JOB_ROWS(struct job),
     WORLD_JOB_ROWS_WITH(struct job, ESTIMATE_ROW),
+    JOB_MODEL_ROW(struct job),
     {.name = "processors",
      .doc = "Processors that it needs, all at once; not with a snapshot, else required",
      .type = JSON_TYPE_INTEGER,
@@ -137,6 +139,7 @@ static const struct json_field start_rows[] = {
     JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
                "Where, of a job on several nodes"),
     JSON_TEXT(T, partition_id, JSON_OPTIONAL, "The partition that it uses"),
+    RUN_TIME_BASIS_ROWS(T),
     {0},
 };
 #undef T
@@ -195,6 +198,7 @@ static const struct json_field wait_rows[] = {
     JSON_TEXT(T, blocking_reservation_id, JSON_OPTIONAL, "Likewise a reservation"),
     JSON_NUMBER(T, until_s, 0, 0, 0, JSON_OPTIONAL,
                 "processors: when enough are free; else when the one in the way begins"),
+    RUN_TIME_BASIS_ROWS(T),
     {0},
 };
 #undef T
@@ -257,6 +261,7 @@ static const struct json_field answer_rows[] = {
               "Jobs that can never run, or do not say how long"),
     JSON_OBJECT(T, objective, struct objective, &objective_json, 0,
                 "How good it is, as far as the estimates hold"),
+    RUN_TIMES_ROW(T),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -452,11 +457,30 @@ static enum error_code warn_ignored(struct deciding *d)
                           "/jobs/%zu/planned_start_s: %s makes no promises, conservative "
                           "does",
                           promises.count, promises.first, d->policy->name));
-    if (body->decision.option_count)
+    if (queue_option_given(body, QUEUE_COMPRESS))
         TRY(decision_warn(
             d->rq, out, "ignored: /options/%s: %s makes no promises, conservative does",
             queue_conservative_params[QUEUE_COMPRESS].name, d->policy->name));
     return OK;
+}
+
+/* What only resources with amounts have. */
+static void warn_world_only(struct deciding *d)
+{
+    if (queue_option_given(d->body, QUEUE_PLAN_WITH))
+        decision_warn(d->rq, &d->answer->decision,
+                      "ignored: /options/%s: jobs of a pool of processors have no other "
+                      "limit than estimate_s",
+                      queue_conservative_params[QUEUE_PLAN_WITH].name);
+}
+
+bool queue_option_given(const struct queue_orders_request *body, int option)
+{
+    for (size_t i = 0; i < body->decision.option_count; i++)
+        if (strcmp(body->decision.options[i].name,
+                   queue_conservative_params[option].name) == 0)
+            return true;
+    return false;
 }
 
 /* Of what came out. */
@@ -578,6 +602,7 @@ static void tell_wait(struct deciding *d, size_t job)
         .reason = (int)v->reason,
         .detail = detail_of(d, v, j->job.processors),
         .until_s = v->until_s,
+        .run_time_index = JSON_NO_INTEGER,
     };
     name_blocker(d, v->by, v->blocker, &w->blocking_job_id, &w->blocking_reservation_id);
     tell_broken(d, v, w);
@@ -619,7 +644,8 @@ static void tell_all(struct deciding *d)
             d->starts[answer->start_count++] =
                 (struct start){.job_id = j->of.id,
                                .processors = j->job.processors,
-                               .start_s = d->body->now_s};
+                               .start_s = d->body->now_s,
+                               .run_time_index = JSON_NO_INTEGER};
     }
     for (size_t i = 0; i < count; i++)
         if (isnan(d->body->jobs[i].job.estimate_s))
@@ -716,6 +742,7 @@ static const char *amount_member(const struct job *j)
         {"after", j->after_count},
         {"preemptible", j->preemptible},
         {"partition_ids", j->partition_ids},
+        {"model", j->model},
     };
 
     for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++)
@@ -804,6 +831,7 @@ enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
     TRY(warn_times(&d));
     TRY(warn_overlaps(&d));
     TRY(warn_ignored(&d));
+    warn_world_only(&d);
     TRY(queue_decide(d.policy, &d.in, &d.out, rq->arena, rq->err));
     answer->site_id = body->site_id;
     tell_all(&d);

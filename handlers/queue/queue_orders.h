@@ -55,6 +55,8 @@ struct start {
     const char *resource_id, *partition_id; /* with a snapshot */
     const char *const *resource_ids;
     size_t resource_id_count;
+    const struct run_time_basis *run_time_basis;
+    uint64_t run_time_index;
 };
 
 struct promise_broken {
@@ -71,6 +73,8 @@ struct wait {
     const char *detail;
     const char *blocking_job_id, *blocking_reservation_id;
     double until_s;
+    const struct run_time_basis *run_time_basis; /* with a snapshot */
+    uint64_t run_time_index;
 };
 
 struct unplaced_reason {
@@ -99,7 +103,12 @@ struct queue_orders_answer {
     const struct unplaced *unplaced;
     size_t unplaced_count;
     struct objective objective;
+    const struct run_time_basis *run_times;
+    size_t run_time_count;
 };
+
+/* Whether the request names the option, an index of queue_conservative_params. */
+bool queue_option_given(const struct queue_orders_request *body, int option);
 
 /* Decides about resources with amounts. The request has a snapshot, or names one. */
 enum error_code queue_orders_world(struct request *rq,

@@ -5,6 +5,7 @@
  */
 #include "algorithms/placement/amounts_queue.h"
 #include "handlers/placement/routes.h"
+#include "handlers/placement/run_times.h"
 #include "handlers/queue/queue_orders.h"
 #include "service/metrics.h"
 #include "service/service.h"
@@ -15,6 +16,7 @@ struct deciding {
     const struct queue_orders_request *body;
     struct amounts_queue_out out;
     struct queue_orders_answer *answer;
+    struct run_time_teller *teller;
 };
 
 static const struct job *jobs_of(const struct queue_orders_request *body, struct arena *a)
@@ -36,17 +38,28 @@ static uint64_t cpus_of(const struct deciding *d, size_t job)
     return (uint64_t)ceil(fmin(j->cpus * (double)j->nodes, 1e15));
 }
 
+/* Where it goes. */
+static const char *const *ids_of(const struct deciding *d, const struct world_placed *x)
+{
+    const char **ids = NEW(d->rq->arena, const char *, x->position_count);
+
+    for (size_t i = 0; i < x->position_count; i++)
+        ids[i] = d->out.world->resources[x->positions[i]].id;
+    return ids;
+}
+
 static void tell_start(struct deciding *d, size_t job, struct start *to)
 {
     const struct world *w = d->out.world;
     const struct world_placed *x = &d->out.queue.plan->placed[job];
-    const char **ids = NEW(d->rq->arena, const char *, x->position_count);
+    const char *const *ids = ids_of(d, x);
 
-    for (size_t i = 0; i < x->position_count; i++)
-        ids[i] = w->resources[x->positions[i]].id;
     *to = (struct start){.job_id = w->jobs[job].id,
                          .processors = cpus_of(d, job),
-                         .partition_id = w->jobs[job].choices[x->choice].partition_id};
+                         .partition_id = w->jobs[job].choices[x->choice].partition_id,
+                         .run_time_index = JSON_NO_INTEGER};
+    run_time_tell(d->teller, job, ids, x->position_count, &to->run_time_basis,
+                  &to->run_time_index);
     if (w->jobs[job].nodes == 1) {
         to->resource_id = ids[0];
     } else {
@@ -107,7 +120,14 @@ static void tell_wait(struct deciding *d, size_t job, struct wait *to)
                                                        : (int)v->reason,
         .detail = detail_of(d, v, who),
         .until_s = v->until_s,
+        .run_time_index = JSON_NO_INTEGER,
     };
+    if (d->teller) {
+        const struct world_placed *x = &d->out.queue.plan->placed[job];
+
+        run_time_tell(d->teller, job, ids_of(d, x), x->position_count,
+                      &to->run_time_basis, &to->run_time_index);
+    }
     if (v->by == QUEUE_BY_RESERVATION)
         to->blocking_reservation_id = who;
     else
@@ -159,6 +179,7 @@ static void tell_all(struct deciding *d)
     }
     answer->starts = starts;
     answer->waiting = waiting;
+    answer->run_times = run_time_list(d->teller, &answer->run_time_count);
     tell_unplaced(d);
     count = answer->start_count + answer->waiting_count;
     answer->objective = (struct objective){
@@ -190,8 +211,9 @@ enum error_code queue_orders_world(struct request *rq,
                                    struct queue_orders_answer *answer)
 {
     struct deciding d = {.rq = rq, .body = body, .answer = answer};
+    const struct job *jobs = jobs_of(body, rq->arena);
+    struct run_times *times;
     struct placement_in in = {
-        .jobs = jobs_of(body, rq->arena),
         .job_count = body->job_count,
         .world = &body->world,
         .seed = body->decision.seed,
@@ -203,20 +225,30 @@ enum error_code queue_orders_world(struct request *rq,
                 body->decision.option_count, options, rq->err);
     TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                 &in.snapshot));
+    TRY(run_times_resolve(rq, in.snapshot, jobs, body->job_count, &in.jobs, &times));
     TRY(placement_reserve(rq, &in));
-    if (amounts_queue(&in, policy, &d.out, rq->arena, rq->err) != OK ||
+    if (amounts_queue(
+            &(struct amounts_queue_in){.of = &in,
+                                       .policy = policy,
+                                       .plan_with_limit = options[QUEUE_PLAN_WITH] > 0},
+            &d.out, rq->arena, rq->err) != OK ||
         rq->err->code != OK)
         return rq->err->code;
     answer->decision.warnings = d.out.warnings;
     answer->decision.warning_count = d.out.warning_count;
-    if (body->decision.option_count)
+    run_times_warn(rq, times, &answer->decision);
+    d.teller =
+        run_time_teller_create(rq, times, in.snapshot, jobs, body->job_count, false);
+    if (queue_option_given(body, QUEUE_COMPRESS))
         TRY(decision_warn(rq, &answer->decision,
                           "ignored: /options/%s: with a snapshot nothing is promised",
                           queue_conservative_params[QUEUE_COMPRESS].name));
     if (d.out.queue.cut)
-        TRY(decision_warn(rq, &answer->decision,
-                          "time_limit: the time was up; of %zu job(s) %zu have a start",
-                          body->job_count, d.out.queue.plan->placed_count));
+        TRY(decision_warn(
+            rq, &answer->decision,
+            "time_limit: the time was up; of %zu job(s) %zu have a start, "
+            "%zu of them are only put one after the other behind all others",
+            body->job_count, d.out.queue.plan->placed_count, d.out.queue.behind_count));
     answer->site_id = body->site_id;
     tell_all(&d);
     decision_end(rq, policy->name, status_of(&d), &answer->decision);
