@@ -130,7 +130,7 @@ TEST_CASE("tasks of an array follow one another, four exclusive nodes each", "[c
     CHECK(told["5"].substr(16) == "n1 n6 n7 n8");
 }
 
-TEST_CASE("a partition that is closed keeps its nodes from lower tiers", "[cluster]")
+TEST_CASE("a partition that is closed keeps its nodes from all rows behind", "[cluster]")
 {
     small_cluster s(2, 4, 0);
     s.settings.bf_interval_s = -1;
@@ -266,4 +266,57 @@ TEST_CASE("starts fit, and plans do not meet each other", "[cluster][property]")
         for (double u : used)
             REQUIRE(u <= 4);
     }
+}
+
+TEST_CASE("jobs of lower qualities of service are stopped, only those that are needed",
+          "[cluster]")
+{
+    small_cluster s(3, 4, 1000);
+    const bool preempts[] = {false, true};
+    cluster_qos low{}, high{};
+    low.limits = high.limits = no_limits();
+    low.id = "low";
+    high.id = "high";
+    high.preempts = preempts;
+    s.qos = {high, low};
+    s.settings.preempt_type = CLUSTER_PREEMPT_QOS;
+    struct {
+        const char *id;
+        uint32_t node;
+        double cpus, priority, start_s;
+        int qos;
+    } running[] = {{"a", 0, 2, 5, 100, 1},
+                   {"b", 1, 4, 7, 100, 1},
+                   {"c", 2, 4, 9, 100, 0},
+                   {"d", 0, 2, 5, 200, 1}};
+    for (const auto &r : running) {
+        cluster_running &x = s.runs(r.id, {r.node}, r.cpus, 9000);
+        x.of.qos = r.qos;
+        x.priority = r.priority;
+        x.start_s = r.start_s;
+    }
+    s.waits("h", 1, 4, 600).of.qos = 0;
+
+    auto stopped = [&] {
+        test_arena a;
+        cluster_decision out{};
+        std::string text;
+        cluster_decide(&s.get(), &out, a);
+        for (size_t i = 0; i < out.verdicts[0].stopped_count; i++)
+            text += s.running[out.verdicts[0].stopped[i]].id;
+        return text + " " + s.tell(out.verdicts[0]).substr(0, 9);
+    };
+    CHECK(stopped() == "da starts n1");
+    s.running[0].priority = 8;
+    CHECK(stopped() == "b starts n2"); // d was stopped first, and is not needed
+    s.settings.preempt_exempt_s = 850;
+    CHECK(stopped() == "b starts n2");
+    s.settings.preempt_exempt_s = 950;
+    CHECK(stopped().substr(0, 5) == " 9000");
+    s.settings.preempt_exempt_s = 0;
+    s.jobs[0].of.qos = 1;
+    CHECK(stopped().substr(0, 5) == " 9000");
+    s.qos[0].preempts = nullptr;
+    s.jobs[0].of.qos = 0;
+    CHECK(stopped().substr(0, 5) == " 9000");
 }

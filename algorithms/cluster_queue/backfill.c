@@ -39,7 +39,7 @@ struct backfill {
     int64_t now_s, window_end_s;
     struct interval **intervals;
     size_t count, room;
-    struct cluster_groups *groups; /* [partition_count]; end_s NULL: not made */
+    struct cluster_groups *groups; /* [2 * partition_count]; end_s NULL: not made */
     double *tested_user, *tested_account, *tested_partition; /* tests so far */
     double *array_plans;                                     /* of each array */
     bool *array_over;
@@ -80,7 +80,8 @@ static bool uses(const struct backfill *b, const struct cluster_held *held,
 }
 
 /* Jobs over their time end in a second. */
-static size_t list_endings(struct backfill *b, size_t partition, struct ending *list)
+static size_t list_endings(struct backfill *b, size_t partition, bool asks_shared,
+                           struct ending *list)
 {
     size_t n = 0;
 
@@ -88,7 +89,8 @@ static size_t list_endings(struct backfill *b, size_t partition, struct ending *
         const struct cluster_held *held = b->state->held[i];
         double end_s = fmin(ceil(held->end_s), 9e15);
 
-        if (!uses(b, held, b->of->partitions[partition].nodes))
+        if (!uses(b, held, b->of->partitions[partition].nodes) &&
+            !(asks_shared && held->shared_count))
             continue;
         list[n++] = (struct ending){
             end_s > (double)b->now_s ? (int64_t)end_s : b->now_s + 1, (uint32_t)i};
@@ -97,10 +99,12 @@ static size_t list_endings(struct backfill *b, size_t partition, struct ending *
     return n;
 }
 
-static const struct cluster_groups *groups_of(struct backfill *b, size_t partition)
+/* For rows that ask for what exists once: with all jobs that have such. */
+static const struct cluster_groups *groups_of(struct backfill *b, size_t partition,
+                                              bool asks_shared)
 {
     const struct cluster_settings *set = &b->of->settings;
-    struct cluster_groups *g = &b->groups[partition];
+    struct cluster_groups *g = &b->groups[2 * partition + asks_shared];
     struct ending *list;
     double width_s = 30;
     size_t n;
@@ -108,7 +112,7 @@ static const struct cluster_groups *groups_of(struct backfill *b, size_t partiti
     if (g->end_s)
         return g;
     list = NEW(b->pass->arena, struct ending, b->state->held_count);
-    n = list_endings(b, partition, list);
+    n = list_endings(b, partition, asks_shared, list);
     *g = (struct cluster_groups){.end_s = NEW(b->pass->arena, int64_t, n + 1),
                                  .of =
                                      NEW(b->pass->arena, uint32_t, b->state->held_count)};
@@ -462,7 +466,10 @@ static double shortened(struct backfill *b, size_t row)
     const struct cluster_row *r = &b->of->rows[row];
     double least_s = b->of->jobs[r->job].limit_min_s;
     double low = ceil(least_s / 60), high = floor(r->limit_s / 60);
-    struct trial t = {.b = b, .row = row, .groups = groups_of(b, r->partition)};
+    struct trial t = {
+        .b = b,
+        .row = row,
+        .groups = groups_of(b, r->partition, b->of->jobs[r->job].shared_count > 0)};
     double found = 0;
 
     if (isnan(least_s))
@@ -503,7 +510,7 @@ static void begin(struct backfill *b, size_t row, const struct cluster_pick *pic
                   double limit_s)
 {
     cluster_begin(b->pass, row, pick, limit_s, true);
-    memset(b->groups, 0, b->of->partition_count * sizeof(*b->groups));
+    memset(b->groups, 0, 2 * b->of->partition_count * sizeof(*b->groups));
     b->started++;
 }
 
@@ -513,11 +520,12 @@ static bool test_row(struct backfill *b, size_t row)
     const struct cluster_row *r = &b->of->rows[row];
     const struct cluster_job *job = &b->of->jobs[r->job];
     struct cluster_verdict *v = &b->pass->out->verdicts[row];
-    struct trial t = {.b = b,
-                      .row = row,
-                      .groups = groups_of(b, r->partition),
-                      .limit_s = (int64_t)ceil(fmin(r->limit_s, 1e12)),
-                      .from_s = b->now_s};
+    struct trial t = {
+        .b = b,
+        .row = row,
+        .groups = groups_of(b, r->partition, b->of->jobs[r->job].shared_count > 0),
+        .limit_s = (int64_t)ceil(fmin(r->limit_s, 1e12)),
+        .from_s = b->now_s};
     struct cluster_pick pick = {0};
     int64_t start_s = 0;
     bool runs;
@@ -589,7 +597,7 @@ void cluster_backfill(struct cluster_pass *p)
         .now_s = (int64_t)floor(c->now_s),
         .room = 64,
         .intervals = NEW(p->arena, struct interval *, 64),
-        .groups = NEW(p->arena, struct cluster_groups, c->partition_count),
+        .groups = NEW(p->arena, struct cluster_groups, 2 * c->partition_count),
         .tested_user = NEW(p->arena, double, c->user_count),
         .tested_account = NEW(p->arena, double, c->account_count),
         .tested_partition = NEW(p->arena, double, c->partition_count),

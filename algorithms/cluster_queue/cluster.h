@@ -195,7 +195,7 @@ struct cluster_settings {
     enum cluster_preempt_type preempt_type;
     double preempt_exempt_s;
     bool memory_counts, whole_nodes;
-    bool ends_one_by_one, strict_reservations, preemptors_first;
+    bool ends_one_by_one, strict_reservations;
 };
 
 struct cluster {

@@ -19,13 +19,6 @@ static int compare(double a, double b)
     return (a > b) - (a < b);
 }
 
-static bool may_preempt(const struct cluster *c, const struct cluster_job *job)
-{
-    const struct cluster_qos *q = job->of.qos >= 0 ? &c->qos[job->of.qos] : NULL;
-
-    return c->settings.preempt_type == CLUSTER_PREEMPT_QOS && q && q->preempts;
-}
-
 static int by_id(const struct cluster_job *a, const struct cluster_job *b)
 {
     bool numbers = !isnan(a->number) && !isnan(b->number);
@@ -42,8 +35,6 @@ static int in_order(const void *x, const void *y, void *context)
     const struct cluster_job *a = &c->jobs[r->job], *b = &c->jobs[q->job];
     int order = (b->reservation >= 0) - (a->reservation >= 0);
 
-    if (!order)
-        order = may_preempt(c, b) - may_preempt(c, a);
     if (!order)
         order =
             compare(c->partitions[q->partition].tier, c->partitions[r->partition].tier);
@@ -123,17 +114,6 @@ static bool may_use(const bool *who, ptrdiff_t i)
     return !who || (i >= 0 && who[i]);
 }
 
-/* An account counts with those above it. */
-static bool may_account(const struct cluster *c, const bool *who, ptrdiff_t i)
-{
-    for (; who && i >= 0; i = c->accounts[i].parent) {
-        budget_step(c->budget, 1);
-        if (who[i])
-            return true;
-    }
-    return !who;
-}
-
 static bool is_admitted(const struct cluster *c, const struct cluster_row *row)
 {
     const struct cluster_partition *p = &c->partitions[row->partition];
@@ -145,7 +125,7 @@ static bool is_admitted(const struct cluster *c, const struct cluster_row *row)
            (job->tasks || (double)job->nodes <= p->nodes_max) &&
            (job->tasks || row->need[CLUSTER_CPUS] <= p->cpus_per_node_max) &&
            may_use(p->users, job->of.user) && may_use(p->qos, job->of.qos) &&
-           may_account(c, p->accounts, job->of.account);
+           may_use(p->accounts, job->of.account);
 }
 
 /* ---- what can never run ---- */
@@ -304,36 +284,20 @@ void cluster_begin(struct cluster_pass *p, size_t row, const struct cluster_pick
 struct loop {
     struct cluster_pass *p;
     bool *closed;        /* [partition_count] */
-    size_t closed_count; /* of them */
     double *tried;       /* rows of each partition, [partition_count] */
-    uint64_t *withdrawn; /* nodes of closed partitions, from rows of the tier */
-    double tier;
-    size_t seen_count; /* partitions that were closed when it was made */
+    uint64_t *withdrawn; /* nodes of closed partitions */
     double starts;
 };
 
+/* No row behind gets nodes of it, in whatever partition. */
 static void close_partition(struct loop *l, size_t partition)
 {
-    l->closed[partition] = true;
-    l->closed_count++;
-}
-
-/* Those of closed partitions of higher tiers. */
-static const uint64_t *withdrawn_from(struct loop *l, double tier)
-{
-    const struct cluster *c = l->p->of;
     size_t words = l->p->state->words;
 
-    if (l->seen_count == l->closed_count && l->tier <= tier && tier <= l->tier)
-        return l->withdrawn;
-    memset(l->withdrawn, 0, words * sizeof(*l->withdrawn));
-    budget_step(c->budget, c->partition_count);
-    for (size_t i = 0; i < c->partition_count; i++)
-        for (size_t w = 0; w < words && l->closed[i] && c->partitions[i].tier > tier; w++)
-            l->withdrawn[w] |= c->partitions[i].nodes[w];
-    l->seen_count = l->closed_count;
-    l->tier = tier;
-    return l->withdrawn;
+    l->closed[partition] = true;
+    for (size_t w = 0; w < words; w++)
+        l->withdrawn[w] |= l->p->of->partitions[partition].nodes[w];
+    budget_step(l->p->of->budget, words);
 }
 
 static void try_row(struct loop *l, size_t row)
@@ -355,11 +319,14 @@ static void try_row(struct loop *l, size_t row)
         return;
     }
     cluster_usable(p->state, r, c->now_s, c->now_s + r->limit_s, p->usable);
-    cluster_set_drop(p->usable, withdrawn_from(l, c->partitions[r->partition].tier),
-                     p->state->words);
+    cluster_set_drop(p->usable, l->withdrawn, p->state->words);
     cluster_ask(&p->question, r, NULL, p->usable);
     if (cluster_enough(&p->question, p->usable, 0)) {
         cluster_choose(&p->question, p->usable, 0, &pick, p->arena);
+        cluster_begin(p, row, &pick, r->limit_s, false);
+        l->starts++;
+    } else if (c->settings.preempt_type != CLUSTER_PREEMPT_NONE &&
+               cluster_preempt(p, row, &pick)) {
         cluster_begin(p, row, &pick, r->limit_s, false);
         l->starts++;
     } else if (job->reservation < 0) {

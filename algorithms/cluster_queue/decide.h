@@ -4,7 +4,7 @@
  * The queue has a row for each job and partition: reservations first, then the tier of
  * the partition, the priority, the submission, the id. The main loop starts what fits, in
  * this order; a row that does not fit closes its partition to all rows behind it, and
- * its nodes to those of lower tiers. The backfill pass plans a start for each row and
+ * its nodes to all of them. The backfill pass plans a start for each row and
  * promises the nodes, whole; a row that fits now beside all promises starts.
  *
  * Cost: main loop, rows x nodes; backfill see backfill.c.
@@ -65,6 +65,8 @@ struct cluster_verdict {
     ptrdiff_t behind;                     /* row that its start follows; CLUSTER_NONE */
     ptrdiff_t reservation;                /* in its way; CLUSTER_NONE */
     struct cluster_limit limit;           /* reason LIMIT */
+    size_t *stopped;                      /* running jobs that are stopped for it */
+    size_t stopped_count;
     bool by_backfill;
 };
 
@@ -107,6 +109,10 @@ void cluster_screen(struct cluster_pass *p);
 /* Starts a row. */
 void cluster_begin(struct cluster_pass *p, size_t row, const struct cluster_pick *pick,
                    double limit_s, bool by_backfill);
+
+/* Stops running jobs so that a row fits on the nodes of p->usable, and chooses its nodes;
+ * false: those that may be stopped are not enough, and run on. */
+bool cluster_preempt(struct cluster_pass *p, size_t row, struct cluster_pick *pick);
 
 void cluster_main_loop(struct cluster_pass *p);
 void cluster_backfill(struct cluster_pass *p);

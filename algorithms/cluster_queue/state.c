@@ -143,9 +143,9 @@ static void take(struct cluster_state *s, const struct cluster_held *held, int s
     count(s, held, sign);
 }
 
-static struct cluster_held *hold(struct cluster_state *s, struct cluster_held given)
+/* Puts it among the jobs on its nodes. */
+void cluster_resume(struct cluster_state *s, struct cluster_held *held)
 {
-    struct cluster_held *held = NEW(s->arena, struct cluster_held, 1);
     size_t amounts = s->of->amount_count;
 
     if (s->held_count == s->held_room) {
@@ -154,11 +154,8 @@ static struct cluster_held *hold(struct cluster_state *s, struct cluster_held gi
         s->held = arena_grow(s->arena, s->held, sizeof(*s->held), s->held_room, room);
         s->held_room = room;
     }
-    *held = given;
     held->index = s->held_count;
-    for (size_t i = 0; i < held->node_count; i++)
-        held->cpu_s += (double)held->taken[i * amounts + CLUSTER_CPUS] / CLUSTER_UNITS *
-                       fmax(held->end_s - held->start_s, 0);
+    held->gone = false;
     s->held[s->held_count++] = held;
     for (size_t i = 0; i < held->node_count; i++) {
         struct cluster_place *place = NEW(s->arena, struct cluster_place, 1);
@@ -171,6 +168,18 @@ static struct cluster_held *hold(struct cluster_state *s, struct cluster_held gi
         budget_step(s->of->budget, 1);
     }
     take(s, held, 1);
+}
+
+static struct cluster_held *hold(struct cluster_state *s, struct cluster_held given)
+{
+    struct cluster_held *held = NEW(s->arena, struct cluster_held, 1);
+    size_t amounts = s->of->amount_count;
+
+    *held = given;
+    for (size_t i = 0; i < held->node_count; i++)
+        held->cpu_s += (double)held->taken[i * amounts + CLUSTER_CPUS] / CLUSTER_UNITS *
+                       fmax(held->end_s - held->start_s, 0);
+    cluster_resume(s, held);
     return held;
 }
 

@@ -68,6 +68,9 @@ struct cluster_held *cluster_start(struct cluster_state *s, const struct cluster
 /* It has ended, or is stopped. */
 void cluster_stop(struct cluster_state *s, struct cluster_held *held);
 
+/* It runs on: takes cluster_stop() back. */
+void cluster_resume(struct cluster_state *s, struct cluster_held *held);
+
 /* Whether what is free of all that exists once is enough. */
 bool cluster_has_shared(const struct cluster_state *s, const struct cluster_job *job);
 

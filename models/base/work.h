@@ -63,6 +63,8 @@ struct cited_work {
     X(silva2003, "D. da Silva, W. Cirne, F. Brasileiro", 2003, \
       "Trading Cycles for Information: Using Replication to Schedule Bag-of-Tasks" \
       " Applications on Computational Grids", "Euro-Par 2003", NULL) \
+    X(slurm2022, "SchedMD", 2022, "Slurm Workload Manager, version 22.05: documentation", \
+      "slurm.schedmd.com", "https://slurm.schedmd.com/archive/slurm-22.05-latest/") \
     X(topcuoglu2002, "H. Topcuoglu, S. Hariri, M.-Y. Wu", 2002, \
       "Performance-Effective and Low-Complexity Task Scheduling for Heterogeneous Computing", \
       "IEEE TPDS 13(3)", NULL) \
