@@ -26,8 +26,8 @@ extern const struct json_object job_group_json;
 extern const struct json_object job_after_json;
 
 /* Members of a job that decisions about amounts look at; of a struct that begins with a
- * struct job. _WITH: the row of estimate_s is another one. */
-#define WORLD_JOB_ROWS_WITH(T, ESTIMATE_ROW)                                             \
+ * struct job. _WITH: the rows of estimate_s and after are others. */
+#define WORLD_JOB_ROWS_WITH(T, ESTIMATE_ROW, AFTER_ROW)                                  \
     JSON_NUMBER(T, disk_bytes, 0, AMOUNT_BYTES_MAX, 0, 0,                                \
                 "Disk it needs while it runs; default 0"),                               \
         JSON_AMOUNTS(T, needs, need_count, 0,                                            \
@@ -47,16 +47,18 @@ extern const struct json_object job_after_json;
                     "Its share in the weighted objectives; default 1"),                  \
         JSON_OBJECT(T, group, const struct job_group *, &job_group_json,                 \
                     JSON_POINTER | JSON_NULLABLE, "A rule that it keeps with others"),   \
-        JSON_LIST(T, after, after_count, struct job_after, &job_after_json, AFTER_MAX,   \
-                  JSON_OR_TEXT, "Jobs that it waits for"),                               \
+        AFTER_ROW,                                                                       \
         JSON_BOOLEAN(T, preemptible, false, 0,                                           \
                      "It may be stopped for jobs of larger priority, once it runs"),     \
         JSON_TEXTS(T, partition_ids, partition_id_count, 1000, 0,                        \
                    "Partitions that it may use, one of them; default: the default one, " \
                    "without such a one every resource")
-#define WORLD_JOB_ROWS(T)                                                  \
-    WORLD_JOB_ROWS_WITH(                                                   \
-        T, JSON_NUMBER(T, estimate_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE, \
-                       "Run time wherever it runs; instead of estimate_ref_s"))
+#define WORLD_JOB_ROWS(T)                                                              \
+    WORLD_JOB_ROWS_WITH(                                                               \
+        T,                                                                             \
+        JSON_NUMBER(T, estimate_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,                \
+                    "Run time wherever it runs; instead of estimate_ref_s"),           \
+        JSON_LIST(T, after, after_count, struct job_after, &job_after_json, AFTER_MAX, \
+                  JSON_OR_TEXT, "Jobs that it waits for"))
 
 #endif

@@ -43,8 +43,9 @@ static const double YEAR_S = 31536000;
             "snapshot estimate_ref_s, etc_s or time_limit_s say it too")
 static const struct json_field job_rows[] = {
     PLACEMENT_JOB_ROWS(struct job),
-    WORLD_JOB_ROWS_WITH(struct job, ESTIMATE_ROW),
+    WORLD_JOB_ROWS_WITH(struct job, ESTIMATE_ROW, CLUSTER_JOB_AFTER_ROW(T)),
     JOB_MODEL_ROW(struct job),
+    CLUSTER_JOB_ROWS(T),
     {.name = "processors",
      .doc = "Processors that it needs, all at once; not with a snapshot, else required",
      .type = JSON_TYPE_INTEGER,
@@ -108,6 +109,12 @@ static const struct json_field request_rows[] = {
                 "what runs there and is reserved. All times are seconds from now then, "
                 "and jobs come in the order of queued_at"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
+    JSON_OBJECT(T, cluster, const struct cluster_in *, &cluster_json, JSON_POINTER,
+                "Instead of processors, running and reservations: nodes, partitions, "
+                "accounts and limits; for the algorithm slurm_backfill"),
+    JSON_BOOLEAN(T, strict_dependencies, false, 0,
+                 "cluster: a job in `after` that is not known is a mistake; else it is "
+                 "taken to be gone"),
     PLACEMENT_FINISHED_ROW(
         T, "With a snapshot: jobs that are done, which others name in `after`"),
     JSON_LIST(T, jobs, job_count, struct waiting_job, &job_json, JOBS_MAX,
@@ -140,6 +147,11 @@ static const struct json_field start_rows[] = {
                "Where, of a job on several nodes"),
     JSON_TEXT(T, partition_id, JSON_OPTIONAL, "The partition that it uses"),
     RUN_TIME_BASIS_ROWS(T),
+    JSON_TEXT(T, array_id, JSON_OPTIONAL, "The array that it is a task of"),
+    JSON_NUMBERS(T, cpus_by_resource, cpus_by_resource_count, 0, 0, JSON_OPTIONAL,
+                 "cluster: cpus on each of its nodes"),
+    JSON_NUMBER(T, time_limit_s, 0, 0, 0, JSON_OPTIONAL,
+                "cluster: its limit, which may have been shortened"),
     {0},
 };
 #undef T
@@ -164,8 +176,98 @@ static const char *const wait_reason_names[] = {
 #undef X
         "no_free_now",
     "not_released",
+    "memory",
+    "needs",
+    "nodes",
+    "licence",
+    "reservation_wait",
+    "partition_limit",
+    "partition_down",
+    "dependency",
+    "dependency_never",
+    "begin",
+    "held",
+    "limit",
+    "array_limit",
+    "requirement",
+    "resource_down",
+    "not_tested",
+    "beyond_window",
+    "deadline",
     NULL,
 };
+
+int queue_wait_reason(const char *name)
+{
+    int i = 0;
+
+    while (wait_reason_names[i] && strcmp(wait_reason_names[i], name) != 0)
+        i++;
+    return i;
+}
+
+#define T struct queue_limit
+static const struct json_field limit_rows[] = {
+    JSON_TEXT(T, scope, 0, "qos, partition_qos, user, account or partition"),
+    JSON_TEXT(T, id, 0, "Whose limit it is"),
+    JSON_TEXT(T, name, 0, "The member of limits"),
+    JSON_TEXT(T, amount, JSON_OPTIONAL, "Of which amount"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "What is allowed"),
+    JSON_NUMBER(T, used, 0, 0, 0, 0, "What is used"),
+    {0},
+};
+#undef T
+static const struct json_object limit_json = {"QueueLimitInTheWay",
+                                              "A limit that holds a job back",
+                                              sizeof(struct queue_limit), limit_rows};
+
+#define T             struct queue_priority_parts
+#define PART(m, text) JSON_NUMBER(T, m, 0, 0, 0, 0, text)
+static const struct json_field priority_parts_rows[] = {
+    PART(age, "Weight times factor of its age"),
+    PART(association, "Likewise of its association"),
+    PART(fair_share, "Likewise of its fair share"),
+    PART(job_size, "Likewise of its size"),
+    PART(partition, "Likewise of its partition"),
+    PART(qos, "Likewise of its quality of service"),
+    PART(tres, "Likewise of all amounts that it asks for"),
+    PART(site, "What the site adds"),
+    PART(nice, "What its user takes off, negative"),
+    PART(fair_share_factor, "The factor of fair_share itself, 0..1"),
+    {0},
+};
+#undef PART
+#undef T
+static const struct json_object priority_parts_json = {
+    "QueuePriorityParts",
+    "The terms of a priority, before the sum is cut to a whole number",
+    sizeof(struct queue_priority_parts), priority_parts_rows};
+
+#define T struct queue_preemption
+static const struct json_field preemption_rows[] = {
+    JSON_TEXT(T, job_id, 0, "A job that starts"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, 0, 0, "Where"),
+    JSON_TEXTS(T, stop, stop_count, 0, 0, "Running jobs that have to be stopped for it"),
+    JSON_TEXT(T, mode, 0, "requeue: they wait again; cancel: they end"),
+    JSON_NUMBER(T, lost_s, 0, 0, 0, 0, "How long they have run, all together"),
+    JSON_NUMBER(T, grace_s, 0, 0, 0, 0, "How long they may still go on"),
+    {0},
+};
+#undef T
+static const struct json_object preemption_json = {
+    "QueuePreemption", "Running jobs that are stopped for one that starts",
+    sizeof(struct queue_preemption), preemption_rows};
+
+#define T struct queue_free
+static const struct json_field free_rows[] = {
+    JSON_TEXT(T, partition_id, 0, "The partition"),
+    JSON_INTEGER(T, nodes, 0, JSON_EXACT, 0, 0, "Nodes of it where nothing runs"),
+    JSON_INTEGER(T, cpus, 0, JSON_EXACT, 0, 0, "Whole cpus of it that are free"),
+    {0},
+};
+#undef T
+static const struct json_object free_json = {
+    "QueueFree", "What stays free of a partition", sizeof(struct queue_free), free_rows};
 
 #define T struct wait
 static const struct json_field wait_rows[] = {
@@ -199,6 +301,17 @@ static const struct json_field wait_rows[] = {
     JSON_NUMBER(T, until_s, 0, 0, 0, JSON_OPTIONAL,
                 "processors: when enough are free; else when the one in the way begins"),
     RUN_TIME_BASIS_ROWS(T),
+    JSON_TEXT(T, partition_id, JSON_OPTIONAL, "cluster: the partition of its plan"),
+    JSON_TEXT(T, array_id, JSON_OPTIONAL, "The array that it is a task of"),
+    JSON_TEXTS(T, planned_resource_ids, planned_resource_id_count, 0, JSON_OPTIONAL,
+               "cluster: where it is planned; no promise"),
+    JSON_NUMBER(T, priority, 0, 0, 0, JSON_OPTIONAL, "cluster: its priority"),
+    JSON_OBJECT(T, priority_parts, const struct queue_priority_parts *,
+                &priority_parts_json, JSON_POINTER | JSON_OPTIONAL,
+                "cluster: what that is made of, unless it was given"),
+    JSON_TEXT(T, slurm_reason, JSON_OPTIONAL, "cluster: the reason in Slurm's words"),
+    JSON_OBJECT(T, limit, const struct queue_limit *, &limit_json,
+                JSON_POINTER | JSON_OPTIONAL, "reason limit: which one"),
     {0},
 };
 #undef T
@@ -259,6 +372,10 @@ static const struct json_field answer_rows[] = {
               "Jobs that wait, in the order of the queue"),
     JSON_LIST(T, unplaced, unplaced_count, struct unplaced, &unplaced_json, 0, 0,
               "Jobs that can never run, or do not say how long"),
+    JSON_LIST(T, preemptions, preemption_count, struct queue_preemption, &preemption_json,
+              0, JSON_OPTIONAL, "cluster: what must be stopped before these jobs start"),
+    JSON_LIST(T, free, free_count, struct queue_free, &free_json, 0, JSON_OPTIONAL,
+              "cluster: what stays free"),
     JSON_OBJECT(T, objective, struct objective, &objective_json, 0,
                 "How good it is, as far as the estimates hold"),
     RUN_TIMES_ROW(T),
@@ -347,6 +464,8 @@ static void find_policy(const char *name, const struct policy **policy, struct e
     *policy = policy_find(queue_policies, name);
     if (!*policy)
         decision_unknown_policy(name, queue_policies, err);
+    if (!*policy && policy_find(cluster_policies, name))
+        error_hint(err, "%s decides about a cluster: give one", name);
 }
 
 /* No job waits and runs, and no promise is from another age. */
@@ -603,6 +722,7 @@ static void tell_wait(struct deciding *d, size_t job)
         .detail = detail_of(d, v, j->job.processors),
         .until_s = v->until_s,
         .run_time_index = JSON_NO_INTEGER,
+        .priority = (double)NAN,
     };
     name_blocker(d, v->by, v->blocker, &w->blocking_job_id, &w->blocking_reservation_id);
     tell_broken(d, v, w);
@@ -645,7 +765,8 @@ static void tell_all(struct deciding *d)
                 (struct start){.job_id = j->of.id,
                                .processors = j->job.processors,
                                .start_s = d->body->now_s,
-                               .run_time_index = JSON_NO_INTEGER};
+                               .run_time_index = JSON_NO_INTEGER,
+                               .time_limit_s = (double)NAN};
     }
     for (size_t i = 0; i < count; i++)
         if (isnan(d->body->jobs[i].job.estimate_s))
@@ -739,7 +860,6 @@ static const char *amount_member(const struct job *j)
         {"priority", j->priority < 0 || j->priority > 0},
         {"weight", j->weight < 1 || j->weight > 1},
         {"group", j->group},
-        {"after", j->after_count},
         {"preemptible", j->preemptible},
         {"partition_ids", j->partition_ids},
         {"model", j->model},
@@ -749,6 +869,21 @@ static const char *amount_member(const struct job *j)
         if (members[k].given)
             return members[k].name;
     return NULL;
+}
+
+/* What needs a cluster. */
+static void check_cluster_members(const struct queue_orders_request *body,
+                                  struct error *err)
+{
+    if (body->strict_dependencies)
+        invalid(err, "/strict_dependencies", ITEM_CONFLICT,
+                "it goes with a cluster alone");
+    for (size_t i = 0; i < body->job_count; i++) {
+        const char *member = cluster_job_member(&body->jobs[i].cluster);
+
+        if (member)
+            mistake(err, i, member, ITEM_CONFLICT, "it goes with a cluster alone");
+    }
 }
 
 /* False: it is not one. */
@@ -769,9 +904,12 @@ static bool check_pool_form(const struct queue_orders_request *body, struct erro
         if (!j->job.processors)
             mistake(err, i, "processors", ITEM_REQUIRED,
                     "the member is missing: processors that it needs, all at once");
+        if (!member && j->cluster.after_count)
+            member = "after";
         if (member)
             mistake(err, i, member, ITEM_CONFLICT, "it goes with a snapshot alone");
     }
+    check_cluster_members(body, err);
     return err->item_count == before;
 }
 
@@ -801,7 +939,15 @@ static void check_world_form(const struct queue_orders_request *body, struct err
         if (!isnan(j->planned_start_s))
             mistake(err, i, "planned_start_s", ITEM_CONFLICT,
                     "with a snapshot nothing is promised");
+        for (size_t k = 0; k < j->cluster.after_count; k++)
+            if (j->cluster.after[k].kind > CLUSTER_JOB_STARTED ||
+                j->cluster.after[k].delay_s > 0) {
+                mistake(err, i, "after", ITEM_CONFLICT,
+                        "notok, corr and delay_s go with a cluster alone");
+                break;
+            }
     }
+    check_cluster_members(body, err);
 }
 
 enum error_code post_queue_orders(struct request *rq, const void *in, void *out)

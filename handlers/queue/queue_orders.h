@@ -6,6 +6,7 @@
 
 #include "algorithms/placement/placement.h"
 #include "algorithms/queue/queue.h"
+#include "handlers/cluster_queue/cluster_json.h"
 #include "handlers/common/decision.h"
 
 /* ---- the request ---- */
@@ -15,6 +16,7 @@ struct waiting_job {
     struct job of;        /* with a snapshot; estimate_s is in `job` */
     struct queue_job job; /* estimate_s NAN: nobody says; processors 0: not given */
     double planned_start_s;
+    struct cluster_job_in cluster; /* `after` also with a snapshot */
 };
 
 struct running_job {
@@ -34,6 +36,8 @@ struct queue_orders_request {
     uint64_t processors; /* 0: not given */
     const struct snapshot *snapshot;
     const char *snapshot_id;
+    const struct cluster_in *cluster;
+    bool strict_dependencies;
     struct placement_world world;
     const struct waiting_job *jobs;
     size_t job_count;
@@ -46,7 +50,14 @@ struct queue_orders_request {
 /* ---- the answer ---- */
 
 /* Behind those of enum queue_reason. */
-enum wait_reason { WAIT_NO_FREE_NOW = QUEUE_REASON_COUNT, WAIT_NOT_RELEASED };
+enum wait_reason {
+    WAIT_NO_FREE_NOW = QUEUE_REASON_COUNT,
+    WAIT_NOT_RELEASED,
+    WAIT_CLUSTER /* and those that only clusters have: queue_wait_reason() */
+};
+
+/* The reason of this name. */
+int queue_wait_reason(const char *name);
 
 struct start {
     const char *job_id;
@@ -57,6 +68,37 @@ struct start {
     size_t resource_id_count;
     const struct run_time_basis *run_time_basis;
     uint64_t run_time_index;
+    const char *array_id; /* of a cluster */
+    const double *cpus_by_resource;
+    size_t cpus_by_resource_count;
+    double time_limit_s; /* NAN: not said */
+};
+
+/* A limit that holds a job back. */
+struct queue_limit {
+    const char *scope, *id, *name, *amount;
+    double value, used;
+};
+
+/* The terms of a priority. */
+struct queue_priority_parts {
+    double age, association, fair_share, job_size, partition, qos, site, nice, tres;
+    double fair_share_factor;
+};
+
+/* Running jobs that are stopped for one that starts. */
+struct queue_preemption {
+    const char *job_id;
+    const char *const *resource_ids, *const *stop;
+    size_t resource_id_count, stop_count;
+    const char *mode;
+    double lost_s, grace_s;
+};
+
+/* What is free of a partition. */
+struct queue_free {
+    const char *partition_id;
+    uint64_t nodes, cpus;
 };
 
 struct promise_broken {
@@ -75,6 +117,13 @@ struct wait {
     double until_s;
     const struct run_time_basis *run_time_basis; /* with a snapshot */
     uint64_t run_time_index;
+    /* Of a cluster: */
+    const char *array_id, *partition_id, *slurm_reason;
+    const char *const *planned_resource_ids;
+    size_t planned_resource_id_count;
+    double priority; /* NAN: not said */
+    const struct queue_priority_parts *priority_parts;
+    const struct queue_limit *limit;
 };
 
 struct unplaced_reason {
@@ -102,6 +151,10 @@ struct queue_orders_answer {
     size_t waiting_count;
     const struct unplaced *unplaced;
     size_t unplaced_count;
+    const struct queue_preemption *preemptions; /* NULL: none */
+    size_t preemption_count;
+    const struct queue_free *free; /* NULL: not said */
+    size_t free_count;
     struct objective objective;
     const struct run_time_basis *run_times;
     size_t run_time_count;
@@ -115,5 +168,10 @@ enum error_code queue_orders_world(struct request *rq,
                                    const struct queue_orders_request *body,
                                    const struct policy *policy,
                                    struct queue_orders_answer *answer);
+
+/* Decides about a cluster, which the request has. */
+enum error_code queue_orders_cluster(struct request *rq,
+                                     const struct queue_orders_request *body,
+                                     struct queue_orders_answer *answer);
 
 #endif

@@ -19,6 +19,19 @@ struct deciding {
     struct run_time_teller *teller;
 };
 
+/* The kinds of a snapshot's jobs are the first of a cluster's. */
+static void take_after(const struct waiting_job *from, struct job *to, struct arena *a)
+{
+    size_t count = from->cluster.after_count;
+    struct job_after *after = NEW(a, struct job_after, count);
+
+    for (size_t k = 0; k < count; k++)
+        after[k] = (struct job_after){from->cluster.after[k].job_id,
+                                      (enum job_after_kind)from->cluster.after[k].kind};
+    to->after = after;
+    to->after_count = count;
+}
+
 static const struct job *jobs_of(const struct queue_orders_request *body, struct arena *a)
 {
     struct job *jobs = NEW(a, struct job, body->job_count);
@@ -26,6 +39,7 @@ static const struct job *jobs_of(const struct queue_orders_request *body, struct
     for (size_t i = 0; i < body->job_count; i++) {
         jobs[i] = body->jobs[i].of;
         jobs[i].estimate_s = body->jobs[i].job.estimate_s;
+        take_after(&body->jobs[i], &jobs[i], a);
     }
     return jobs;
 }
@@ -57,7 +71,8 @@ static void tell_start(struct deciding *d, size_t job, struct start *to)
     *to = (struct start){.job_id = w->jobs[job].id,
                          .processors = cpus_of(d, job),
                          .partition_id = w->jobs[job].choices[x->choice].partition_id,
-                         .run_time_index = JSON_NO_INTEGER};
+                         .run_time_index = JSON_NO_INTEGER,
+                         .time_limit_s = (double)NAN};
     run_time_tell(d->teller, job, ids, x->position_count, &to->run_time_basis,
                   &to->run_time_index);
     if (w->jobs[job].nodes == 1) {
@@ -121,6 +136,7 @@ static void tell_wait(struct deciding *d, size_t job, struct wait *to)
         .detail = detail_of(d, v, who),
         .until_s = v->until_s,
         .run_time_index = JSON_NO_INTEGER,
+        .priority = (double)NAN,
     };
     if (d->teller) {
         const struct world_placed *x = &d->out.queue.plan->placed[job];
