@@ -950,6 +950,23 @@ static void check_world_form(const struct queue_orders_request *body, struct err
     check_cluster_members(body, err);
 }
 
+static void check_cluster_form(const struct queue_orders_request *body, struct error *err)
+{
+    static const char elsewhere[] = "with a cluster it is a member of that";
+
+    if (body->processors)
+        invalid(err, "/processors", ITEM_CONFLICT, "give one of processors and cluster");
+    if (body->snapshot)
+        invalid(err, "/snapshot", ITEM_CONFLICT, "give one of snapshot and cluster");
+    if (body->snapshot_id)
+        invalid(err, "/snapshot_id", ITEM_CONFLICT,
+                "give one of snapshot_id and cluster");
+    if (body->running_count)
+        invalid(err, "/running", ITEM_CONFLICT, "%s", elsewhere);
+    if (body->reservation_count)
+        invalid(err, "/reservations", ITEM_CONFLICT, "%s", elsewhere);
+}
+
 enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
 {
     const struct queue_orders_request *body = in;
@@ -958,6 +975,11 @@ enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
     enum error_code code;
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
+    if (body->cluster) {
+        check_cluster_form(body, rq->err);
+        TRY(queue_orders_cluster(rq, body, answer));
+        return picture_answer(rq, answer);
+    }
     find_policy(body->decision.algorithm, &d.policy, rq->err);
     if (body->snapshot || body->snapshot_id) {
         check_world_form(body, rq->err);

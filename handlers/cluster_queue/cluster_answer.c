@@ -1,0 +1,495 @@
+/* cluster_answer.c - POST /v1/queue-orders with a cluster: who starts, and why others
+ * wait. */
+#include "algorithms/cluster_queue/decide.h"
+#include "handlers/cluster_queue/cluster_bind.h"
+#include "service/metrics.h"
+#include "service/service.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A request while it is answered. */
+struct telling {
+    struct request *rq;
+    struct cluster_bound bound;
+    struct cluster_decision out;
+    struct queue_orders_answer *answer;
+    size_t *row_of; /* the row that speaks for each job; SIZE_MAX: none */
+    struct start *starts;
+    struct wait *waiting;
+    struct unplaced *unplaced;
+    double wait_s, makespan_s, bound_s;
+};
+
+static const char *const slurm_reasons[] = {
+#define X(symbol, name, slurm, meaning) slurm,
+    CLUSTER_REASONS(X)
+#undef X
+};
+
+static const char *const meanings[] = {
+#define X(symbol, name, slurm, meaning) meaning,
+    CLUSTER_REASONS(X)
+#undef X
+};
+
+static const char *const scopes[] = {
+#define X(name) #name,
+    CLUSTER_SCOPES(X)
+#undef X
+};
+
+/* ---- settings ---- */
+
+/* Options of the request go before the cluster's settings. */
+static void take_options(struct request *rq, const struct decision_request *in,
+                         struct cluster_settings_in *to)
+{
+    const struct param *params = cluster_policies[0].params;
+    double value[PARAMS_MAX];
+    double *const numbers[] = {
+#define X(name, ...) &to->name,
+        CLUSTER_NUMBERS(X)
+#undef X
+    };
+    bool *const switches[] = {
+#define X(name, ...) &to->name,
+        CLUSTER_SWITCHES(X)
+#undef X
+    };
+    size_t number_count = sizeof(numbers) / sizeof(*numbers);
+
+    if (params_bind(params, in->options, in->option_count, value, rq->err) != OK)
+        return;
+    for (size_t i = 0; i < in->option_count; i++)
+        for (size_t k = 0; k < CLUSTER_OPTION_COUNT; k++) {
+            if (strcmp(in->options[i].name, params[k].name) != 0)
+                continue;
+            if (k < number_count)
+                *numbers[k] = value[k];
+            else
+                *switches[k - number_count] = value[k] > 0;
+        }
+}
+
+/* ---- a job's row ---- */
+
+/* Whether row `a` says more of its job than row `b`: it starts, it has the earlier plan,
+ * it waits at all. */
+static bool is_better(const struct cluster_verdict *a, const struct cluster_verdict *b)
+{
+    if (a->outcome != b->outcome)
+        return a->outcome == CLUSTER_STARTS || b->outcome == CLUSTER_NEVER;
+    if (isnan(a->start_s) != isnan(b->start_s))
+        return isnan(b->start_s);
+    return a->start_s < b->start_s;
+}
+
+static void choose_rows(struct telling *t)
+{
+    t->row_of = NEW(t->rq->arena, size_t, t->bound.job_count);
+    for (size_t i = 0; i < t->bound.job_count; i++)
+        t->row_of[i] = SIZE_MAX;
+    for (size_t i = 0; i < t->bound.row_count; i++) {
+        size_t row = t->out.order[i], job = t->bound.rows[row].job;
+
+        if (t->row_of[job] == SIZE_MAX ||
+            is_better(&t->out.verdicts[row], &t->out.verdicts[t->row_of[job]]))
+            t->row_of[job] = row;
+    }
+    budget_step(&t->rq->budget, t->bound.row_count);
+}
+
+static uint64_t cpus_asked(const struct telling *t, size_t row)
+{
+    const struct cluster_row *r = &t->bound.rows[row];
+    const struct cluster_job *job = &t->bound.jobs[r->job];
+    double times = (double)(job->tasks ? job->tasks : job->nodes);
+
+    return (uint64_t)ceil(
+        fmin((double)r->need[CLUSTER_CPUS] / CLUSTER_UNITS * times, 1e15));
+}
+
+static const char *array_of(const struct telling *t, size_t job)
+{
+    const struct cluster_array_in *array =
+        t->bound.body->jobs[t->bound.given[job]].cluster.array;
+
+    return array ? array->id : NULL;
+}
+
+static const char *const *ids_of(const struct telling *t, const struct cluster_pick *pick)
+{
+    const char **ids = NEW(t->rq->arena, const char *, pick->count);
+
+    budget_step(&t->rq->budget, pick->count);
+    for (size_t i = 0; i < pick->count; i++)
+        ids[i] = t->bound.of.nodes[pick->nodes[i]].id;
+    return ids;
+}
+
+/* ---- who starts ---- */
+
+static void tell_start(struct telling *t, size_t row)
+{
+    const struct cluster_verdict *v = &t->out.verdicts[row];
+    const struct cluster_row *r = &t->bound.rows[row];
+    size_t amounts = t->bound.of.amount_count;
+    double *cpus = NEW(t->rq->arena, double, v->pick.count);
+    int64_t *need = NEW(t->rq->arena, int64_t, amounts);
+    double all = 0;
+
+    for (size_t i = 0; i < v->pick.count; i++) {
+        cluster_need_on(&t->bound.of, r, v->pick.nodes[i],
+                        v->pick.tasks ? v->pick.tasks[i] : 1, need);
+        cpus[i] = (double)need[CLUSTER_CPUS] / CLUSTER_UNITS;
+        all += cpus[i];
+    }
+    t->starts[t->answer->start_count++] = (struct start){
+        .job_id = t->bound.jobs[r->job].id,
+        .processors = (uint64_t)ceil(fmin(all, 1e15)),
+        .start_s = v->start_s,
+        .resource_id = v->pick.count == 1 ? ids_of(t, &v->pick)[0] : NULL,
+        .partition_id = t->bound.of.partitions[r->partition].id,
+        .resource_ids = ids_of(t, &v->pick),
+        .resource_id_count = v->pick.count,
+        .array_id = array_of(t, r->job),
+        .cpus_by_resource = cpus,
+        .cpus_by_resource_count = v->pick.count,
+        .time_limit_s = v->limit_s,
+    };
+}
+
+/* The jobs that are stopped for those that start. */
+static void tell_preemptions(struct telling *t)
+{
+    const struct cluster_settings_in *set = &t->bound.in->policy_settings;
+    struct queue_preemption *list = NULL;
+
+    for (size_t i = 0; i < t->bound.row_count; i++) {
+        size_t row = t->out.order[i];
+        const struct cluster_verdict *v = &t->out.verdicts[row];
+        struct queue_preemption *to;
+        const char **stop;
+
+        if (v->outcome != CLUSTER_STARTS || !v->stopped_count)
+            continue;
+        if (!list)
+            list = NEW(t->rq->arena, struct queue_preemption, t->bound.row_count);
+        to = &list[t->answer->preemption_count++];
+        stop = NEW(t->rq->arena, const char *, v->stopped_count);
+        *to = (struct queue_preemption){
+            .job_id = t->bound.jobs[t->bound.rows[row].job].id,
+            .resource_ids = ids_of(t, &v->pick),
+            .resource_id_count = v->pick.count,
+            .stop = stop,
+            .stop_count = v->stopped_count,
+            .mode = set->preempt_mode == PREEMPT_CANCEL ? "cancel" : "requeue",
+        };
+        budget_step(&t->rq->budget, v->stopped_count);
+        for (size_t k = 0; k < v->stopped_count; k++) {
+            const struct cluster_running *r = &t->bound.of.running[v->stopped[k]];
+
+            stop[k] = r->id;
+            to->lost_s += t->bound.of.now_s - r->start_s;
+            if (r->of.qos >= 0)
+                to->grace_s = fmax(to->grace_s, t->bound.of.qos[r->of.qos].grace_s);
+        }
+    }
+    t->answer->preemptions = list;
+}
+
+/* ---- who waits ---- */
+
+static const struct queue_priority_parts *parts_of(const struct telling *t, size_t row)
+{
+    const struct priority *p = &t->bound.parts[row];
+    const struct cluster_row *r = &t->bound.rows[row];
+    ptrdiff_t account = t->bound.jobs[r->job].of.account;
+    struct queue_priority_parts *to;
+
+    if (!isnan(t->bound.rank_jobs[r->job].given) || t->bound.ranking.basic)
+        return NULL;
+    to = NEW(t->rq->arena, struct queue_priority_parts, 1);
+    *to = (struct queue_priority_parts){
+        p->age,        p->association,
+        p->fair_share, p->job_size,
+        p->partition,  p->qos,
+        p->site,       p->nice,
+        p->amounts,    account >= 0 ? t->bound.account_list[account].fair_share : 0};
+    return to;
+}
+
+static double shown(const struct cluster_limit *limit, double value)
+{
+    if (limit->amount < 0 || limit->amount == CLUSTER_MEMORY)
+        return value;
+    return value / CLUSTER_UNITS;
+}
+
+static const struct queue_limit *limit_of(const struct telling *t,
+                                          const struct cluster_limit *from)
+{
+    struct queue_limit *to = NEW(t->rq->arena, struct queue_limit, 1);
+
+    *to = (struct queue_limit){
+        .scope = scopes[from->scope],
+        .id = from->id,
+        .name = from->name,
+        .amount = from->amount >= 0 ? t->bound.amount_names[from->amount] : NULL,
+        .value = shown(from, from->value),
+        .used = shown(from, from->used),
+    };
+    return to;
+}
+
+static const char *blocking_job(const struct telling *t, const struct cluster_verdict *v)
+{
+    if (v->behind >= 0)
+        return t->bound.jobs[t->bound.rows[v->behind].job].id;
+    if (!v->waits_for)
+        return NULL;
+    return v->waits_for->running >= 0 ? t->bound.of.running[v->waits_for->running].id
+                                      : t->bound.jobs[v->waits_for->job].id;
+}
+
+static const char *slurm_name(const struct telling *t, const struct cluster_verdict *v,
+                              const struct cluster_job *job)
+{
+    (void)t;
+    if (v->reason == CLUSTER_REASON_HELD && job->held_by_admin)
+        return "JobHeldAdmin";
+    if (v->reason == CLUSTER_REASON_LIMIT &&
+        v->limit.scope <= CLUSTER_SCOPE_partition_qos)
+        return "QOSMaxJobsPerUserLimit";
+    return slurm_reasons[v->reason];
+}
+
+static const char *detail_of(const struct telling *t, const struct cluster_verdict *v)
+{
+    const char *who = blocking_job(t, v);
+    struct arena *a = t->rq->arena;
+
+    if (v->reason == CLUSTER_REASON_LIMIT)
+        return arena_printf(a, "%s of %s '%s': %.15g is allowed, %.15g is used",
+                            v->limit.name, scopes[v->limit.scope], v->limit.id,
+                            shown(&v->limit, v->limit.value),
+                            shown(&v->limit, v->limit.used));
+    if (who && !isnan(v->start_s))
+        return arena_printf(a, "%s; behind job %s, planned for %.15g",
+                            meanings[v->reason], who, v->start_s);
+    return meanings[v->reason];
+}
+
+static void tell_wait(struct telling *t, size_t row)
+{
+    const struct cluster_verdict *v = &t->out.verdicts[row];
+    const struct cluster_row *r = &t->bound.rows[row];
+    bool planned = !isnan(v->start_s);
+
+    t->waiting[t->answer->waiting_count++] = (struct wait){
+        .job_id = t->bound.jobs[r->job].id,
+        .processors = cpus_asked(t, row),
+        .estimated_start_s = v->start_s,
+        .planned_start_s = (double)NAN,
+        .reason = queue_wait_reason(cluster_reason_names[v->reason]),
+        .detail = detail_of(t, v),
+        .blocking_job_id = planned ? blocking_job(t, v) : NULL,
+        .until_s = v->start_s,
+        .array_id = array_of(t, r->job),
+        .partition_id = t->bound.of.partitions[r->partition].id,
+        .slurm_reason = slurm_name(t, v, &t->bound.jobs[r->job]),
+        .planned_resource_ids = planned ? ids_of(t, &v->pick) : NULL,
+        .planned_resource_id_count = v->pick.count,
+        .priority = r->priority,
+        .priority_parts = parts_of(t, row),
+        .limit = v->reason == CLUSTER_REASON_LIMIT ? limit_of(t, &v->limit) : NULL,
+    };
+}
+
+/* ---- who never runs ---- */
+
+static void tell_never(struct telling *t, size_t job, const char *reason,
+                       const char *detail)
+{
+    struct unplaced_reason *why = NEW(t->rq->arena, struct unplaced_reason, 1);
+
+    *why = (struct unplaced_reason){reason, detail};
+    t->unplaced[t->answer->unplaced_count++] =
+        (struct unplaced){t->bound.jobs[job].id, why, 1};
+    metrics_unplaced(t->rq->service->metrics, reason, 1);
+}
+
+static bool is_killed(const struct telling *t, size_t job)
+{
+    return t->bound.jobs[job].is_never &&
+           t->bound.body->jobs[t->bound.given[job]].cluster.kill_on_invalid_dependency;
+}
+
+static void measure(struct telling *t, const struct cluster_verdict *v)
+{
+    double now_s = t->bound.of.now_s;
+
+    if (isnan(v->start_s))
+        return;
+    t->wait_s += v->start_s - now_s;
+    t->makespan_s = fmax(t->makespan_s, v->start_s + v->limit_s - now_s);
+    t->bound_s = fmax(t->bound_s, v->limit_s);
+}
+
+static void tell_jobs(struct telling *t)
+{
+    size_t count = t->bound.job_count;
+
+    t->answer->starts = t->starts = NEW(t->rq->arena, struct start, count);
+    t->answer->waiting = t->waiting = NEW(t->rq->arena, struct wait, count);
+    t->answer->unplaced = t->unplaced = NEW(t->rq->arena, struct unplaced, count);
+    for (size_t i = 0; i < t->bound.row_count; i++) {
+        size_t row = t->out.order[i], job = t->bound.rows[row].job;
+        const struct cluster_verdict *v = &t->out.verdicts[row];
+
+        if (t->row_of[job] != row)
+            continue;
+        if (is_killed(t, job))
+            tell_never(t, job, cluster_reason_names[CLUSTER_REASON_DEPENDENCY_NEVER],
+                       meanings[CLUSTER_REASON_DEPENDENCY_NEVER]);
+        else if (v->outcome == CLUSTER_NEVER)
+            tell_never(t, job, cluster_reason_names[v->reason], meanings[v->reason]);
+        else if (v->outcome == CLUSTER_STARTS)
+            tell_start(t, row);
+        else
+            tell_wait(t, row);
+        measure(t, v);
+    }
+}
+
+/* ---- the rest ---- */
+
+static double free_cpus(const struct telling *t, const uint64_t *nodes, uint64_t *idle)
+{
+    const struct cluster_state *s = t->out.state;
+    double cpus = 0;
+
+    *idle = 0;
+    budget_step(&t->rq->budget, t->bound.of.node_count);
+    for (size_t i = 0; i < t->bound.of.node_count; i++) {
+        if ((nodes && !cluster_set_has(nodes, i)) || !t->bound.of.nodes[i].starts)
+            continue;
+        *idle += !s->places[i];
+        cpus += fmax(0, (double)s->free[i * t->bound.of.amount_count] / CLUSTER_UNITS);
+    }
+    return fmin(floor(cpus), 1e15);
+}
+
+static void tell_free(struct telling *t)
+{
+    size_t count = t->bound.of.partition_count;
+    struct queue_free *list = NEW(t->rq->arena, struct queue_free, count);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct cluster_partition *p = &t->bound.of.partitions[i];
+
+        list[i].partition_id = p->id;
+        list[i].cpus = (uint64_t)free_cpus(t, p->nodes, &list[i].nodes);
+    }
+    t->answer->free = list;
+    t->answer->free_count = count;
+}
+
+static void tell_objective(struct telling *t)
+{
+    size_t planned = 0;
+    uint64_t idle;
+
+    for (size_t i = 0; i < t->answer->waiting_count; i++)
+        planned += isnan(t->waiting[i].estimated_start_s) ? 0 : 1;
+    planned += t->answer->start_count;
+    for (size_t i = 0; i < t->bound.of.running_count; i++)
+        if (t->bound.of.running[i].end_s < 1e15)
+            t->makespan_s =
+                fmax(t->makespan_s, t->bound.of.running[i].end_s - t->bound.of.now_s);
+    t->answer->objective = (struct objective){
+        .makespan_s = t->makespan_s,
+        .lower_bound_s = t->bound_s,
+        .gap_ratio = t->bound_s > 0 ? fmax(0, t->makespan_s / t->bound_s - 1) : 0,
+        .mean_wait_s = planned ? t->wait_s / (double)planned : (double)NAN,
+        .free_processors = (uint64_t)free_cpus(t, NULL, &idle),
+    };
+    t->rq->gap_ratio = t->answer->objective.gap_ratio;
+}
+
+static enum error_code warn(struct telling *t)
+{
+    const struct cluster_bound *b = &t->bound;
+    struct decision_answer *out = &t->answer->decision;
+
+    if (b->gone.count)
+        TRY(decision_warn(
+            t->rq, out,
+            "unknown_dependency: %zu, first of /jobs/%zu/after: no such job, "
+            "taken to be gone",
+            b->gone.count, b->gone.first));
+    if (b->endless.count)
+        TRY(decision_warn(t->rq, out,
+                          "no_time_limit: %zu job(s), first /jobs/%zu, and their "
+                          "partition have none; 365 days",
+                          b->endless.count, b->endless.first));
+    if (b->later.count)
+        TRY(decision_warn(t->rq, out,
+                          "submitted_later: %zu job(s), first /jobs/%zu/submit_s, are "
+                          "submitted after now_s; that counts as now_s",
+                          b->later.count, b->later.first));
+    if (b->ignored_promise.count)
+        TRY(decision_warn(t->rq, out,
+                          "ignored: planned_start_s of %zu job(s), first "
+                          "/jobs/%zu/planned_start_s: slurm_backfill keeps no promises",
+                          b->ignored_promise.count, b->ignored_promise.first));
+    if (t->answer->unplaced_count)
+        TRY(decision_warn(t->rq, out, "unplaced: %zu", t->answer->unplaced_count));
+    if (t->out.is_cut)
+        TRY(decision_warn(t->rq, out,
+                          "time_limit: the time was up; of %zu row(s) %zu "
+                          "were tested by backfill",
+                          b->row_count, t->out.tested_count));
+    return OK;
+}
+
+static enum decision_status status_of(const struct telling *t)
+{
+    const struct queue_orders_answer *answer = t->answer;
+
+    if (t->out.is_cut)
+        return DECISION_CUT;
+    if (answer->unplaced_count && !answer->start_count && !answer->waiting_count)
+        return DECISION_INFEASIBLE;
+    return answer->waiting_count || answer->unplaced_count ? DECISION_FEASIBLE
+                                                           : DECISION_OPTIMAL;
+}
+
+enum error_code queue_orders_cluster(struct request *rq,
+                                     const struct queue_orders_request *body,
+                                     struct queue_orders_answer *answer)
+{
+    const char *name = body->decision.algorithm;
+    struct cluster_in in = *body->cluster;
+    struct queue_orders_request with = *body;
+    struct telling t = {.rq = rq, .answer = answer};
+
+    if (name && strcmp(name, "auto") != 0 && !policy_find(cluster_policies, name))
+        decision_unknown_policy(name, cluster_policies, rq->err);
+    take_options(rq, &body->decision, &in.policy_settings);
+    with.cluster = &in;
+    t.bound.rq = rq;
+    t.bound.body = &with;
+    TRY(cluster_bind(&t.bound));
+    cluster_decide(&t.bound.of, &t.out, rq->arena);
+    answer->site_id = body->site_id;
+    choose_rows(&t);
+    tell_jobs(&t);
+    tell_preemptions(&t);
+    tell_free(&t);
+    tell_objective(&t);
+    TRY(warn(&t));
+    decision_end(rq, cluster_policies[0].name, status_of(&t), &answer->decision);
+    return OK;
+}
