@@ -135,6 +135,8 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
       "How long errors of sites are kept; 0: for ever")                                  \
     X(NUMBER, retention_transfers_days, "0", 0, 36500, NULL, NULL,                       \
       "How long reported transfers are kept; 0: for ever")                               \
+    X(NUMBER, retention_workflow_sessions_days, "30", 0, 36500, NULL, NULL,              \
+      "How long workflow sessions are kept once they have expired; 0: for ever")         \
     X(NUMBER, shutdown_grace_s, "25", 0, 3600, NULL, "SHUTDOWN_GRACE_S",                 \
       "Time to finish requests after SIGTERM; then computations are cut short")          \
     X(NUMBER, simulation_lease_s, "15", 0.1, 3600, NULL, NULL,                           \
@@ -163,7 +165,15 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
       "Path of a further listener, for this user alone; empty: none")                    \
     X(NUMBER, unknown_keys_per_address_per_s, "5", 0.1, 1e4, NULL, NULL,                 \
       "Keys not seen before that are looked up for one address in a second; more get "   \
-      "429")
+      "429")                                                                             \
+    X(COUNT, workflow_session_events, "5000000", 1, 1e9, NULL, NULL,                     \
+      "Events of a workflow session at most")                                            \
+    X(COUNT, workflow_session_tasks, "1000000", 1, 1e9, NULL, NULL,                      \
+      "Tasks of a workflow session at most")                                             \
+    X(COUNT, workflow_session_waits, "1000", 1, 1e6, NULL, NULL,                         \
+      "Requests that may wait for news of workflow sessions; more are refused with 503") \
+    X(COUNT, workflow_sessions, "10000", 1, 1e7, NULL, NULL,                             \
+      "Workflow sessions of a tenant at most, without those that have expired")
 
 #define CONFIG_TYPE_CHOICE  int
 #define CONFIG_TYPE_TEXT    const char *

@@ -853,7 +853,9 @@ static void proceed(struct exchange *x)
         return;
     }
     if (x->needs == ROUTE_NEEDS_TIME) {
-        if (idempotency_wait(keys, &x->attempt->waiter, KEYED_POLL_S))
+        if (x->attempt->watch.is_set
+                ? session_watch_wait(x->http->service->watch, &x->attempt->watch)
+                : idempotency_wait(keys, &x->attempt->waiter, KEYED_POLL_S))
             return;
         refuse_busy(x); /* the service ends */
     }

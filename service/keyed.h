@@ -10,6 +10,7 @@
 
 #include "service/idempotency.h"
 #include "service/route_parts.h"
+#include "service/session_watch.h"
 
 #define KEYED_POLL_S 0.25 /* how often somebody who waits looks */
 
@@ -32,6 +33,7 @@ struct attempt {
     struct held_key held;
     struct waiter waiter; /* http.c's, and whose it is: */
     void *exchange;
+    struct session_waiter watch; /* of a ROUTE_WAITS: what it waits for */
     enum keyed_stage stage;
     bool in_memory; /* the key is kept by this process */
     char owner_id[UUID_TEXT_SIZE];

@@ -398,6 +398,17 @@ static const struct db_statement delete_liveness = DELETE_OLD("liveness", "at");
 static const struct db_statement delete_keys = DELETE_OLD(
     "idempotency_key", "created_at < $1 AND coalesce(lease_until, created_at)");
 
+static const struct db_statement delete_workflow_sessions =
+    DELETE_OLD("workflow_session", "expires_at");
+
+/* Sessions that have expired hold nothing any more. */
+static const struct db_statement delete_session_leases = {
+    "delete_session_leases",
+    "DELETE FROM snapshot_lease AS l USING workflow_session AS w WHERE w.expires_at < $1"
+    " AND l.tenant = w.tenant AND l.snapshot_id = w.snapshot_id"
+    " AND l.owner = 'session:' || w.session_id",
+    DB_REPEATABLE};
+
 static const struct db_statement delete_leases =
     DELETE_OLD("snapshot_lease", "expires_at");
 static const struct db_statement delete_runs = DELETE_OLD("ingest_run", "expires_at");
@@ -521,6 +532,10 @@ static enum error_code run_round(struct round *round, struct error *err)
     TRY(delete_rows(round, &delete_liveness, round->now_s - DAY_S, err));
     TRY(delete_rows(round, &delete_leases, round->now_s - DAY_S, err));
     TRY(delete_rows(round, &delete_runs, round->now_s, err));
+    TRY(delete_rows(round, &delete_session_leases, round->now_s, err));
+    if (options->workflow_session_kept_days > 0)
+        TRY(delete_rows(round, &delete_workflow_sessions,
+                        round->now_s - options->workflow_session_kept_days * DAY_S, err));
     return delete_rows(round, &delete_keys, round->now_s - STORE_IDEMPOTENCY_KEPT_S, err);
 }
 

@@ -23,12 +23,13 @@ struct maintenance_options {
     double transfer_kept_days;
     double progress_sample_kept_days; /* and their tasks */
     double decision_kept_days;
-    double simulation_kept_days; /* after their end */
-    size_t months_ahead;         /* partitions made beyond this month's, <= 24 */
-    size_t moved_at_once;        /* rows in one transaction; 0: 50,000. Twice as many are
-                                    moved at once when none are left then */
-    uint64_t *moved_row_count;   /* counts them, atomically; NULL: nobody does */
-    struct governor *governor;   /* lends the memory of a round; NULL: nobody is asked */
+    double simulation_kept_days;       /* after their end */
+    double workflow_session_kept_days; /* the same of workflow sessions, once expired */
+    size_t months_ahead;               /* partitions made beyond this month's, <= 24 */
+    size_t moved_at_once;      /* rows in one transaction; 0: 50,000. Twice as many are
+                                  moved at once when none are left then */
+    uint64_t *moved_row_count; /* counts them, atomically; NULL: nobody does */
+    struct governor *governor; /* lends the memory of a round; NULL: nobody is asked */
     double interval_s; /* between rounds, > 0; a failed round is repeated earlier */
     void (*log)(void *context, const char *text); /* NULL: nobody */
     void *log_context;

@@ -510,6 +510,11 @@ static bool may_conflict(const struct route *r)
            (!has_method(r, "GET") || r->flags & ROUTE_RUN);
 }
 
+static bool may_expire(const struct route *r)
+{
+    return r->flags & ROUTE_EXPIRES;
+}
+
 enum { FORM_FLAGS = ROUTE_ANSWERS_TEXT | ROUTE_ANSWERS_CHART | ROUTE_ANSWERS_GRAPH };
 
 static bool has_forms(const struct route *r)
@@ -538,6 +543,7 @@ static const struct failure {
      HEADER_RETRY_AFTER},
     {"409", "Conflict", "The state does not allow this now", may_conflict,
      HEADER_RETRY_AFTER},
+    {"410", "Gone", "What was stored under this name has expired", may_expire, 0},
     {"412", "Stale", "The stored version is another one", changes_version, 0},
     {"413", "TooLarge", "The request, or its answer, is larger than a limit", always,
      HEADER_RETRY_AFTER},

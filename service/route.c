@@ -200,8 +200,18 @@ bool request_is_async(const struct request *rq)
            preference_read(rq->message->prefer).respond_async;
 }
 
+static bool has_parameter(const struct message *m, const char *name)
+{
+    for (size_t i = 0; i < m->query_count; i++)
+        if (strcmp(m->query[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 bool route_has_steps(const struct route *route, const struct message *m)
 {
+    if (route && route->flags & ROUTE_WAITS)
+        return m->if_none_match && has_parameter(m, "wait_s");
     return m->idempotency_key && route && route->flags & ROUTE_IDEMPOTENT_KEY &&
            route->flags & ROUTE_LONG &&
            !(route->flags & ROUTE_ASYNC && preference_read(m->prefer).respond_async);
@@ -1054,7 +1064,7 @@ enum error_code route_print(struct request *rq)
     struct text_buffer b = {.arena = rq->arena,
                             .prints_request = table == rq->route->request};
 
-    if (!table || rq->reply->status == 204 || rq->reply->body)
+    if (!table || rq->reply->status == 204 || rq->reply->status == 304 || rq->reply->body)
         return OK;
     json_print(table, rq->out, &b);
     TRY(json_go_on(0, rq->err));
@@ -1222,8 +1232,10 @@ static enum error_code answer(struct request *rq)
     TRY(check_accept(rq));
     TRY(bind_query(rq));
     request_set_time_limit(rq, NAN);
-    if (!has_body && !rq->attempt) {
+    if (!has_body && (!rq->attempt || rq->route->flags & ROUTE_WAITS)) {
         TRY(run_handler(rq, NULL));
+        if (rq->next != ROUTE_ANSWERED)
+            return OK;
         TRY(route_print(rq));
         route_send_form(rq);
         return OK;
@@ -1588,7 +1600,7 @@ bool route_answer(struct service *service, const struct message *m, const bool *
     const struct timespec pause = {0, (long)(KEYED_POLL_S * 1e9)};
     enum error_code ignored;
     char allow[80];
-    bool steps = m->idempotency_key &&
+    bool steps = (m->idempotency_key || m->if_none_match) &&
                  route_has_steps(
                      route_find(service->routes, m->method, m->path, allow, &ignored), m);
     struct attempt attempt = {0};
@@ -1613,6 +1625,45 @@ bool route_answer(struct service *service, const struct message *m, const bool *
             nanosleep(&pause, NULL);
         }
     }
+}
+
+/* ---- waiting for a session ---- */
+
+bool request_wait(struct request *rq, const struct request_wait *what, double wait_s)
+{
+    struct attempt *t = rq->attempt;
+    double now_s = clock_monotonic_s();
+
+    if (!t || __atomic_load_n(&rq->service->draining, __ATOMIC_RELAXED) ||
+        strlen(rq->principal.tenant) >= sizeof(t->watch.tenant) ||
+        strlen(what->session_id) >= sizeof(t->watch.session_id))
+        return false;
+    if (t->wait_until_s == 0)
+        t->wait_until_s = now_s + wait_s;
+    if (now_s >= t->wait_until_s)
+        return false;
+    strcpy(t->watch.tenant, rq->principal.tenant);
+    strcpy(t->watch.session_id, what->session_id);
+    t->watch.revision = what->revision;
+    t->watch.world_version = what->world_version;
+    t->watch.plan_revision = what->plan_revision;
+    t->watch.until_s = fmin(t->wait_until_s, now_s + what->due_s);
+    t->watch.cancelled = rq->cancelled;
+    t->watch.waiter = &t->waiter;
+    t->watch.is_set = true;
+    rq->next = ROUTE_NEEDS_TIME;
+    return true;
+}
+
+bool request_wait_over(struct request *rq)
+{
+    struct attempt *t = rq->attempt;
+
+    if (!t || t->stage == KEYED_LOCAL)
+        return false;
+    t->stage = KEYED_LOCAL;
+    rq->next = ROUTE_NEEDS_COMPUTE;
+    return true;
 }
 
 /* The limits of who is known. */

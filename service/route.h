@@ -81,6 +81,9 @@ enum route_flag {
     ROUTE_TAKES_ROWS = 1 << 25, /* ROUTE_BULK: the body may be text/tab-separated-values
                                    too; then the struct json_lines is empty, and the
                                    handler reads rq->body */
+    ROUTE_EXPIRES = 1 << 26,    /* what it is about may have ended: 410 */
+    ROUTE_WAITS = 1 << 27,      /* GET with If-None-Match and the parameter wait_s: it may
+                                   wait for a session; see request_wait() */
 };
 
 /* Which listener a request came to. */
@@ -439,6 +442,21 @@ void request_set_time_limit(struct request *rq, double time_limit_s);
  * is answered again from the start when there is: pass it up. ERR_TOO_LARGE: more than
  * there ever is. */
 enum error_code request_reserve(struct request *rq, double bytes);
+
+/* Of a ROUTE_WAITS: how a request goes on that may wait. */
+struct request_wait {
+    const char *session_id;
+    uint64_t revision, world_version, plan_revision; /* as the client knows them */
+    double due_s; /* seconds from now: then the answer is another one */
+};
+
+/* The session is as the client knows it. True: the answer comes later, the handler
+ * returns OK. False: the client has waited for as long as wait_s says, or cannot. */
+bool request_wait(struct request *rq, const struct request_wait *what, double wait_s);
+
+/* There is something to compute. True: in a slot for that, the handler returns OK; false:
+ * here. */
+bool request_wait_over(struct request *rq);
 
 /* Seconds since the request began to be answered. */
 double request_elapsed_s(const struct request *rq);

@@ -26,6 +26,7 @@
 #include "service/ratelimit.h"
 #include "service/refits.h"
 #include "service/service.h"
+#include "service/session_watch.h"
 #include "service/store.h"
 #include "service/worker.h"
 
@@ -154,6 +155,7 @@ static void start_maintenance(struct upkeep *u)
         .progress_sample_kept_days = config->retention_progress_samples_days,
         .decision_kept_days = config->retention_decisions_days,
         .simulation_kept_days = config->retention_simulations_days,
+        .workflow_session_kept_days = config->retention_workflow_sessions_days,
         .months_ahead = config->partitions_ahead_months,
         .moved_row_count = &u->service->moved_row_count,
         .governor = u->service->governor,
@@ -399,6 +401,11 @@ KEY_STAT(read_keys_waiting, waiting_count)
 KEY_STAT(read_replays, replay_count)
 KEY_STAT(read_takeovers, takeover_count)
 
+static double read_session_waiters(void *context)
+{
+    return (double)session_watch_count(context);
+}
+
 static void add_rows(struct metrics *m, const struct metric_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -416,6 +423,9 @@ static void add_key_metrics(struct service *s)
         {METRIC_GAUGE, "gridplan_keys_waiting", "",
          "Requests that wait for the answer to their Idempotency-Key.", read_keys_waiting,
          s->idempotency, false},
+        {METRIC_GAUGE, "gridplan_workflow_session_waiters", "",
+         "Requests that wait for news of workflow sessions.", read_session_waiters,
+         s->watch, true},
         {METRIC_COUNTER, "gridplan_replays_total", "",
          "Answers given again to an Idempotency-Key.", read_replays, s->idempotency,
          false},
@@ -595,6 +605,11 @@ static enum error_code open_service(struct service *s, struct error *err)
     keys.db = s->db;
     keys.governor = s->governor;
     TRY(idempotency_create(&keys, &s->idempotency, err));
+    if (s->db)
+        TRY(session_watch_create(
+            &(struct session_watch_options){
+                s->db, &s->draining, config->workflow_session_waits, log_database, NULL},
+            &s->watch, err));
     s->metrics = metrics_create(config->metrics_names == CONFIG_METRICS_BOTH);
     s->auth = auth_create(config->auth_required, config->unknown_keys_per_address_per_s,
                           s->db ? find_key : NULL, s->db);
@@ -621,6 +636,7 @@ static void close_service(struct service *s)
     ratelimit_close(s->limits);
     auth_close(s->auth);
     metrics_close(s->metrics);
+    session_watch_close(s->watch);
     idempotency_close(s->idempotency);
     liveness_close(s->liveness);
     db_close(s->db);

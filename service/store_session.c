@@ -26,13 +26,14 @@ static const struct db_column full_columns[] = {
 
 /* A snapshot's generation and lease_revision only rise, so their sum does with each
  * change of one. Without a stored snapshot the session's own grants are all there is. */
-#define HEAD                                                                            \
-    "w.session_id, w.application_id, w.snapshot_id, w.definition_seq, w.revision,"      \
-    " w.lease_revision, w.plan_revision, w.seen_leases, w.planned_at, w.due_at,"        \
-    " w.expires_after_s, w.created_at, w.defined_at, w.last_event_at, w.expires_at,"    \
-    " clock_timestamp(), w.event_count, w.lease_revision + coalesce((SELECT"            \
-    " n.generation + n.lease_revision FROM snapshot AS n WHERE n.tenant = w.tenant AND" \
-    " n.snapshot_id = w.snapshot_id), 0)"
+#define WORLD_VERSION                                                                   \
+    "w.lease_revision + coalesce((SELECT n.generation + n.lease_revision FROM snapshot" \
+    " AS n WHERE n.tenant = w.tenant AND n.snapshot_id = w.snapshot_id), 0)"
+#define HEAD                                                                         \
+    "w.session_id, w.application_id, w.snapshot_id, w.definition_seq, w.revision,"   \
+    " w.lease_revision, w.plan_revision, w.seen_leases, w.planned_at, w.due_at,"     \
+    " w.expires_after_s, w.created_at, w.defined_at, w.last_event_at, w.expires_at," \
+    " clock_timestamp(), w.event_count, " WORLD_VERSION
 #define FROM_SESSION \
     " FROM workflow_session AS w WHERE w.tenant = $1 AND w.session_id = $2"
 
@@ -105,8 +106,9 @@ static const struct db_statement write_plan = {
 
 static const struct db_statement write_due = {
     "write_session_due",
-    "UPDATE workflow_session SET due_at = $3"
-    " WHERE tenant = $1 AND session_id = $2 AND plan_revision = $4",
+    "UPDATE workflow_session SET due_at = $3,"
+    " plan_revision = plan_revision + CASE WHEN $5 THEN 1 ELSE 0 END WHERE tenant = $1 "
+    "AND session_id = $2 AND plan_revision = $4",
     0};
 
 static const struct db_statement write_seen = {
@@ -283,11 +285,11 @@ enum error_code store_session_plan(struct db_session *s, const char *tenant,
 
 enum error_code store_session_due(struct db_session *s, const char *tenant,
                                   const char *session_id, double due_at_s,
-                                  uint64_t plan_revision, struct error *err)
+                                  uint64_t plan_revision, bool raise, struct error *err)
 {
     return db_run(s, &write_due,
                   DB_PARAMS(db_text(tenant), db_text(session_id), db_instant(due_at_s),
-                            db_integer(plan_revision)),
+                            db_integer(plan_revision), db_boolean(raise)),
                   NULL, err);
 }
 
@@ -299,6 +301,39 @@ enum error_code store_session_seen(struct db_session *s, const char *tenant,
                   DB_PARAMS(db_text(tenant), db_text(session_id), db_integer(seen_leases),
                             db_integer(plan_revision)),
                   NULL, err);
+}
+
+/* ---- who waits ---- */
+
+#define T struct store_session_version
+static const struct db_column asked_columns[] = {DB_COLUMN(T, tenant, DB_TEXT),
+                                                 DB_COLUMN(T, session_id, DB_TEXT),
+                                                 DB_COLUMN(T, number, DB_INTEGER),
+                                                 {0}};
+static const struct db_column version_columns[] = {
+    DB_COLUMN(T, number, DB_INTEGER),
+    DB_COLUMN(T, revision, DB_INTEGER),
+    DB_COLUMN(T, world_version, DB_INTEGER),
+    DB_COLUMN(T, plan_revision, DB_INTEGER),
+    {0}};
+#undef T
+
+/* $1, the tenant of the service itself, is not looked at: they are of many. */
+static const struct db_statement select_versions = {
+    "select_session_versions",
+    "SELECT q.number, w.revision, " WORLD_VERSION ", w.plan_revision FROM unnest($2, $3,"
+    " $4) AS q(tenant, session_id, number) JOIN workflow_session AS w"
+    " ON w.tenant = q.tenant AND w.session_id = q.session_id WHERE $1::text IS NOT NULL",
+    DB_REPEATABLE};
+
+enum error_code store_session_versions(struct db_session *s,
+                                       const struct store_session_version *asked,
+                                       size_t count, struct store_session_version **list,
+                                       size_t *found, struct arena *a, struct error *err)
+{
+    return db_list_rows(s, &select_versions, "", asked_columns, sizeof(*asked), asked,
+                        count, version_columns, sizeof(**list), (void **)list, found, a,
+                        err);
 }
 
 /* ---- events ---- */

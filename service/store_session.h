@@ -75,15 +75,27 @@ enum error_code store_session_advance(struct db_session *s, const char *tenant,
                                       uint64_t event_count, bool event,
                                       struct error *err);
 
+/* Versions of sessions of any tenants, for who waits: of those that are there. */
+struct store_session_version {
+    const char *tenant, *session_id;
+    uint64_t number; /* the caller's; comes back */
+    uint64_t revision, world_version, plan_revision;
+};
+enum error_code store_session_versions(struct db_session *s,
+                                       const struct store_session_version *asked,
+                                       size_t count, struct store_session_version **list,
+                                       size_t *found, struct arena *a, struct error *err);
+
 /* Writes the plan, if its revision is still plan_revision - 1; *written. */
 enum error_code store_session_plan(struct db_session *s, const char *tenant,
                                    const struct store_session *session, bool *written,
                                    struct error *err);
 
-/* When the answer may change again. */
+/* When the answer may change again; with `raise` it has changed, too. Nothing if the plan
+ * is another one. */
 enum error_code store_session_due(struct db_session *s, const char *tenant,
                                   const char *session_id, double due_at_s,
-                                  uint64_t plan_revision, struct error *err);
+                                  uint64_t plan_revision, bool raise, struct error *err);
 
 /* The plan knows of that world_version: what was changed since is the session's own. */
 enum error_code store_session_seen(struct db_session *s, const char *tenant,

@@ -31,7 +31,8 @@ struct session_waiting {
 };
 
 /* starts[i]: row i is to start now. `capacity` has HUGE_VAL for what is not limited; rows
- * are in the order of the plan. O(rows x holds^2 x amounts), on the budget. */
+ * are in the order of the plan. O(rows x holds^2 x
+ * amounts), on the budget. */
 void session_host_starts(const double *capacity, size_t amount_count,
                          const struct session_hold *holds, size_t hold_count,
                          const struct session_waiting *rows, size_t row_count,

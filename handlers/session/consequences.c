@@ -3,7 +3,7 @@
  */
 #include "handlers/session/events.h"
 
-#include "handlers/session/lease_of.h"
+#include "handlers/session_run/lease_of.h"
 #include "models/base/names.h"
 #include "service/records/records.h"
 

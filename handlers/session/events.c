@@ -8,15 +8,14 @@
 
 #include "handlers/history/bulk.h"
 #include "models/base/names.h"
-#include "service/clock.h"
+#include "service/config.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const double AHEAD_S = 1;            /* a clock that is right */
-static const uint64_t STORED_MAX = 5000000; /* events of a session */
+static const double AHEAD_S = 1; /* a clock that is right */
 
 /* ---- what is wrong with one ---- */
 
@@ -26,16 +25,16 @@ static void check_needed(struct record_check *check, const struct session_event 
     bool of_task = session_is_of_task(e->kind);
 
     if (of_task && !e->task_id)
-        record_mistake(check, "/task_id", ITEM_REQUIRED, "%s is of a task",
+        record_mistake(check, "task_id", ITEM_REQUIRED, "%s is of a task",
                        session_kind_names[e->kind]);
     if ((!of_task || e->kind == SESSION_STARTED) && !e->resource_id)
-        record_mistake(check, "/resource_id", ITEM_REQUIRED, "%s names its resource",
+        record_mistake(check, "resource_id", ITEM_REQUIRED, "%s names its resource",
                        session_kind_names[e->kind]);
     if (e->kind == SESSION_PROGRESS && isnan(e->progress_ratio))
-        record_mistake(check, "/progress_ratio", ITEM_REQUIRED,
+        record_mistake(check, "progress_ratio", ITEM_REQUIRED,
                        "it says how much is done");
     if (e->kind == SESSION_HOST_SPEED && isnan(e->mips_total))
-        record_mistake(check, "/mips_total", ITEM_REQUIRED, "it says the speed");
+        record_mistake(check, "mips_total", ITEM_REQUIRED, "it says the speed");
 }
 
 static void check_event(struct record_check *check, const void *item)
@@ -43,9 +42,9 @@ static void check_event(struct record_check *check, const void *item)
     const struct session_event *e = item;
 
     check_needed(check, e);
-    record_check_whole(check, "/exit_code", e->exit_code);
+    record_check_whole(check, "exit_code", e->exit_code);
     if (e->observed_at_s > check->now_s + STORE_FUTURE_MAX_S)
-        record_mistake(check, "/observed_at", ITEM_OUT_OF_BOUNDS,
+        record_mistake(check, "observed_at", ITEM_OUT_OF_BOUNDS,
                        "more than a day ahead of the service's clock; seconds, not "
                        "milliseconds, are meant");
 }
@@ -289,6 +288,7 @@ static enum error_code store_locked(struct db_session *db, void *context,
     struct storing *s = context;
     struct request *rq = s->rq;
     const char *tenant = rq->principal.tenant, *id = rq->path_value[0];
+    const struct config *config = rq->service->config;
     struct known known = {0};
     bool found;
 
@@ -305,9 +305,9 @@ static enum error_code store_locked(struct db_session *db, void *context,
     TRY(read_names(s));
     TRY(find_known(s, db, &known));
     sort_out(s, &known);
-    if (s->run.row.event_count + s->fresh_count > STORED_MAX)
-        return fail(err, ERR_TOO_LARGE, "", "a session has %llu events at most",
-                    (unsigned long long)STORED_MAX);
+    if (s->run.row.event_count + s->fresh_count > config->workflow_session_events)
+        return fail(err, ERR_TOO_LARGE, "", "a session has %zu events at most",
+                    config->workflow_session_events);
     s->out->stored = s->fresh_count;
     s->out->revision = s->run.row.revision + s->fresh_count;
     if (s->fresh_count == 0)
@@ -338,6 +338,31 @@ static void keep_form_mistakes(struct storing *s, const struct bulk_answer *form
     s->refused_before = s->mistake_count;
 }
 
+/* Mistakes have their places in the body. */
+static enum error_code accept(struct request *rq, const struct json_lines *in,
+                              const char *pointer, struct bulk_items *items,
+                              struct bulk_answer *form)
+{
+    struct error found = {.arena = rq->arena};
+    struct request aside = *rq;
+    enum error_code code;
+
+    aside.err = &found;
+    code =
+        bulk_accept(&aside, in, sizeof(struct session_event), check_event, items, form);
+    rq->ingested = aside.ingested;
+    if (code == OK)
+        return OK;
+    if (!found.first) {
+        *rq->err = found;
+        return code;
+    }
+    for (const struct error_item *i = found.first; i; i = i->next)
+        invalid_again(rq->err, pointer, i);
+    rq->err->item_count += found.item_count - rq->err->item_count;
+    return rq->err->code;
+}
+
 enum error_code session_events_store(struct request *rq, const struct json_lines *in,
                                      const char *pointer,
                                      struct session_events_answer *answer)
@@ -350,7 +375,7 @@ enum error_code session_events_store(struct request *rq, const struct json_lines
     if (in->count + in->refused_count > SESSION_EVENTS_MAX)
         return fail(rq->err, ERR_TOO_LARGE, "", "more than %d events",
                     SESSION_EVENTS_MAX);
-    TRY(bulk_accept(rq, in, sizeof(struct session_event), check_event, &items, &form));
+    TRY(accept(rq, in, pointer, &items, &form));
     s.mistakes = NEW(rq->arena, struct session_mistake, form.error_count + items.count);
     keep_form_mistakes(&s, &form);
     answer->received = form.received;

@@ -2,7 +2,7 @@
 #ifndef GRIDPLAN_SESSION_EVENTS_H
 #define GRIDPLAN_SESSION_EVENTS_H
 
-#include "handlers/session/run.h"
+#include "handlers/session_run/run.h"
 
 struct session_events_answer {
     uint64_t revision, received, stored, duplicates, refused;

@@ -8,7 +8,7 @@
  */
 #include "handlers/session/next.h"
 
-#include "handlers/session/lease_of.h"
+#include "handlers/session_run/lease_of.h"
 
 struct granting {
     struct session_run *run;

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+static const double DUE_S = 1e-3; /* what is due sooner or later by less is not written */
+
 enum { QUEUE_DEPTH = 8, QUEUE_DEPTH_MAX = 1000, CANDIDATES_MAX = 1000000 };
 
 /* ---- what is asked ---- */
@@ -428,14 +430,19 @@ static const char *etag_of(const struct store_session *row, struct arena *a)
                         (unsigned long long)row->plan_revision);
 }
 
+/* What becomes of a request that names an ETag. */
+enum condition { ANOTHER, SAME, LATER };
+
 /* From one row: nothing has happened, and nothing is due. */
-static enum error_code is_unchanged(struct request *rq, bool *unchanged)
+static enum error_code check_condition(struct request *rq, double wait_s,
+                                       enum condition *condition)
 {
     struct store_session head;
+    struct request_wait what;
     struct db_session *db;
     const char *tag;
 
-    *unchanged = false;
+    *condition = ANOTHER;
     if (!rq->message->if_none_match)
         return OK;
     TRY(request_db(rq, &db));
@@ -443,24 +450,35 @@ static enum error_code is_unchanged(struct request *rq, bool *unchanged)
                            rq->err));
     TRY(session_check_expiry(&head, rq->err));
     tag = etag_of(&head, rq->arena);
-    *unchanged = etag_matches_weakly(rq->message->if_none_match, tag) &&
-                 head.due_at_s > head.now_s;
-    if (*unchanged)
+    if (!etag_matches_weakly(rq->message->if_none_match, tag) ||
+        !(head.due_at_s > head.now_s)) {
+        if (request_wait_over(rq))
+            *condition = LATER;
+        return OK;
+    }
+    what = (struct request_wait){head.session_id, head.revision, head.world_version,
+                                 head.plan_revision, head.due_at_s - head.now_s};
+    *condition = wait_s > 0 && request_wait(rq, &what, wait_s) ? LATER : SAME;
+    if (*condition == SAME)
         reply_header_add(rq->reply, "ETag", tag);
     return OK;
 }
 
+/* What was due has another ETag: a start that was planned for now is news. */
 static enum error_code write_due(struct session_run *run,
                                  const struct session_choice *choice)
 {
     double due_at_s = run->now_s + choice->ask_again_in_s;
+    bool was_due = !choice->is_fresh && run->row.due_at_s <= run->now_s;
     struct db_session *db;
 
-    if (fabs(run->row.due_at_s - due_at_s) < 1e-3)
+    if (fabs(run->row.due_at_s - due_at_s) < DUE_S)
         return OK;
     TRY(request_db(run->rq, &db));
-    return store_session_due(db, run->rq->principal.tenant, run->row.session_id, due_at_s,
-                             run->row.plan_revision, run->rq->err);
+    TRY(store_session_due(db, run->rq->principal.tenant, run->row.session_id, due_at_s,
+                          run->row.plan_revision, was_due, run->rq->err));
+    run->row.plan_revision += was_due;
+    return OK;
 }
 
 /* ---- handlers ---- */
@@ -481,15 +499,15 @@ enum error_code get_session_next(struct request *rq, const void *in, void *out)
                                 .resource_id_count = query->resource_id_count};
     struct session_choice choice;
     struct session_run run;
-    bool unchanged = false;
+    enum condition condition = ANOTHER;
 
     (void)in;
     if (isnan(at.now_s) && at.revision == JSON_NO_INTEGER)
-        TRY(is_unchanged(rq, &unchanged));
-    if (unchanged) {
+        TRY(check_condition(rq, query->wait_s, &condition));
+    if (condition == SAME)
         rq->reply->status = 304;
+    if (condition != ANOTHER)
         return OK;
-    }
     TRY(session_run_read(&run, rq, &at, false));
     TRY(session_choose(&run, &wish, &choice));
     fill(&run, &choice, out);

@@ -5,7 +5,7 @@
 #define GRIDPLAN_SESSION_NEXT_H
 
 #include "handlers/session/events.h"
-#include "handlers/session/starts.h"
+#include "handlers/session_run/starts.h"
 
 struct session_plan_info {
     uint64_t revision;

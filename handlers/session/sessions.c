@@ -2,12 +2,14 @@
 #include "handlers/session/sessions.h"
 
 #include "handlers/common/page.h"
-#include "handlers/session/plan.h"
+#include "handlers/session_run/plan.h"
+#include "service/config.h"
 #include "service/etag.h"
+#include "service/service.h"
 
 #include <string.h>
 
-enum { ID_MAX_BYTES = 200, SESSIONS_MAX = 10000 };
+enum { ID_MAX_BYTES = 200 };
 #define ID_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-"
 
 struct session_info {
@@ -137,10 +139,11 @@ static enum error_code check_definition(struct session_run *run,
 static enum error_code is_same(struct request *rq, const char *left, const char *right,
                                bool *same)
 {
+    static const char *const all[] = {NULL};
     const char *const *pointers;
     size_t count;
 
-    TRY(json_differences(left, right, NULL, 1, &pointers, &count, rq->arena, rq->err));
+    TRY(json_differences(left, right, all, 1, &pointers, &count, rq->arena, rq->err));
     *same = count == 0;
     return OK;
 }
@@ -176,10 +179,10 @@ static enum error_code make_new(struct putting *p, struct db_session *db,
         return fail(err, ERR_STALE, "", "there is no session '%.200s' to replace",
                     p->wanted.session_id);
     TRY(store_session_count(db, rq->principal.tenant, &count, rq->arena, err));
-    if (count >= SESSIONS_MAX)
+    if (count >= rq->service->config->workflow_sessions)
         return fail(err, ERR_CONFLICT, "",
-                    "there are %d workflow sessions already; delete what has ended",
-                    SESSIONS_MAX);
+                    "there are %zu workflow sessions already; delete what has ended",
+                    rq->service->config->workflow_sessions);
     return store_session_create(db, rq->principal.tenant, &p->wanted, &p->made, err);
 }
 

@@ -2,7 +2,7 @@
 #ifndef GRIDPLAN_SESSIONS_H
 #define GRIDPLAN_SESSIONS_H
 
-#include "handlers/session/run.h"
+#include "handlers/session_run/run.h"
 
 extern const struct json_object session_info_json;
 extern const struct json_object sessions_query_json, sessions_page_json;

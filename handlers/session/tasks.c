@@ -4,8 +4,10 @@
 #include "handlers/session/sessions.h"
 
 #include "handlers/history/bulk.h"
-#include "handlers/session/plan.h"
+#include "handlers/session_run/plan.h"
 #include "models/base/names.h"
+#include "service/config.h"
+#include "service/service.h"
 
 #include <string.h>
 
@@ -140,7 +142,11 @@ static enum error_code check_graph(struct adding *x)
 
     run.definition = x->run.definition;
     run.revision = INT64_MAX;
+    run.now_s = run.row.now_s;
     TRY(session_tasks_read(&run));
+    session_fold_begin(&run.fold, 0, NULL, x->rq->arena); /* nothing has happened */
+    session_state_of(run.graph, run.task_count, &run.fold, &run.state, &x->rq->finish,
+                     x->rq->arena);
     TRY(session_world(&run));
     return session_request_check(&run);
 }
@@ -150,6 +156,7 @@ static enum error_code add_locked(struct db_session *db, void *context, struct e
     struct adding *x = context;
     struct request *rq = x->rq;
     const char *tenant = rq->principal.tenant, *id = rq->path_value[0];
+    size_t most = rq->service->config->workflow_session_tasks;
     bool found;
 
     *x->out =
@@ -171,9 +178,8 @@ static enum error_code add_locked(struct db_session *db, void *context, struct e
     x->out->revision = x->run.row.revision;
     for (size_t i = 0; i < x->items->count; i++)
         add_one(x, i);
-    if (x->run.task_count + x->count > WORKFLOW_TASKS_MAX)
-        return fail(err, ERR_TOO_LARGE, "", "a session has %d tasks at most",
-                    WORKFLOW_TASKS_MAX);
+    if (x->run.task_count + x->count > most)
+        return fail(err, ERR_TOO_LARGE, "", "a session has %zu tasks at most", most);
     if (x->count == 0)
         return OK;
     TRY(store_session_tasks_write(db, tenant, x->list, x->count, rq->arena, err));

@@ -1,5 +1,5 @@
 /* session_json.c - how runs of workflows, their events and answers look in JSON. */
-#include "handlers/session/session_json.h"
+#include "handlers/session_run/session_json.h"
 
 /* ---- the definition ---- */
 

@@ -4,7 +4,7 @@
  * replan_max_interval_s, but always for replan_min_interval_s. Until then each host goes
  * on with its tasks in the order of the plan (algorithms/session/host.h).
  */
-#include "handlers/session/starts.h"
+#include "handlers/session_run/starts.h"
 
 #include "algorithms/session/host.h"
 #include "models/base/names.h"

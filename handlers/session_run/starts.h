@@ -3,7 +3,7 @@
 #ifndef GRIDPLAN_SESSION_STARTS_H
 #define GRIDPLAN_SESSION_STARTS_H
 
-#include "handlers/session/plan.h"
+#include "handlers/session_run/plan.h"
 
 struct session_basis {
     const char *source;

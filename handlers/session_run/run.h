@@ -4,7 +4,7 @@
 #ifndef GRIDPLAN_SESSION_RUN_H
 #define GRIDPLAN_SESSION_RUN_H
 
-#include "handlers/session/session_json.h"
+#include "handlers/session_run/session_json.h"
 #include "handlers/snapshots/lease_view.h"
 
 struct session_run {

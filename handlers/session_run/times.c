@@ -9,7 +9,7 @@
  * least squares through their run times, not falling, and not below a twentieth of the
  * mean.
  */
-#include "handlers/session/run.h"
+#include "handlers/session_run/run.h"
 
 #include "models/base/names.h"
 

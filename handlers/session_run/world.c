@@ -1,7 +1,7 @@
 /* world.c - the hosts of a run as they are now: the snapshot, what events say of hosts,
  * what others hold, and processes of the run that should not be running.
  */
-#include "handlers/session/run.h"
+#include "handlers/session_run/run.h"
 
 #include "handlers/common/snapshot_json.h"
 #include "models/base/names.h"

@@ -7,7 +7,7 @@
 #ifndef GRIDPLAN_SESSION_LEASE_OF_H
 #define GRIDPLAN_SESSION_LEASE_OF_H
 
-#include "handlers/session/run.h"
+#include "handlers/session_run/run.h"
 
 struct session_leases {
     struct request *rq;

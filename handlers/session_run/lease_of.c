@@ -1,5 +1,5 @@
 /* lease_of.c - what a run holds of a stored snapshot: a lease for each attempt. */
-#include "handlers/session/lease_of.h"
+#include "handlers/session_run/lease_of.h"
 
 #include "models/base/names.h"
 #include "models/snapshot_at.h"

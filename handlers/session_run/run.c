@@ -1,5 +1,5 @@
 /* run.c - a stored run of a workflow as it is at one revision and one instant. */
-#include "handlers/session/run.h"
+#include "handlers/session_run/run.h"
 
 #include "models/base/names.h"
 

@@ -5,7 +5,7 @@
  * has no more, have no place in a schedule, nor has what depends on them: they are left
  * out, as are those that failed, were cancelled or are blocked.
  */
-#include "handlers/session/plan.h"
+#include "handlers/session_run/plan.h"
 
 #include "algorithms/workflow/list.h"
 #include "handlers/workflow/workflow_progress.h"

@@ -4,7 +4,7 @@
 #ifndef GRIDPLAN_SESSION_PLAN_H
 #define GRIDPLAN_SESSION_PLAN_H
 
-#include "handlers/session/run.h"
+#include "handlers/session_run/run.h"
 #include "handlers/workflow/workflow_schedules.h"
 
 /* A task of the plan that had not ended: in the order of starts. Seconds from the plan's

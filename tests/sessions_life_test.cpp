@@ -1,0 +1,541 @@
+// sessions_life_test.cpp - sessions from their definition to their end: what is refused,
+// what is the same twice, conditions, replays, replicas.
+#include "tests/sessions_api_support.hpp"
+
+#include <algorithm>
+#include <thread>
+
+extern "C" {
+#include "models/base/rng.h"
+}
+
+using namespace session_api;
+using nlohmann::json;
+
+namespace
+{
+
+std::string definition(const std::string &tasks, const std::string &more = "",
+                       const std::string &hosts = two_hosts)
+{
+    return "{\"workflow\":{\"tasks\":" + tasks +
+           "},\"snapshot\":{\"resources\":" + hosts + "}" + more + "}";
+}
+
+} // namespace
+
+TEST_CASE("a session is made, is the same, is replaced, and ends", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+    json made = s.get(s.path).json();
+    std::string tag = s.get(s.path).headers["ETag"];
+
+    CHECK(made["status"] == "running");
+    CHECK(made["revision"] == 0);
+    CHECK(made["counts"]["idle"] == 3);
+    CHECK(made["application_id"] == s.id);
+    // The same with members in another order.
+    api_reply again = s.put("{\"snapshot\":{\"resources\":" + std::string(two_hosts) +
+                            "},\"workflow\":{\"tasks\":" + five_tasks + "}}");
+    CHECK(again.status == 200);
+    CHECK(again.json()["revision"] == 0);
+    CHECK(again.headers["ETag"] == tag);
+    CHECK(s.put(definition(five_tasks), {{"if_none_match", "*"}}).status == 412);
+
+    s.started("1", 0, "a", "n2");
+    api_reply other =
+        s.put(definition(R"([{"id":"a"},{"id":"z"}])"), {{"if_match", tag}});
+    CHECK(other.status == 412);
+    other = s.put(definition(R"([{"id":"a"},{"id":"z"}])",
+                             R"(,"application_id":"app","running_max":1,)"
+                             R"("expires_after_s":60)"));
+    CHECK(other.status == 200);
+    CHECK(other.json()["revision"] == 2);
+    CHECK(other.json()["counts"]["running"] == 1);
+    CHECK(other.json()["counts"]["ready"] == 1);
+    json page = s.get("/v1/workflow-sessions?application_id=app&page_size=1000").json();
+    CHECK(std::any_of(page["items"].begin(), page["items"].end(),
+                      [&](const json &x) { return x["session_id"] == s.id; }));
+    page = s.get("/v1/workflow-sessions?application_id=app&status=finished").json();
+    CHECK(std::none_of(page["items"].begin(), page["items"].end(),
+                       [&](const json &x) { return x["session_id"] == s.id; }));
+    CHECK(s.starts(s.get(s.path + "/next").json()).empty()); // running_max
+
+    CHECK(s.call("DELETE", s.path).status == 204);
+    CHECK(s.get(s.path).status == 404);
+    CHECK(s.post(s.path + "/events", R"({"event_id":"1","kind":"host_up",)"
+                                     R"("observed_at":1,"resource_id":"n1"})")
+              .status == 404);
+}
+
+TEST_CASE("an expired session is gone, but for its reading and its end", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+
+    {
+        error err{};
+        db_options options{};
+        db *d = nullptr;
+        std::string url = test_database_url();
+        options.conninfo = url.c_str();
+        options.pool_size = 1;
+        options.connect_timeout_s = 2;
+        options.wait_timeout_s = 5;
+        REQUIRE(db_create(&options, &d, &err) == OK);
+        test_arena a;
+        db_session *c = db_session_create(d, nullptr, a);
+        REQUIRE(db_execute(c,
+                           ("UPDATE workflow_session SET expires_at = now() WHERE "
+                            "session_id = '" +
+                            s.id + "'")
+                               .c_str(),
+                           &err) == OK);
+        db_session_close(c);
+        db_close(d);
+    }
+    CHECK(s.get(s.path).json()["status"] == "expired");
+    CHECK(s.get(s.path + "/next").status == 410);
+    CHECK(s.get(s.path + "/tasks").status == 410);
+    CHECK(s.get(s.path + "/events").status == 410);
+    CHECK(s.post(s.path + "/starts", R"({"holder":"h"})").status == 410);
+    CHECK(s.post(s.path + "/tasks", R"({"id":"x"})").status == 410);
+    CHECK(s.put(definition(R"([{"id":"z"}])")).status == 201);
+    CHECK(s.get(s.path).json()["counts"]["ready"] == 1);
+}
+
+TEST_CASE("what is wrong with a definition is said where it is", "[api][db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    const std::string host = R"([{"id":"n"}])";
+    struct {
+        std::string body, pointer, code;
+    } cases[] = {
+        {definition(R"([{"id":"a","depends_on":["b"]},{"id":"b","depends_on":["a"]}])"),
+         "", "cycle"},
+        {definition(R"([{"id":"a","depends_on":["a"]}])"), "", "cycle"},
+        {definition(R"([{"id":"a"},{"id":"a"}])"), "/workflow/tasks/1/id", "duplicate"},
+        {R"({"workflow":{"tasks":[]}})", "/snapshot", "required"},
+        {R"({"workflow":{"tasks":[]},"snapshot":{"resources":[]},"snapshot_id":"x"})",
+         "/snapshot_id", "conflict"},
+        {R"({"workflow":{"tasks":[]},"snapshot_id":"there is none"})", "/snapshot_id",
+         "unknown_id"},
+        {definition("[]", R"(,"colour":1)"), "/colour", "unknown_member"},
+        {definition("[]", R"(,"algorithm":"balanced")"), "/algorithm",
+         "invalid_combination"},
+        {definition("[]", R"(,"algorithm":"nobody")"), "/algorithm", "unknown_algorithm"},
+        {definition("[]", R"(,"default_ref_s":0)"), "/default_ref_s", "out_of_bounds"},
+        {definition("[]", R"(,"replan_min_interval_s":3601)"), "/replan_min_interval_s",
+         "out_of_bounds"},
+        {definition("[]", R"(,"replan_max_interval_s":0.5)"), "/replan_max_interval_s",
+         "out_of_bounds"},
+        {definition("[]", R"(,"expires_after_s":59)"), "/expires_after_s",
+         "out_of_bounds"},
+        {definition(R"([{"id":"a","attempts_max":0}])"), "/workflow/tasks/0/attempts_max",
+         "out_of_bounds"},
+    };
+    for (const auto &c : cases) {
+        INFO(c.body);
+        api_reply r = a.call("PUT", "/v1/workflow-sessions/x", c.body);
+        INFO(r.body);
+        REQUIRE(r.status == (c.code == "unknown_id" ? 404 : 422));
+        CHECK(r.json()["errors"][0]["code"] == c.code);
+        if (!c.pointer.empty())
+            CHECK(r.json()["errors"][0]["pointer"] == c.pointer);
+    }
+    CHECK(a.call("PUT", "/v1/workflow-sessions/a~b", definition("[]")).status == 422);
+    CHECK(
+        a.call("PUT", "/v1/workflow-sessions/" + std::string(201, 'x'), definition("[]"))
+            .status == 422);
+    CHECK(a.get("/v1/workflow-sessions/x").status == 404);
+}
+
+TEST_CASE("what is wrong with events is said where it is", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+    auto event = [&](const std::string &more, const std::string &kind = "progress") {
+        return R"({"event_id":"x","kind":")" + kind + R"(","observed_at":1)" + more + "}";
+    };
+    struct {
+        std::string body, pointer, code;
+    } cases[] = {
+        {"[" + event(R"(,"task_id":"a","progress_ratio":1.2)") + "]", "/0/progress_ratio",
+         "out_of_bounds"},
+        {event(R"(,"resource_id":"n1","mips_total":0)", "host_speed"), "/mips_total",
+         "out_of_bounds"},
+        {event(R"(,"task_id":"a","attempt":0)", "ended"), "/attempt", "out_of_bounds"},
+        {event("", "ended"), "/task_id", "required"},
+        {event(R"(,"task_id":"a")", "started"), "/resource_id", "required"},
+        {event(R"(,"task_id":"a")"), "/progress_ratio", "required"},
+        {event(R"(,"resource_id":"n1")", "host_speed"), "/mips_total", "required"},
+        {"[" + event(R"(,"task_id":"a")", "ended") + R"(,{"event_id":"y","kind":"no"}])",
+         "/1/kind", "not_a_choice"},
+        {R"({"event_id":"x","kind":"ended","task_id":"a","observed_at":1772352000000})",
+         "/observed_at", "not_an_instant"},
+        {R"({"event_id":"x","kind":"ended","task_id":"a","observed_at":)" +
+             std::to_string(clock_wall_s() + 2 * 86400) + "}",
+         "/observed_at", "out_of_bounds"},
+    };
+    for (const auto &c : cases) {
+        INFO(c.body);
+        api_reply r = s.post(s.path + "/events", c.body);
+        INFO(r.body);
+        REQUIRE(r.status == 422);
+        CHECK(r.json()["errors"][0]["code"] == c.code);
+        CHECK(r.json()["errors"][0]["pointer"] == c.pointer);
+    }
+    CHECK(s.get(s.path).json()["revision"] == 0);
+
+    // Lines of NDJSON stand alone; so do events of unknown tasks and resources.
+    api_reply r = s.call("POST", s.path + "/events",
+                         event(R"(,"task_id":"a")", "ended") + "\n" + "{}\n" +
+                             R"({"event_id":"u","kind":"ended","observed_at":1,)"
+                             R"("task_id":"nobody"})" +
+                             "\n" +
+                             R"({"event_id":"v","kind":"host_up","observed_at":1,)"
+                             R"("resource_id":"nowhere"})",
+                         {{"content_type", "application/x-ndjson"}});
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    json answer = r.json();
+    CHECK(answer["received"] == 4);
+    CHECK(answer["stored"] == 1);
+    CHECK(answer["refused"] == answer["errors"].size() - 2); // of {} three are missing
+    CHECK(answer["errors"].back()["code"] == "unknown_id");
+    CHECK(answer["errors"].back()["event_id"] == "v");
+    CHECK(answer["errors"].back()["line"] == 4);
+    json log = s.get(s.path + "/events?after_seq=0&page_size=10").json()["items"];
+    REQUIRE(log.size() == 1);
+    CHECK(log[0]["event_id"] == "x");
+    CHECK(log[0]["seq"] == 1);
+    CHECK(s.get(s.path + "/events?after_seq=1").json()["items"].empty());
+}
+
+TEST_CASE("a clock ahead of the service's is said", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+    json answer = s.report(R"({"event_id":"1","kind":"ended","task_id":"a",)"
+                           R"("observed_at":)" +
+                           std::to_string(clock_wall_s() + 3600) + "}");
+
+    CHECK(answer["stored"] == 1);
+    REQUIRE(answer["warnings"].size() == 1);
+    CHECK(answer["warnings"][0].get<std::string>().find("clock_ahead: 1") == 0);
+}
+
+TEST_CASE("tasks come, change and go while a workflow runs", "[api][db]")
+{
+    NEED_DATABASE();
+    session s("", R"([{"id":"a","estimate_ref_s":4,"depends_on":["later"]}])",
+              R"(,"default_ref_s":10)");
+    auto add = [&](const std::string &body) {
+        api_reply r = s.post(s.path + "/tasks", body);
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return r.json();
+    };
+    json next = s.get(s.path + "/next").json();
+
+    CHECK(next["status"] == "stuck");
+    CHECK(next["warnings"][0].get<std::string>().find("unknown_dependency: 1") == 0);
+    CHECK(s.starts(next).empty());
+    json first = add(R"({"id":"later","class":"align"})");
+    CHECK(first["stored"] == 1);
+    CHECK(first["revision"] == 1);
+    next = s.get(s.path + "/next").json();
+    CHECK(s.starts(next) == list{"later@n2#1"});
+    CHECK(next["start"][0]["run_time_s"] == 5); // nothing is known of it
+    CHECK(next["start"][0]["run_time_basis"]["source"] == "default");
+
+    CHECK(add(R"({"id":"later","class":"align"})")["duplicates"] == 1);
+    json conflict = add(R"([{"id":"later","cpus":0.5},{"id":"b","default_ref_s":8}])");
+    CHECK(conflict["refused"] == 1);
+    CHECK(conflict["stored"] == 1);
+    CHECK(conflict["errors"][0]["code"] == "conflict");
+    CHECK(conflict["errors"][0]["pointer"] == "/0/id");
+    CHECK(conflict["errors"][0]["task_id"] == "later");
+    CHECK(add(R"({"id":"later","cpus":0.5,"replace":true})")["stored"] == 1);
+
+    api_reply cycle =
+        s.post(s.path + "/tasks",
+               R"([{"id":"c"},{"id":"later","depends_on":["a"],"replace":true}])");
+    CHECK(cycle.status == 422);
+    CHECK(cycle.json()["errors"][0]["code"] == "cycle");
+    CHECK(s.get(s.path + "/tasks").json()["items"].size() == 3);
+
+    CHECK(add(R"({"id":"b","remove":true})")["stored"] == 1);
+    CHECK(add(R"({"id":"b","remove":true})")["duplicates"] == 1);
+    CHECK(add(R"({"id":"nobody","remove":true})")["errors"][0]["code"] == "unknown_id");
+    CHECK(s.get(s.path).json()["counts"]["cancelled"] == 1);
+    json b = s.get(s.path + "/tasks?status=cancelled").json()["items"];
+    REQUIRE(b.size() == 1);
+    CHECK(b[0]["task_id"] == "b");
+}
+
+TEST_CASE("run times are learnt within a session, on the host before elsewhere",
+          "[api][db]")
+{
+    NEED_DATABASE();
+    std::string tasks = "[";
+    for (int i = 1; i <= 4; i++)
+        tasks += std::string(i > 1 ? "," : "") + R"({"id":"t)" + std::to_string(i) +
+                 R"(","class":"align","model":{"problem_size":)" +
+                 std::to_string(i * 10) + "}}";
+    session s("", tasks + R"(,{"id":"u","class":"align","depends_on":["t4"],)"
+                          R"("model":{"problem_size":100}}])");
+    auto run = [&](int i, const std::string &host, double lasted) {
+        std::string id = "t" + std::to_string(i);
+        s.started("s" + id, i * 100, id, host);
+        s.ended("e" + id, i * 100 + lasted, id);
+    };
+    auto time_of = [&](const std::string &host) {
+        json body = json::parse(s.get(s.path + "/request?now=" + s.at(1000)).body);
+        for (const auto &t : body["workflow"]["tasks"])
+            if (t["id"] == "u")
+                return t["etc_s"][host == "n2"].get<double>();
+        return -1.0;
+    };
+
+    CHECK(time_of("n1") == 60);
+    CHECK(time_of("n2") == 30);
+    run(1, "n2", 12);
+    CHECK(time_of("n2") == 12);
+    CHECK(time_of("n1") == 24); // 12 s at speed 2
+    run(2, "n2", 22);
+    CHECK(time_of("n2") == 17);
+    run(3, "n2", 32); // 2 + size, by three different sizes
+    CHECK(time_of("n2") == Approx(102));
+    CHECK(time_of("n1") == Approx(204));
+    run(4, "n1", 50);
+    CHECK(time_of("n1") == 50);
+}
+
+TEST_CASE("a plan holds until something unexpected happens", "[api][db]")
+{
+    NEED_DATABASE();
+    session s("", five_tasks,
+              R"(,"replan_min_interval_s":0,"replan_max_interval_s":3600)");
+    auto next = [&] { return s.get(s.path + "/next"); };
+    auto report = [&](const std::string &id, const std::string &more) {
+        s.report(R"({"event_id":")" + id + R"(","observed_at":)" +
+                 std::to_string(clock_wall_s()) + more + "}");
+    };
+    std::string planned = next().json()["plan"]["planned_at"],
+                tag = next().headers["ETag"];
+
+    CHECK(next().json()["plan"]["planned_at"] == planned);
+    CHECK(s.starts(next().json()) == list{"a@n2#1"});
+    CHECK(s.call("GET", s.path + "/next", "", {{"if_none_match", tag}}).status == 304);
+    report("1", R"(,"kind":"started","task_id":"a","resource_id":"n2")");
+    CHECK(s.call("GET", s.path + "/next", "", {{"if_none_match", tag}}).status == 200);
+    CHECK(next().json()["plan"]["planned_at"] == planned); // as planned
+    CHECK(s.starts(next().json()).empty());
+    report("2", R"(,"kind":"ended","task_id":"a")");
+    json after = next().json();
+    CHECK(after["plan"]["planned_at"] != planned);
+    CHECK(s.starts(after) == list{"b@n2#1", "c@n1#1"});
+    planned = after["plan"]["planned_at"];
+    report("3", R"(,"kind":"started","task_id":"b","resource_id":"n2")");
+    report("4", R"(,"kind":"progress","task_id":"b","progress_ratio":0.000001)");
+    CHECK(next().json()["plan"]["planned_at"] != planned); // its end is far away
+    planned = next().json()["plan"]["planned_at"];
+    report("5", R"(,"kind":"started","task_id":"c","resource_id":"n2")");
+    CHECK(next().json()["plan"]["planned_at"] != planned); // elsewhere
+    planned = next().json()["plan"]["planned_at"];
+    CHECK(s.ask("h", R"(,"candidate_task_ids":["d"])")["plan"]["planned_at"] != planned);
+}
+
+TEST_CASE("for a while a plan holds whatever happens", "[api][db]")
+{
+    NEED_DATABASE();
+    session s("", five_tasks, R"(,"replan_min_interval_s":3600)");
+    std::string planned = s.get(s.path + "/next").json()["plan"]["planned_at"];
+
+    s.started("1", 0, "a", "n2");
+    s.ended("2", 2, "a");
+    json next = s.get(s.path + "/next").json();
+    CHECK(next["plan"]["planned_at"] == planned);
+    // What the hosts had next in that plan, which can start now.
+    CHECK(s.starts(next) == list{"b@n2#1", "c@n1#1"});
+    CHECK(next["ask_again_in_s"].get<double>() >= 0.05);
+}
+
+TEST_CASE("grants are held for a while, and by one holder", "[api][db]")
+{
+    NEED_DATABASE();
+    session s("", R"([{"id":"a"},{"id":"b"},{"id":"c"}])", R"(,"running_max":2)");
+    json first = s.ask("H1", R"(,"hold_s":1,"max_count":1,"queue_depth":1)");
+
+    CHECK(first["start"].size() == 1);
+    CHECK(first["queues"][0]["tasks"].size() == 1);
+    json second = s.ask("H2", R"(,"resource_ids":["n1"])");
+    REQUIRE(second["start"].size() == 1); // running_max 2
+    CHECK(second["start"][0]["resource_id"] == "n1");
+    CHECK(s.ask("H3")["start"].empty());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+    json third = s.ask("H3");
+    CHECK(s.starts(third) == s.starts(first));
+}
+
+TEST_CASE("events that come with starts are stored first", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+    json answer = s.ask("h", R"(,"events":[{"event_id":"1","kind":"started",)"
+                             R"("observed_at":1772352000,"task_id":"a",)"
+                             R"("resource_id":"n2"},{"event_id":"2","kind":"ended",)"
+                             R"("observed_at":1772352002,"task_id":"a"},)"
+                             R"({"event_id":"3","kind":"ended","observed_at":1,)"
+                             R"("task_id":"x"}])");
+
+    CHECK(answer["events"]["stored"] == 2);
+    CHECK(answer["events"]["errors"][0]["pointer"] == "/events/2/task_id");
+    CHECK(answer["counts"]["done"] == 1);
+    CHECK(s.starts(answer) == list{"b@n2#1", "c@n1#1"});
+    api_reply wrong = s.post(s.path + "/starts", R"({"holder":"h","events":[{"event_id":)"
+                                                 R"("4","kind":"ended",)"
+                                                 R"("observed_at":1}]})");
+    CHECK(wrong.status == 422);
+    CHECK(wrong.json()["errors"][0]["pointer"] == "/events/0/task_id");
+}
+
+TEST_CASE("replays answer as of a revision and an instant", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+
+    s.started("1", 0, "a", "n2");
+    json then = s.next(1);
+    s.ended("2", 2, "a");
+    json replay = s.get(s.path + "/next?now=" + s.at(1) + "&revision=1").json();
+    CHECK(replay == then);
+    CHECK(replay["warnings"][0].get<std::string>().find("leases_not_replayed") == 0);
+    s.post(s.path + "/tasks", R"({"id":"f"})");
+    CHECK(s.get(s.path + "/next?now=" + s.at(1) + "&revision=1").json() == then);
+    CHECK(s.starts(s.get(s.path + "/next?now=" + s.at(0) + "&revision=0").json()) ==
+          list{"a@n2#1"});
+}
+
+TEST_CASE("an inline chart shows what ran, runs and will run", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+
+    s.started("1", 0, "a", "n2");
+    s.ended("2", 2, "a");
+    api_reply chart =
+        s.call("GET", s.path + "/plan?now=" + s.at(2), "", {{"accept", "image/svg+xml"}});
+    CHECK(chart.status == 200);
+    CHECK(chart.headers["Content-Type"].find("image/svg+xml") == 0);
+    CHECK(chart.body.find("<svg") != std::string::npos);
+}
+
+TEST_CASE("whatever the order and the replica, the answer is the same to the byte",
+          "[api][db]")
+{
+    NEED_DATABASE();
+    rng r = rng_stream(1, "session replicas");
+    api other(test_database_url());
+    int histories = is_shorter() ? 3 : 10;
+
+    for (int h = 0; h < histories; h++) {
+        std::vector<std::string> events;
+        std::string t = "177235200";
+        for (int i = 0; i < 12; i++) {
+            static const char *const tasks[] = {"a", "b", "c", "d", "e"};
+            static const char *const hosts[] = {"n1", "n2"};
+            std::string task = tasks[rng_index(&r, 5)], host = hosts[rng_index(&r, 2)];
+            std::string head = R"({"event_id":"e)" + std::to_string(i) +
+                               R"(","observed_at":)" + t +
+                               std::to_string(rng_index(&r, 10));
+            size_t kind = rng_index(&r, 6);
+            events.push_back(
+                kind < 3 ? head + R"(,"kind":"started","task_id":")" + task +
+                               R"(","resource_id":")" + host + R"(","attempt":)" +
+                               std::to_string(1 + rng_index(&r, 2)) + "}"
+                : kind == 3 ? head + R"(,"kind":"ended","task_id":")" + task + "\"}"
+                : kind == 4
+                    ? head + R"(,"kind":"failed","task_id":")" + task + "\"}"
+                    : head + R"(,"kind":"host_down","resource_id":")" + host + "\"}");
+        }
+        std::string want_next, want_plan;
+        for (int round = 0; round < 4; round++) {
+            session s;
+            for (size_t i = events.size(); i > 1; i--)
+                std::swap(events[i - 1], events[rng_index(&r, i)]);
+            for (size_t at = 0; at < events.size();) {
+                size_t count = std::min(events.size() - at, 1 + rng_index(&r, 4));
+                std::string body;
+                for (size_t i = 0; i < count; i++)
+                    body += (i ? "," : "[") + events[at + i];
+                if (at > 0)
+                    body += "," + events[rng_index(&r, at)]; // once more
+                api &to = rng_uniform(&r) < 0.5 ? static_cast<api &>(s) : other;
+                api_reply reply = to.post(s.path + "/events", body + "]");
+                REQUIRE(reply.status == 200);
+                at += count;
+            }
+            std::string now = "?now=" + s.at(10);
+            std::string next = s.get(s.path + "/next" + now).body;
+            std::string plan = other.get(s.path + "/plan" + now).body;
+            auto without_id = [&](std::string text) {
+                size_t at = text.find(s.id);
+                return text.erase(at, s.id.size());
+            };
+            next = without_id(next);
+            plan = without_id(plan);
+            if (round == 0) {
+                want_next = next;
+                want_plan = plan;
+            }
+            INFO("history " << h);
+            CHECK(next == want_next);
+            CHECK(plan == want_plan);
+            api_reply request = s.get(s.path + "/request" + now);
+            api_reply answer = s.post("/v1/workflow-schedules", request.body);
+            INFO(request.body);
+            REQUIRE(answer.status == 200);
+            for (const char *member : {"schedule", "unplaced", "objective"})
+                CHECK(raw_member(plan, member) == raw_member(answer.body, member));
+        }
+    }
+}
+
+TEST_CASE("sessions on one snapshot are never given the same amounts", "[api][db]")
+{
+    NEED_DATABASE();
+    stored_snapshot grid(R"([{"id":"n1","cpus":2},{"id":"n2","cpus":3}])");
+    std::string tasks = "[";
+    for (int i = 0; i < 12; i++)
+        tasks += std::string(i ? "," : "") + R"({"id":"t)" + std::to_string(i) +
+                 R"(","estimate_ref_s":5})";
+    tasks += "]";
+    session one(grid.id, tasks), two(grid.id, tasks);
+    std::vector<std::thread> holders;
+    std::atomic<int> wrong{0};
+
+    for (int i = 0; i < 4; i++)
+        holders.emplace_back([&, i] {
+            api mine(test_database_url());
+            const session &s = i % 2 ? one : two;
+            for (int round = 0; round < 3; round++)
+                if (mine.post(s.path + "/starts", "{\"holder\":\"h" + std::to_string(i) +
+                                                      "\",\"max_count\":2}")
+                        .status != 200)
+                    wrong++;
+        });
+    for (auto &h : holders)
+        h.join();
+    CHECK(wrong == 0);
+    std::map<std::string, double> taken;
+    for (const auto &lease : grid.leases())
+        for (const auto &p : lease["placements"])
+            taken[p["resource_ids"][0]] += p["cpus"].get<double>();
+    CHECK(taken["n1"] <= 2);
+    CHECK(taken["n2"] <= 3);
+    CHECK(taken["n1"] + taken["n2"] >= 4); // the last asked with all news
+}
