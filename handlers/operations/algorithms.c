@@ -36,7 +36,7 @@ const struct policy_family policy_families[] = {
     {"plan", "/v1/rescheduling-plans", plan_policies, NULL},
     {"prediction", "/v1/predictions", progress_policies, NULL},
     {"queue", "/v1/queue-orders", queue_policies, NULL},
-    {"cluster_queue", "/v1/queue-orders", cluster_policies, NULL},
+    {"queue", "/v1/queue-orders", cluster_policies, NULL},
     {"replication", "/v1/replica-counts", replication_policies, NULL},
     {"scan", "/v1/queue-scans", co_scan_policies, NULL},
     {"vm", "/v1/simulations", vm_policies, NULL},

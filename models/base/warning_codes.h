@@ -62,6 +62,7 @@
     X(no_history, "Nothing is stored of what was asked for")                           \
     X(no_load_history, "No load samples are stored of these resources")                \
     X(no_samples, "Resources or links without samples are left out")                   \
+    X(no_time_limit, "Jobs and their partitions have no time limit; a year is taken")  \
     X(not_learnt, "Records from which no model learns")                                \
     X(not_repeatable,                                                                  \
       "The time limit ended the search; another run may decide otherwise")             \
@@ -111,6 +112,8 @@
     X(truncated, "A list of the answer is shortened")                                  \
     X(unknown_amount, "Jobs need an amount that nothing has")                          \
     X(unknown_attribute, "No resource has an attribute that an expression names")      \
+    X(unknown_dependency,                                                              \
+      "Jobs that others wait for are not known, and taken to be gone")                 \
     X(unknown_variable, "A variable in a file name stays as it is")                    \
     X(unlimited, "Jobs take nothing of what their resource limits")                    \
     X(unplaced, "How many jobs have no place, and why")                                \
