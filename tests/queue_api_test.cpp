@@ -846,7 +846,7 @@ TEST_CASE("exactly one form of a queue is given", "[queue][api]")
         "reservations": [{"id": "x", "processors": 1, "start_s": 1, "end_s": 5}],
         "jobs": [{"id": "j", "processors": 1, "submit_s": 0, "planned_start_s": 3}]})") ==
           list{"/now_s", "/running", "/reservations", "/jobs/0/processors",
-               "/jobs/0/submit_s", "/jobs/0/planned_start_s"});
+               "/jobs/0/submit_s"});
     CHECK(wrong(R"({"processors": 2, "finished_jobs": [{"id": "f"}],
         "jobs": [{"id": "j", "cpus": 2, "estimate_s": 1},
                  {"id": "k", "processors": 1, "nodes": 2}]})") ==
@@ -918,4 +918,93 @@ TEST_CASE("options of a queue are for one form or the other, and said", "[queue]
     CHECK(a.post("/v1/queue-orders",
                  R"({"processors": 4, "options": {"plan_with": "guess"}, "jobs": []})")
               .pointers() == std::vector<std::string>{"/options/plan_with"});
+}
+
+TEST_CASE("promises on a snapshot go out and come back", "[queue][api]")
+{
+    api a;
+    json body = json::parse(R"({"algorithm": "conservative",
+        "snapshot": {"resources": [
+            {"id": "n", "cpus": 4, "running": [{"id": "r", "cpus": 4,
+                                                "expected_end_s": 100}]},
+            {"id": "m", "cpus": 1}]},
+        "jobs": [{"id": "a", "cpus": 4, "estimate_s": 50},
+                 {"id": "b", "cpus": 1, "estimate_s": 20},
+                 {"id": "c", "cpus": 1, "estimate_s": 30}]})");
+    auto answer = [&] {
+        api_reply r = a.post("/v1/queue-orders", body.dump());
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return r.json();
+    };
+    json told = answer();
+    REQUIRE(told["starts"].size() == 1);
+    CHECK(told["starts"][0]["job_id"] == "b");
+    REQUIRE(told["waiting"].size() == 2);
+    CHECK(told["waiting"][0]["planned_start_s"] == 100);
+    CHECK(told["waiting"][0]["planned_resource_ids"] == json::parse(R"(["n"])"));
+    CHECK(told["waiting"][1]["planned_start_s"] == 20);
+    CHECK(told["waiting"][1]["planned_resource_ids"] == json::parse(R"(["m"])"));
+
+    // Ten seconds later b runs, and r will end late; d comes, and is small.
+    body["snapshot"]["resources"][0]["running"][0]["expected_end_s"] = 95;
+    body["snapshot"]["resources"][1]["running"] = {
+        {{"id", "b"}, {"cpus", 1}, {"expected_end_s", 10}}};
+    body["jobs"] = json::array();
+    for (int i : {0, 1}) {
+        const json &w = told["waiting"][(size_t)i];
+        body["jobs"].push_back(
+            {{"id", w["job_id"]},
+             {"cpus", i ? 1 : 4},
+             {"estimate_s", i ? 30 : 50},
+             {"planned_start_s", w["planned_start_s"].get<double>() - 10},
+             {"planned_resource_ids", w["planned_resource_ids"]}});
+    }
+    body["jobs"].push_back({{"id", "d"}, {"cpus", 1}, {"estimate_s", 15}});
+    json kept = answer();
+    REQUIRE(kept["waiting"].size() == 3);
+    CHECK(kept["waiting"][0]["planned_start_s"] == 95);
+    CHECK(kept["waiting"][0]["promise_broken"] ==
+          json::parse(R"({"by_s": 5, "blocking_job_id": "r"})"));
+    CHECK(kept["waiting"][1]["planned_start_s"] == 10);
+    CHECK_FALSE(kept["waiting"][1].contains("promise_broken"));
+    CHECK(kept["waiting"][2]["planned_start_s"] == 40);
+    CHECK(warnings(kept) ==
+          std::vector<std::string>{"promise_broken: 1 job(s) do not start when they were "
+                                   "promised to, by planned_start_s"});
+
+    // Other policies promise nothing.
+    body["algorithm"] = "easy";
+    body["options"] = {{"compress", false}};
+    json ignored = answer();
+    CHECK_FALSE(ignored["waiting"][0].contains("planned_start_s"));
+    CHECK_FALSE(ignored["waiting"][0].contains("planned_resource_ids"));
+    CHECK(warnings(ignored) ==
+          std::vector<std::string>{
+              "ignored: planned_start_s of 2 job(s), first /jobs/0/planned_start_s: easy "
+              "makes no promises, conservative does",
+              "ignored: /options/compress: easy makes no promises, conservative does"});
+    body["algorithm"] = "conservative";
+
+    // A gap that is kept, and said.
+    body["snapshot"]["resources"][0]["running"] = json::array();
+    json d = body["jobs"][2];
+    body["jobs"] = {body["jobs"][0], body["jobs"][1]};
+    json still = answer();
+    CHECK(still["waiting"][0]["planned_start_s"] == 90);
+    CHECK(still["waiting"][0]["detail"] ==
+          "keeps the start that it was promised; nobody is in its way now");
+    body["options"] = {{"compress", true}};
+    CHECK(answer()["starts"][0]["job_id"] == "a");
+
+    // What makes no sense, and what is planned anew.
+    body["jobs"][0]["group"] = {{"id", "g"}, {"policy", "gang"}};
+    CHECK(answer()["warnings"].dump().find("planned_start_s of 1 job(s) of gangs") !=
+          std::string::npos);
+    body["jobs"][0]["planned_start_s"] = -31536001;
+    d["planned_resource_ids"] = {"m"};
+    body["jobs"].push_back(d);
+    CHECK(a.post("/v1/queue-orders", body.dump()).pointers() ==
+          std::vector<std::string>{"/jobs/0/planned_start_s",
+                                   "/jobs/2/planned_resource_ids"});
 }

@@ -20,10 +20,11 @@ const queue_discipline &discipline(const char *name)
     return *queue_discipline_of(found);
 }
 
-world_queue_out decide(const world *w, const char *name, test_arena &a)
+world_queue_out decide(const world *w, const char *name, test_arena &a,
+                       const world_queue_promises *promises = nullptr)
 {
     world_queue_out out{};
-    world_queue(w, &discipline(name), &out, a);
+    world_queue(w, &discipline(name), promises, &out, a);
     return out;
 }
 
@@ -332,4 +333,157 @@ TEST_CASE("a queue holds amounts until the limits where it plans with them",
             CHECK(where_all(w, decide(w, name.c_str(), arena).plan) ==
                   std::vector<std::string>{"n1 0-10", limit ? "n1 100-110" : "n1 10-20"});
         }
+}
+
+namespace
+{
+// What a conservative queue told, to be kept by the next decision.
+struct told_queue {
+    std::vector<world_queue_promise> of;
+    std::vector<std::vector<size_t>> positions;
+    world_queue_promises promises{};
+
+    told_queue(const world_queue_out &out, size_t count)
+        : of(count, world_queue_promise{NAN, nullptr, 0}), positions(count)
+    {
+        for (size_t i = 0; i < count; i++) {
+            const world_placed &p = out.plan->placed[i];
+            if (!p.positions)
+                continue;
+            positions[i].assign(p.positions, p.positions + p.position_count);
+            of[i].start_s = p.start_s;
+            of[i].positions = positions[i].data();
+            of[i].position_count = p.position_count;
+        }
+        promises.of = of.data();
+    }
+};
+
+// A drawn world without jobs that are placed as one.
+drawn_world single_jobs(uint64_t seed)
+{
+    drawn_world drawn(seed, false);
+
+    for (given_job &j : drawn.given.jobs)
+        if (j.group != WORLD_NONE && (drawn.given.groups[j.group].policy == GROUP_GANG ||
+                                      drawn.given.groups[j.group].policy == GROUP_PACK))
+            j.group = WORLD_NONE;
+    return drawn;
+}
+} // namespace
+
+TEST_CASE("a queue that is told what it has promised plans the same",
+          "[world][queue][property]")
+{
+    for (uint64_t seed = 1; seed <= 800; seed++) {
+        drawn_world drawn = single_jobs(seed);
+        const world *w = drawn.given.build();
+        test_arena a;
+        world_queue_out first = decide(w, "conservative", a);
+        told_queue told(first, w->job_count);
+
+        INFO(seed);
+        told.promises.keeps_gaps = true;
+        world_queue_out again = decide(w, "conservative", a, &told.promises);
+        for (size_t i = 0; i < w->job_count; i++) {
+            bool placed = first.plan->placed[i].positions;
+            CHECK((again.plan->placed[i].positions != nullptr) == placed);
+            if (placed)
+                CHECK(where(w, again.plan, i) == where(w, first.plan, i));
+        }
+        CHECK(again.broken_count == 0);
+        require_valid(w, again.plan);
+        told.promises.keeps_gaps = false;
+        again = decide(w, "conservative", a, &told.promises);
+        CHECK(again.broken_count == 0);
+        require_valid(w, again.plan);
+        for (size_t i = 0; i < w->job_count; i++) {
+            const world_placed &was = first.plan->placed[i], &is = again.plan->placed[i];
+            if (was.positions)
+                CHECK((is.positions && is.start_s <= was.start_s &&
+                       is.done_s <= was.done_s));
+        }
+    }
+}
+
+TEST_CASE("neither arrivals nor early ends break a promise", "[world][queue][property]")
+{
+    size_t moved_up = 0;
+
+    for (uint64_t seed = 1; seed <= 800; seed++) {
+        drawn_world before = single_jobs(seed), after = single_jobs(seed);
+        const world *w = before.given.build();
+        test_arena a;
+        world_queue_out first = decide(w, "conservative", a);
+
+        for (given_holder &h : after.given.holders)
+            if (!h.reservation && h.end_s < HUGE_VAL)
+                h.end_s = std::floor(h.end_s / 2) + 1 <= h.end_s
+                              ? std::floor(h.end_s / 2) + 1
+                              : h.end_s;
+        for (int k = 0; k < 3; k++) { // they come later, and are no smaller
+            given_job j = after.given.jobs[(size_t)k % w->job_count];
+            j.group = WORLD_NONE;
+            j.after.clear();
+            after.given.jobs.push_back(j);
+        }
+        const world *later = after.given.build();
+        told_queue told(first, later->job_count - 3);
+        told.of.resize(later->job_count, world_queue_promise{NAN, nullptr, 0});
+        told.promises.of = told.of.data();
+        world_queue_out kept = decide(later, "conservative", a, &told.promises);
+
+        INFO(seed);
+        CHECK(kept.broken_count == 0);
+        require_valid(later, kept.plan);
+        for (size_t i = 0; i < w->job_count; i++) {
+            const world_placed &was = first.plan->placed[i], &is = kept.plan->placed[i];
+            if (!was.positions)
+                continue;
+            REQUIRE(is.positions);
+            CHECK(is.start_s <= was.start_s);
+            moved_up += is.start_s < was.start_s;
+        }
+    }
+    CHECK(moved_up > 50);
+}
+
+TEST_CASE("a promise that cannot be kept is broken for as little as can be",
+          "[world][queue]")
+{
+    // It was told to start at 10, when r ends; r goes on until 25, and then the
+    // reservation begins at 30, which leaves no room before 40.
+    given_world given;
+    given.resources = {{"n1", 4}, {"n2", 1}};
+    given.holders = {{"r", {0}, 25, 4}};
+    given_holder closed{"m", {0}, 40, 4};
+    closed.start_s = 30;
+    closed.reservation = true;
+    given.holders.push_back(closed);
+    given_job wide{"wide"}, narrow{"narrow"}, late{"late"};
+    wide.cpus = 4;
+    wide.estimate_s = 10;
+    narrow.cpus = 1;
+    narrow.estimate_s = late.estimate_s = 5;
+    late.cpus = 1;
+    given.jobs = {wide, narrow, late};
+    const world *w = given.build();
+    test_arena a;
+    const size_t second = 1;
+    world_queue_promise of[] = {{10, nullptr, 0}, {3, &second, 1}, {NAN, nullptr, 0}};
+    world_queue_promises promises{of, true};
+    world_queue_out out = decide(w, "conservative", a, &promises);
+
+    CHECK(where_all(w, out.plan) ==
+          std::vector<std::string>{"n1 40-50", "n2 3-8", "n2 8-13"});
+    CHECK(out.broken_count == 1);
+    CHECK(out.verdicts[0].broken_by_s == 30);
+    CHECK(out.verdicts[0].breaker_by == QUEUE_BY_RESERVATION);
+    CHECK(std::isnan(out.verdicts[1].broken_by_s));
+    // narrow keeps its gap, and late may not go before it: there is no room for both.
+    CHECK(out.verdicts[1].reason == QUEUE_REASON_WOULD_DELAY);
+    promises.keeps_gaps = false;
+    out = decide(w, "conservative", a, &promises);
+    CHECK(where_all(w, out.plan) ==
+          std::vector<std::string>{"n1 40-50", "n2 0-5", "n2 5-10"});
 }

@@ -92,6 +92,41 @@ static void count_free(const struct world *w, struct amounts_queue_out *out,
     out->free_cpus = amount_value(w, AMOUNT_CPUS, sum);
 }
 
+/* Promises by positions; resources that are gone are not said. NULL: there are none. */
+static const struct world_queue_promises *promises_of(const struct amounts_queue_in *q,
+                                                      const struct placement_problem *p,
+                                                      struct arena *a)
+{
+    size_t count = q->of->job_count;
+    struct world_queue_promises *out = NEW(a, struct world_queue_promises, 1);
+    struct world_queue_promise *of = NEW(a, struct world_queue_promise, count);
+    struct name_index ids;
+
+    if (!q->promises)
+        return NULL;
+    name_index_create(&ids, q->of->snapshot->resource_count, a);
+    for (size_t r = 0; r < q->of->snapshot->resource_count; r++)
+        name_index_add(&ids, q->of->snapshot->resources[r].id, r);
+    for (size_t i = 0; i < count; i++) {
+        const struct amounts_queue_promise *told = &q->promises[i];
+        size_t *positions = NEW(a, size_t, told->resource_id_count), known = 0;
+
+        budget_step(q->of->budget, told->resource_id_count + 1);
+        for (size_t k = 0; k < told->resource_id_count; k++) {
+            size_t index = told->resource_ids[k]
+                               ? name_index_find(&ids, told->resource_ids[k])
+                               : NAME_NOT_FOUND;
+
+            if (index != NAME_NOT_FOUND)
+                positions[known++] = p->position_of[index];
+        }
+        of[i] = (struct world_queue_promise){
+            told->start_s, positions, known == told->resource_id_count ? known : 0};
+    }
+    *out = (struct world_queue_promises){of, q->keeps_gaps};
+    return out;
+}
+
 enum error_code amounts_queue(const struct amounts_queue_in *q,
                               struct amounts_queue_out *out, struct arena *a,
                               struct error *err)
@@ -114,7 +149,8 @@ enum error_code amounts_queue(const struct amounts_queue_in *q,
     if (err->item_count > before || !policy)
         return ERR_INVALID;
     amounts_world(p, checked, &made);
-    world_queue(made.world, queue_discipline_of(policy), &x.queue, a);
+    world_queue(made.world, queue_discipline_of(policy), promises_of(q, p, a), &x.queue,
+                a);
     x.world = made.world;
     value_plan(made.world, &x, a);
     count_free(made.world, &x, a);

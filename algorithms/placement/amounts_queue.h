@@ -19,11 +19,20 @@ struct amounts_queue_out {
     size_t warning_count;
 };
 
+/* The start that a job was told by an answer before. */
+struct amounts_queue_promise {
+    double start_s;                  /* from now; NAN: none */
+    const char *const *resource_ids; /* where; */
+    size_t resource_id_count;        /* 0: not said */
+};
+
 struct amounts_queue_in {
     const struct placement_in *of;
     const struct policy
         *policy;          /* of queue/queue.h; NULL: only mistakes are looked for */
     bool plan_with_limit; /* amounts are held for time_limit_s where there is one */
+    const struct amounts_queue_promise *promises; /* by job; NULL: none */
+    bool keeps_gaps;                              /* jobs with one do not move up */
 };
 
 /* Mistakes of the input are collected in *err with pointers into the request body;

@@ -5,8 +5,8 @@
  */
 #include "algorithms/world/queue.h"
 
-#include "algorithms/world/board_groups.h"
 #include "algorithms/world/list.h"
+#include "algorithms/world/queue_parts.h"
 #include "models/base/heap.h"
 
 #include <string.h>
@@ -46,8 +46,7 @@ static bool is_over(struct play *p)
 
 /* ---- questions ---- */
 
-/* Where the job completes first of all places at which it can start at `at_s`. */
-static struct board_spot fit_at(struct board *b, size_t job, double at_s)
+struct board_spot queue_fit_at(struct board *b, size_t job, double at_s)
 {
     const struct world *w = board_world(b);
     const struct world_job *j = &w->jobs[job];
@@ -185,7 +184,7 @@ static struct board_spot start_heads(struct play *p)
 
         if (!is_ready(p, job))
             continue;
-        spot = fit_at(p->b, job, p->now_s);
+        spot = queue_fit_at(p->b, job, p->now_s);
         if (spot.positions) {
             start(p, job, &spot);
         } else {
@@ -227,7 +226,7 @@ static bool start_instead(struct play *p, size_t job, struct board_spot *head)
 {
     const struct world_job *j = &p->w->jobs[job];
     size_t count = head->position_count;
-    struct board_spot spot = fit_at(p->b, job, p->now_s);
+    struct board_spot spot = queue_fit_at(p->b, job, p->now_s);
     size_t *own;
 
     if (!spot.positions) {
@@ -253,7 +252,7 @@ static bool start_instead(struct play *p, size_t job, struct board_spot *head)
 /* Beside the head's place first: that delays it surely not. */
 static void start_behind(struct play *p, size_t job, struct board_spot *head)
 {
-    struct board_spot spot = fit_at(p->b, job, p->now_s);
+    struct board_spot spot = queue_fit_at(p->b, job, p->now_s);
 
     if (spot.positions) {
         start(p, job, &spot);
@@ -410,7 +409,7 @@ static struct board_spot spot_behind(struct play *p, size_t job, struct behind *
 
 /* Jobs that there was no time for, in the order of the queue; what waits for others comes
  * in a later pass. */
-static size_t place_behind(struct play *p)
+static size_t place_behind(struct play *p, struct world_queue_out *out)
 {
     struct behind x = {.from_s = end_of_all(p)};
     size_t count = 0, before;
@@ -429,6 +428,7 @@ static size_t place_behind(struct play *p)
                 continue;
             board_take(p->b, job, &spot);
             x.from_s = fmax(x.from_s, spot.start_s);
+            out->verdicts[job].behind = true;
             count++;
         }
         if (count == before || !p->has_after)
@@ -449,7 +449,7 @@ static void play_future(struct play *p, struct world_queue_out *out)
     }
     place_rest(p);
     if (p->cut)
-        out->behind_count = place_behind(p);
+        out->behind_count = place_behind(p, out);
     for (size_t i = 0; i < p->w->job_count; i++)
         if (is_open(p, i))
             board_refuse(p->b, i,
@@ -493,10 +493,32 @@ static void blame_before(const struct play *p, size_t job, struct world_queue_ve
     budget_step(p->w->budget, j->after_count);
 }
 
+/* Promises that are not kept. The board holds the plan. */
+static void blame_broken(struct play *p, const struct world_queue_promises *promises,
+                         struct world_queue_out *out)
+{
+    for (size_t i = 0; i < p->w->job_count; i++) {
+        const struct world_placed *x = &p->b->plan.placed[i];
+        double promise_s = fmax(promises->of[i].start_s, 0);
+        struct world_queue_verdict found = {.by = QUEUE_NOTHING, .blocker = WORLD_NONE};
+
+        if (isnan(promises->of[i].start_s) || !x->positions || out->verdicts[i].behind ||
+            board_is_unit(p->b, i) || x->start_s <= promise_s)
+            continue;
+        budget_step(p->w->budget, p->w->holder_count + p->w->job_count);
+        blame_end(p, x->start_s, &found);
+        out->verdicts[i].broken_by_s = x->start_s - promise_s;
+        out->verdicts[i].breaker_by = found.by;
+        out->verdicts[i].breaker = found.blocker;
+        out->broken_count++;
+    }
+}
+
 /* The board holds what starts now, and nothing else of the plan. */
 static struct world_queue_verdict explain(struct play *p, size_t job, double start_s)
 {
-    struct world_queue_verdict v = {.blocker = WORLD_NONE, .until_s = (double)NAN};
+    struct world_queue_verdict v = {
+        .blocker = WORLD_NONE, .until_s = (double)NAN, .broken_by_s = (double)NAN};
     double release_s = board_release_s(p->b, job);
     struct board_spot spot;
 
@@ -506,11 +528,11 @@ static struct world_queue_verdict explain(struct play *p, size_t job, double sta
         blame_before(p, job, &v);
         return v;
     }
-    if (fit_at(p->b, job, 0).positions) {
+    if (queue_fit_at(p->b, job, 0).positions) {
         v.reason =
             p->rule->rule == QUEUE_HEAD ? QUEUE_REASON_ORDER : QUEUE_REASON_WOULD_DELAY;
-        v.by = p->head == WORLD_NONE ? QUEUE_NOTHING : QUEUE_BY_JOB;
-        v.blocker = p->head;
+        v.by = p->head == WORLD_NONE || p->head == job ? QUEUE_NOTHING : QUEUE_BY_JOB;
+        v.blocker = v.by == QUEUE_NOTHING ? WORLD_NONE : p->head;
         return v;
     }
     spot = board_best(p->b, job);
@@ -534,12 +556,15 @@ static void explain_all(struct play *p, struct world_queue_out *out)
 
         *v = (struct world_queue_verdict){.reason = QUEUE_REASON_TIME_LIMIT,
                                           .blocker = WORLD_NONE,
-                                          .until_s = (double)NAN};
+                                          .until_s = (double)NAN,
+                                          .behind = v->behind,
+                                          .broken_by_s = (double)NAN};
         if (x->positions && x->start_s <= 0) {
             v->reason = QUEUE_REASON_STARTS;
             continue;
         }
-        if ((!x->positions && x->wait != WORLD_WAIT_OUT_OF_TIME) || is_over(p))
+        if ((!x->positions && x->wait != WORLD_WAIT_OUT_OF_TIME) || v->behind ||
+            is_over(p))
             continue;
         *v = explain(p, job, x->positions ? x->start_s : (double)NAN);
     }
@@ -605,15 +630,18 @@ static void plan_behind(struct play *p, struct world_queue_out *out)
         if (!plan->placed[i].positions && plan->placed[i].wait != WORLD_WAIT_OUT_OF_TIME)
             board_refuse(b, i, plan->placed[i].wait, plan->placed[i].wait_on);
     p->b = b;
-    out->behind_count = place_behind(p);
+    out->behind_count = place_behind(p, out);
     for (size_t i = 0; i < p->w->job_count; i++)
         if (is_open(p, i))
             board_refuse(p->b, i, WORLD_WAIT_OUT_OF_TIME, WORLD_NONE);
 }
 
 /* The first job of the plan that waits: nobody may delay it or any other. */
-static void plan_all(struct play *p, struct world_queue_out *out)
+static void plan_all(struct play *p, const struct world_queue_promises *promises,
+                     struct world_queue_out *out)
 {
+    if (promises)
+        queue_keep_promises(p->b, p->queue, promises, p->arena);
     world_list(p->b, WORLD_MCT, p->queue, 1);
     out->head = WORLD_NONE;
     for (size_t k = 0; k < p->w->job_count && out->head == WORLD_NONE; k++) {
@@ -645,10 +673,12 @@ static void keep_starts(struct play *p, const struct world_plan *plan)
 }
 
 void world_queue(const struct world *w, const struct queue_discipline *discipline,
-                 struct world_queue_out *out, struct arena *a)
+                 const struct world_queue_promises *promises, struct world_queue_out *out,
+                 struct arena *a)
 {
     bool planned = discipline->rule == QUEUE_CONSERVATIVE;
     struct play p = {.w = w, .rule = discipline, .head = WORLD_NONE, .arena = a};
+    struct board *full;
 
     p.queue = NEW(a, size_t, w->job_count);
     p.backfill = NEW(a, size_t, w->job_count);
@@ -658,7 +688,7 @@ void world_queue(const struct world *w, const struct queue_discipline *disciplin
     *out = (struct world_queue_out){
         .order = p.queue, .verdicts = NEW(a, struct world_queue_verdict, w->job_count)};
     if (planned)
-        plan_all(&p, out);
+        plan_all(&p, promises, out);
     else
         play_all(&p, out);
     out->plan = board_plan(p.b);
@@ -666,6 +696,10 @@ void world_queue(const struct world *w, const struct queue_discipline *disciplin
     for (size_t i = 0; i < w->job_count; i++)
         out->start_count +=
             out->plan->placed[i].positions && out->plan->placed[i].start_s <= 0;
+    full = p.b;
     keep_starts(&p, out->plan);
     explain_all(&p, out);
+    p.b = full;
+    if (planned && promises)
+        blame_broken(&p, promises, out);
 }

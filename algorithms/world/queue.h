@@ -37,6 +37,24 @@ struct world_queue_verdict {
     size_t blocker;        /* index in the world; by NOTHING: WORLD_NONE */
     double until_s;        /* the least start beside what runs, is reserved and starts
                               now, or that of the blocker; NAN: not known */
+    bool behind;           /* it only has a start behind all others */
+    /* How much later it starts than it was promised, and who is in the way until then, as
+     * `by` and `blocker`. NAN: it does not. */
+    double broken_by_s;
+    enum queue_blocker breaker_by;
+    size_t breaker;
+};
+
+/* What a job was told by a decision before. */
+struct world_queue_promise {
+    double start_s;          /* from now; NAN: nothing */
+    const size_t *positions; /* where; */
+    size_t position_count;   /* 0: it is not known */
+};
+
+struct world_queue_promises {
+    const struct world_queue_promise *of; /* by job */
+    bool keeps_gaps;                      /* jobs that have one do not move up */
 };
 
 struct world_queue_out {
@@ -50,13 +68,20 @@ struct world_queue_out {
     size_t start_count;
     size_t head;         /* first that waits, by head and easy; WORLD_NONE */
     bool cut;            /* the budget was spent: not all is known; what is, holds */
+    size_t broken_count; /* promises that are not kept */
     size_t behind_count; /* jobs that had no turn before, and go behind all others, in the
                             order of the queue: their starts are a guess */
 };
 
-/* Decides. The first job of the queue is looked at however little time there is. */
+/* Decides. The first job of the queue is looked at however little time there is.
+ * `promises`: of conservative; NULL: none. Jobs with one are laid in first, at it; those
+ * that find no room there when all others are in, where they complete first; then all of
+ * them move up in the order of the queue, to where they start and complete no later. So
+ * no arrival and no early end breaks a promise whose resources are told. Those of gangs
+ * and packs are not looked at. */
 void world_queue(const struct world *w, const struct queue_discipline *discipline,
-                 struct world_queue_out *out, struct arena *a);
+                 const struct world_queue_promises *promises, struct world_queue_out *out,
+                 struct arena *a);
 
 /* Jobs in the order of the queue: tiers first, then as it says (share of the largest
  * capacity times nodes: QUEUE_LARGEST), then who has waited longest. */

@@ -60,7 +60,10 @@ static const struct json_field job_rows[] = {
     JSON_NUMBER(T, planned_start_s, -QUEUE_TIME_MAX_S, QUEUE_TIME_MAX_S, NAN,
                 JSON_NULLABLE,
                 "conservative: the start that the job was promised by the answer before, "
-                "at most a year before now_s; a time before now_s counts as now_s"),
+                "at most a year before now_s; a time before now_s counts as now_s; with "
+                "a snapshot seconds from now"),
+    JSON_TEXTS(T, planned_resource_ids, planned_resource_count, JOB_NODES_MAX, 0,
+               "With a snapshot and planned_start_s: where, as that answer said"),
     {0},
 };
 #undef T
@@ -283,6 +286,8 @@ static const struct json_field wait_rows[] = {
     JSON_NUMBER(T, planned_start_s, 0, 0, 0, JSON_OPTIONAL,
                 "conservative: the start that it is promised; send it back with the "
                 "next call, and no arrival and no early end makes it later"),
+    JSON_TEXTS(T, planned_resource_ids, planned_resource_count, 0, JSON_OPTIONAL,
+               "conservative, with a snapshot: where; to be sent back as well"),
     JSON_OBJECT(T, promise_broken, const struct promise_broken *, &promise_broken_json,
                 JSON_POINTER | JSON_OPTIONAL,
                 "conservative: it does not start when it was promised to"),
@@ -558,24 +563,31 @@ static enum error_code warn_overlaps(struct deciding *d)
                          overlap.count, overlap.first);
 }
 
+void queue_warn_promises(struct request *rq, const struct queue_orders_request *body,
+                         const struct policy *policy, struct decision_answer *answer)
+{
+    struct tally promises = {0};
+
+    for (size_t i = 0; i < body->job_count; i++)
+        if (!isnan(body->jobs[i].planned_start_s))
+            count_one(&promises, i);
+    if (promises.count)
+        decision_warn(
+            rq, answer,
+            "ignored: planned_start_s of %zu job(s), first "
+            "/jobs/%zu/planned_start_s: %s makes no promises, conservative does",
+            promises.count, promises.first, policy->name);
+}
+
 /* What only conservative uses. */
 static enum error_code warn_ignored(struct deciding *d)
 {
     const struct queue_orders_request *body = d->body;
     struct decision_answer *out = &d->answer->decision;
-    struct tally promises = {0};
 
     if (queue_discipline_of(d->policy)->rule == QUEUE_CONSERVATIVE)
         return OK;
-    for (size_t i = 0; i < body->job_count; i++)
-        if (!isnan(body->jobs[i].planned_start_s))
-            count_one(&promises, i);
-    if (promises.count)
-        TRY(decision_warn(d->rq, out,
-                          "ignored: planned_start_s of %zu job(s), first "
-                          "/jobs/%zu/planned_start_s: %s makes no promises, conservative "
-                          "does",
-                          promises.count, promises.first, d->policy->name));
+    queue_warn_promises(d->rq, body, d->policy, out);
     if (queue_option_given(body, QUEUE_COMPRESS))
         TRY(decision_warn(
             d->rq, out, "ignored: /options/%s: %s makes no promises, conservative does",
@@ -908,6 +920,9 @@ static bool check_pool_form(const struct queue_orders_request *body, struct erro
             member = "after";
         if (member)
             mistake(err, i, member, ITEM_CONFLICT, "it goes with a snapshot alone");
+        if (j->planned_resource_count)
+            mistake(err, i, "planned_resource_ids", ITEM_CONFLICT,
+                    "it goes with a snapshot alone");
     }
     check_cluster_members(body, err);
     return err->item_count == before;
@@ -936,9 +951,12 @@ static void check_world_form(const struct queue_orders_request *body, struct err
         if (j->job.submit_s > -QUEUE_TIME_MAX_S)
             mistake(err, i, "submit_s", ITEM_CONFLICT,
                     "with a snapshot a job has queued_at");
-        if (!isnan(j->planned_start_s))
-            mistake(err, i, "planned_start_s", ITEM_CONFLICT,
-                    "with a snapshot nothing is promised");
+        if (j->planned_start_s < -YEAR_S)
+            mistake(err, i, "planned_start_s", ITEM_OUT_OF_BOUNDS,
+                    "it is more than a year before now");
+        if (j->planned_resource_count && isnan(j->planned_start_s))
+            mistake(err, i, "planned_resource_ids", ITEM_INVALID_COMBINATION,
+                    "it goes with planned_start_s");
         for (size_t k = 0; k < j->cluster.after_count; k++)
             if (j->cluster.after[k].kind > CLUSTER_JOB_STARTED ||
                 j->cluster.after[k].delay_s > 0) {

@@ -17,6 +17,8 @@ struct waiting_job {
     struct queue_job job; /* estimate_s NAN: nobody says; processors 0: not given */
     double planned_start_s;
     struct cluster_job_in cluster; /* `after` also with a snapshot */
+    const char *const *planned_resource_ids; /* with a snapshot */
+    size_t planned_resource_count;
 };
 
 struct running_job {
@@ -110,6 +112,8 @@ struct wait {
     const char *job_id;
     uint64_t processors;
     double estimated_start_s, planned_start_s;
+    const char *const *planned_resource_ids;
+    size_t planned_resource_count;
     const struct promise_broken *promise_broken;
     int reason; /* enum queue_reason, or one of enum wait_reason */
     const char *detail;
@@ -159,6 +163,10 @@ struct queue_orders_answer {
     const struct run_time_basis *run_times;
     size_t run_time_count;
 };
+
+/* Says that planned_start_s is not looked at by another policy than conservative. */
+void queue_warn_promises(struct request *rq, const struct queue_orders_request *body,
+                         const struct policy *policy, struct decision_answer *answer);
 
 /* Whether the request names the option, an index of queue_conservative_params. */
 bool queue_option_given(const struct queue_orders_request *body, int option);

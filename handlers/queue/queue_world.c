@@ -17,6 +17,7 @@ struct deciding {
     struct amounts_queue_out out;
     struct queue_orders_answer *answer;
     struct run_time_teller *teller;
+    bool promises; /* the policy keeps them */
 };
 
 /* The kinds of a snapshot's jobs are the first of a cluster's. */
@@ -42,6 +43,30 @@ static const struct job *jobs_of(const struct queue_orders_request *body, struct
         take_after(&body->jobs[i], &jobs[i], a);
     }
     return jobs;
+}
+
+static const struct amounts_queue_promise *
+promises_of(const struct queue_orders_request *body, struct arena *a)
+{
+    struct amounts_queue_promise *list =
+        NEW(a, struct amounts_queue_promise, body->job_count);
+    bool any = false;
+
+    for (size_t i = 0; i < body->job_count; i++) {
+        const struct waiting_job *j = &body->jobs[i];
+
+        list[i] = (struct amounts_queue_promise){
+            j->planned_start_s, j->planned_resource_ids, j->planned_resource_count};
+        any = any || !isnan(j->planned_start_s);
+    }
+    return any ? list : NULL;
+}
+
+/* Of a gang or a pack: nothing is promised to one of them alone. */
+static bool is_unit(const struct job *j)
+{
+    return j->group && (j->group->policy == JOB_GANG || j->group->policy == JOB_PACK ||
+                        j->group->policy == JOB_SAME_SITE);
 }
 
 /* Cpus of all nodes of the job, rounded up. */
@@ -111,6 +136,8 @@ static const char *detail_of(const struct deciding *d,
         return who ? arena_printf(a, "too little is free until %s %s ends at %.15g", what,
                                   who, v->until_s)
                    : arena_printf(a, "too little is free until %.15g", v->until_s);
+    if (!who && d->promises)
+        return "keeps the start that it was promised; nobody is in its way now";
     if (!who)
         return "would delay a job that is before it";
     return arena_printf(a,
@@ -118,6 +145,36 @@ static const char *detail_of(const struct deciding *d,
                             ? "would overtake: job %s is to start first, at %.15g"
                             : "would take what is kept until job %s is to start at %.15g",
                         who, v->until_s);
+}
+
+/* Who was in the way of the promise. */
+static const struct promise_broken *broken_of(const struct deciding *d,
+                                              const struct world_queue_verdict *v)
+{
+    struct promise_broken *broken = NEW(d->rq->arena, struct promise_broken, 1);
+
+    broken->by_s = v->broken_by_s;
+    if (v->breaker_by == QUEUE_BY_JOB)
+        broken->blocking_job_id = d->out.world->jobs[v->breaker].id;
+    else if (v->breaker_by == QUEUE_BY_RUNNING)
+        broken->blocking_job_id = d->out.world->holders[v->breaker].id;
+    else if (v->breaker_by == QUEUE_BY_RESERVATION)
+        broken->blocking_reservation_id = d->out.world->holders[v->breaker].id;
+    return broken;
+}
+
+static void tell_promise(struct deciding *d, size_t job,
+                         const struct world_queue_verdict *v, struct wait *to)
+{
+    const struct world_placed *x = &d->out.queue.plan->placed[job];
+
+    if (!d->promises || v->behind || is_unit(&d->body->jobs[job].of))
+        return;
+    to->planned_start_s = x->start_s;
+    to->planned_resource_ids = ids_of(d, x);
+    to->planned_resource_count = x->position_count;
+    if (!isnan(v->broken_by_s))
+        to->promise_broken = broken_of(d, v);
 }
 
 static void tell_wait(struct deciding *d, size_t job, struct wait *to)
@@ -138,6 +195,7 @@ static void tell_wait(struct deciding *d, size_t job, struct wait *to)
         .run_time_index = JSON_NO_INTEGER,
         .priority = (double)NAN,
     };
+    tell_promise(d, job, v, to);
     if (d->teller) {
         const struct world_placed *x = &d->out.queue.plan->placed[job];
 
@@ -221,6 +279,38 @@ static enum decision_status status_of(const struct deciding *d)
     return d->body->job_count ? DECISION_FEASIBLE : DECISION_OPTIMAL;
 }
 
+/* Of promises: those that are not looked at, and those that are not kept. */
+static void warn_promises(struct deciding *d, const struct policy *policy)
+{
+    struct decision_answer *out = &d->answer->decision;
+    size_t count = 0, first = 0;
+
+    if (!d->promises) {
+        queue_warn_promises(d->rq, d->body, policy, out);
+        if (queue_option_given(d->body, QUEUE_COMPRESS))
+            decision_warn(d->rq, out,
+                          "ignored: /options/%s: %s makes no promises, conservative does",
+                          queue_conservative_params[QUEUE_COMPRESS].name, policy->name);
+        return;
+    }
+    for (size_t i = d->body->job_count; i-- > 0;) {
+        if (isnan(d->body->jobs[i].planned_start_s) || !is_unit(&d->body->jobs[i].of))
+            continue;
+        first = i;
+        count++;
+    }
+    if (count)
+        decision_warn(d->rq, out,
+                      "ignored: planned_start_s of %zu job(s) of gangs and packs, first "
+                      "/jobs/%zu/planned_start_s: these are planned anew each time",
+                      count, first);
+    if (d->out.queue.broken_count)
+        decision_warn(d->rq, out,
+                      "promise_broken: %zu job(s) do not start when they were promised "
+                      "to, by planned_start_s",
+                      d->out.queue.broken_count);
+}
+
 enum error_code queue_orders_world(struct request *rq,
                                    const struct queue_orders_request *body,
                                    const struct policy *policy,
@@ -246,7 +336,9 @@ enum error_code queue_orders_world(struct request *rq,
     if (amounts_queue(
             &(struct amounts_queue_in){.of = &in,
                                        .policy = policy,
-                                       .plan_with_limit = options[QUEUE_PLAN_WITH] > 0},
+                                       .plan_with_limit = options[QUEUE_PLAN_WITH] > 0,
+                                       .promises = promises_of(body, rq->arena),
+                                       .keeps_gaps = !(options[QUEUE_COMPRESS] > 0)},
             &d.out, rq->arena, rq->err) != OK ||
         rq->err->code != OK)
         return rq->err->code;
@@ -255,10 +347,8 @@ enum error_code queue_orders_world(struct request *rq,
     run_times_warn(rq, times, &answer->decision);
     d.teller =
         run_time_teller_create(rq, times, in.snapshot, jobs, body->job_count, false);
-    if (queue_option_given(body, QUEUE_COMPRESS))
-        TRY(decision_warn(rq, &answer->decision,
-                          "ignored: /options/%s: with a snapshot nothing is promised",
-                          queue_conservative_params[QUEUE_COMPRESS].name));
+    d.promises = queue_discipline_of(policy)->rule == QUEUE_CONSERVATIVE;
+    warn_promises(&d, policy);
     if (d.out.queue.cut)
         TRY(decision_warn(
             rq, &answer->decision,
