@@ -311,3 +311,96 @@ TEST_CASE("no partition, one node, nothing waits", "[api][cluster]")
                  .json();
     CHECK(answer["status"] == "infeasible");
 }
+
+namespace
+{
+
+// Why jobs do not run, by their ids: "unplaced qos", "processors", "starts".
+std::map<std::string, std::string> outcomes(const json &body)
+{
+    json answer = decide(body);
+    std::map<std::string, std::string> told;
+    for (const auto &row : answer["starts"])
+        told[row["job_id"].get<std::string>()] = "starts";
+    for (const auto &row : answer["waiting"])
+        told[row["job_id"].get<std::string>()] =
+            row["reason"].get<std::string>() +
+            (row["estimated_start_s"].is_null() ? ""
+                                                : " " + row["estimated_start_s"].dump());
+    for (const auto &row : answer["unplaced"])
+        told[row["job_id"].get<std::string>()] =
+            "unplaced " + row["reasons"][0]["reason"].get<std::string>();
+    return told;
+}
+
+} // namespace
+
+TEST_CASE("reservations and qualities of service have their users", "[api][cluster]")
+{
+    json body = small();
+    body["now_s"] = 120;
+    body["cluster"]["reservations"][0]["users_allowed"] =
+        json::parse(R"(["root", "eva"])");
+    body["cluster"]["qos"] = json::parse(R"([{"id": "normal"}, {"id": "high"}])");
+    body["cluster"]["accounts"] = json::parse(
+        R"([{"id": "a"}, {"id": "a/eva", "parent_id": "a", "user_id": "eva",
+             "qos_ids": ["normal"], "default_qos_id": "normal"}])");
+    body["jobs"] = json::parse(R"([
+        {"id": "1", "user": "eva", "reservation_id": "r", "time_limit_s": 60},
+        {"id": "2", "user": "tom", "reservation_id": "r", "time_limit_s": 60},
+        {"id": "3", "user": "eva", "reservation_id": "r", "time_limit_s": 600},
+        {"id": "4", "user": "eva", "account_id": "a", "qos_id": "high", "time_limit_s": 60},
+        {"id": "5", "user": "eva", "nodes": 2, "time_limit_s": 600}])");
+    auto told = outcomes(body);
+    CHECK(told["1"] == "starts");
+    CHECK(told["2"] == "unplaced reservation");
+    CHECK(told["3"].substr(0, 3) != "sta");
+    CHECK(told["4"] == "unplaced qos");
+    CHECK(told["5"] == "reservation 241"); // the end rounded up, and a second
+
+    body["cluster"]["reservations"][0]["flags"] = json::parse(R"(["daily"])");
+    body["jobs"] =
+        json::parse(R"([{"id": "6", "features": "big", "time_limit_s": 3600}])");
+    body["now_s"] = 86400; // a hundred seconds before it comes again
+    CHECK(outcomes(body)["6"] == "reservation 86641");
+}
+
+TEST_CASE("what runs and cannot be is told", "[api][cluster]")
+{
+    json body = small();
+    body["now_s"] = 90;
+    body["cluster"]["running"] = json::parse(R"([
+        {"id": "a", "resource_ids": ["n1"], "cpus": 3, "expected_end_s": 80},
+        {"id": "b", "resource_ids": ["n1"], "cpus": 3, "expected_end_s": 500},
+        {"id": "c", "resource_ids": ["n2"], "cpus": 1}])");
+    std::set<std::string> codes;
+    json warnings = decide(body)["warnings"];
+    for (const auto &w : warnings)
+        codes.insert(w.get<std::string>().substr(0, w.get<std::string>().find(':')));
+    CHECK(codes ==
+          std::set<std::string>{"overcommitted", "overdue", "reserved", "unknown_end"});
+}
+
+TEST_CASE("amounts of a job by its tasks, cpus and defaults", "[api][cluster]")
+{
+    json body = json::parse(R"({"cluster": {"resources": [
+        {"id": "n1", "cpus": 8, "memory_bytes": 8000, "threads_per_core": 2}],
+        "partitions": [{"id": "p", "default": true, "memory_per_cpu_default_bytes": 500,
+                        "memory_per_cpu_max_bytes": 1000}]}, "jobs": []})");
+    auto cpus = [&](const char *job) {
+        body["jobs"] = json::array({json::parse(job)});
+        json answer = decide(body);
+        return answer["starts"].size()
+                   ? answer["starts"][0]["cpus_by_resource"][0].dump()
+                   : answer["unplaced"][0]["reasons"][0]["reason"].dump();
+    };
+    CHECK(cpus(R"({"id": "1"})") == "2"); // a whole core
+    CHECK(cpus(R"({"id": "1", "cpus": 3})") == "4");
+    CHECK(cpus(R"({"id": "1", "tasks": 5})") == "6");
+    CHECK(cpus(R"({"id": "1", "tasks_per_node": 2, "cpus_per_task": 3})") == "6");
+    CHECK(cpus(R"({"id": "1", "memory_bytes": 5000})") == "6"); // 1000 a cpu at most
+    CHECK(cpus(R"({"id": "1", "cpus": 8, "memory_bytes": 8001})") == "\"requirement\"");
+    body["cluster"]["policy_settings"] = json::parse(R"({"select": "cpus"})");
+    CHECK(cpus(R"({"id": "1", "cpus": 8, "memory_bytes": 8000})") == "8");
+    CHECK(cpus(R"({"id": "1", "cpus": 3})") == "3");
+}

@@ -171,9 +171,9 @@ TEST_CASE("a limit holds a user's jobs back, not those of others", "[cluster]")
 {
     small_cluster s(1, 4, 0);
     s.users = 2;
-    s.accounts = {{"a", -1, false, 0, 0, no_limits()},
-                  {"a/u", 0, true, 0, 0, no_limits()},
-                  {"a/v", 0, true, 0, 0, no_limits()}};
+    s.accounts = {{"a", -1, false, 0, 0, nullptr, no_limits()},
+                  {"a/u", 0, true, 0, 0, nullptr, no_limits()},
+                  {"a/v", 0, true, 0, 0, nullptr, no_limits()}};
     s.accounts[1].limits.jobs = 1;
     for (const char *id : {"u1", "u2", "v1"}) {
         cluster_job &j = s.waits(id, 1, 1, 100);

@@ -41,7 +41,8 @@ struct backfill {
     size_t count, room;
     struct cluster_groups *groups; /* [2 * partition_count]; end_s NULL: not made */
     double *tested_user, *tested_account, *tested_partition; /* tests so far */
-    double *array_plans;                                     /* of each array */
+    double *tested_user_part; /* [user_count][partition_count]; NULL: no limit */
+    double *array_plans;      /* of each array */
     bool *array_over;
     double tested, started;
     uint64_t *free; /* set, for the moment */
@@ -414,6 +415,15 @@ static bool over(double *tested, ptrdiff_t i, double most)
     return i >= 0 && tested[i] >= most;
 }
 
+static ptrdiff_t user_part(const struct backfill *b, const struct cluster_row *row)
+{
+    ptrdiff_t user = b->of->jobs[row->job].of.user;
+
+    return user < 0
+               ? CLUSTER_NONE
+               : user * (ptrdiff_t)b->of->partition_count + (ptrdiff_t)row->partition;
+}
+
 /* Counts the test of a row; false: it is one too many. */
 static bool may_test(struct backfill *b, const struct cluster_row *row)
 {
@@ -423,8 +433,12 @@ static bool may_test(struct backfill *b, const struct cluster_row *row)
 
     if (over(b->tested_user, of->user, set->bf_max_job_user) ||
         over(b->tested_account, of->account, set->bf_max_job_assoc) ||
-        over(b->tested_partition, partition, set->bf_max_job_part))
+        over(b->tested_partition, partition, set->bf_max_job_part) ||
+        (b->tested_user_part &&
+         over(b->tested_user_part, user_part(b, row), set->bf_max_job_user_part)))
         return false;
+    if (b->tested_user_part && of->user >= 0)
+        b->tested_user_part[user_part(b, row)]++;
     if (of->user >= 0)
         b->tested_user[of->user]++;
     if (of->account >= 0)
@@ -606,6 +620,8 @@ void cluster_backfill(struct cluster_pass *p)
         .free = NEW(p->arena, uint64_t, p->state->words),
     };
 
+    if (c->settings.bf_max_job_user_part < HUGE_VAL)
+        b.tested_user_part = NEW(p->arena, double, c->user_count * c->partition_count);
     b.window_end_s = b.now_s + c->settings.bf_window_s;
     b.intervals[b.count++] = make_interval(&b, b.now_s, b.window_end_s);
     memset(b.intervals[0]->nodes, 0xff, p->state->words * sizeof(uint64_t));

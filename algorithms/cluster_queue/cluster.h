@@ -86,6 +86,7 @@ struct cluster_account {
     bool is_user;
     double used_cpu_s; /* before */
     double fair_share; /* factor */
+    const bool *qos;   /* that it may use, [qos_count]; NULL: all */
     struct cluster_limits limits;
 };
 

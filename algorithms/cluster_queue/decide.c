@@ -128,6 +128,17 @@ static bool is_admitted(const struct cluster *c, const struct cluster_row *row)
            may_use(p->accounts, job->of.account);
 }
 
+static bool may_reserve(const struct cluster *c, const struct cluster_job *job)
+{
+    const struct cluster_reservation *r;
+
+    if (job->reservation < 0)
+        return true;
+    r = &c->reservations[job->reservation];
+    return (!r->users && !r->accounts) || (r->users && may_use(r->users, job->of.user)) ||
+           (r->accounts && may_use(r->accounts, job->of.account));
+}
+
 /* ---- what can never run ---- */
 
 /* The cluster without what runs, in two forms: with all nodes, with those that start
@@ -228,6 +239,13 @@ static void screen_row(struct screen *x, size_t row, struct cluster_verdict *ver
     else if (!is_admitted(c, r))
         *v = (struct cluster_verdict){.outcome = CLUSTER_NEVER,
                                       .reason = CLUSTER_REASON_PARTITION_LIMIT};
+    else if (!may_reserve(c, job))
+        *v = (struct cluster_verdict){.outcome = CLUSTER_NEVER,
+                                      .reason = CLUSTER_REASON_RESERVATION};
+    else if (job->of.account >= 0 && job->of.qos >= 0 &&
+             !may_use(c->accounts[job->of.account].qos, job->of.qos))
+        *v = (struct cluster_verdict){.outcome = CLUSTER_NEVER,
+                                      .reason = CLUSTER_REASON_QOS};
     else if (!has_licences(c, job))
         *v = (struct cluster_verdict){.outcome = CLUSTER_NEVER,
                                       .reason = CLUSTER_REASON_LICENCE};
@@ -402,7 +420,9 @@ static void explain(struct cluster_pass *p, size_t row)
         v->reason = CLUSTER_REASON_RESERVATION_WAIT;
         return;
     }
-    cluster_usable(p->state, r, c->now_s, c->now_s, p->usable);
+    memcpy(p->usable, nodes, p->state->words * sizeof(*nodes));
+    if (c->jobs[r->job].allowed)
+        cluster_set_keep(p->usable, c->jobs[r->job].allowed, p->state->words);
     if (cluster_enough(&p->question, p->usable, 0)) {
         v->reason = CLUSTER_REASON_RESERVATION;
         return;

@@ -41,6 +41,7 @@
     X(RESOURCE_DOWN, resource_down, "ReqNodeNotAvail", "nodes that it needs are down") \
     X(NOT_TESTED, not_tested, "Priority", "backfill did not come to it")               \
     X(BEYOND_WINDOW, beyond_window, "Priority", "no start within the window")          \
+    X(QOS, qos, "InvalidQOS", "its account may not use its quality of service")        \
     X(DEADLINE, deadline, "DeadLine", "it cannot end by its deadline")                 \
     X(TIME_LIMIT, time_limit, "Priority", "the time was up before it was looked at")
 enum cluster_reason {

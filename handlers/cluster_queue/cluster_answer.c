@@ -439,6 +439,25 @@ static enum error_code warn(struct telling *t)
                           "submitted_later: %zu job(s), first /jobs/%zu/submit_s, are "
                           "submitted after now_s; that counts as now_s",
                           b->later.count, b->later.first));
+    if (b->overdue.count)
+        TRY(decision_warn(t->rq, out,
+                          "overdue: %zu running job(s), first '%s', should have ended; "
+                          "they are taken to end a second from now",
+                          b->overdue.count, b->of.running[b->overdue.first].id));
+    if (b->unknown_end.count)
+        TRY(decision_warn(t->rq, out,
+                          "unknown_end: %zu running job(s), first '%s', do not say when "
+                          "they end; their nodes are never free",
+                          b->unknown_end.count, b->of.running[b->unknown_end.first].id));
+    if (b->reserved.count)
+        TRY(decision_warn(t->rq, out,
+                          "reserved: %zu running job(s), first '%s', end after a "
+                          "reservation of their nodes has begun",
+                          b->reserved.count, b->of.running[b->reserved.first].id));
+    if (b->overcommitted)
+        TRY(decision_warn(t->rq, out,
+                          "overcommitted: running jobs have more than there is: %s",
+                          b->overcommitted));
     if (b->ignored_promise.count)
         TRY(decision_warn(t->rq, out,
                           "ignored: planned_start_s of %zu job(s), first "

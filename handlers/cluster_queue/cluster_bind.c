@@ -9,6 +9,8 @@
 
 #define POINTER_BYTES 96
 
+enum { REPEATS = 64 }; /* of a daily or weekly reservation */
+
 void cluster_count(struct cluster_tally *t, size_t index)
 {
     if (t->count++ == 0)
@@ -391,6 +393,9 @@ static void bind_accounts(struct cluster_bound *b)
                                 ? cluster_find(b, &b->qos, x->default_qos_id,
                                                "quality of service", pointer)
                                 : CLUSTER_NONE;
+        snprintf(pointer, sizeof(pointer), "/cluster/accounts/%zu/qos_ids", i);
+        b->account_list[i].qos = named(b, &b->qos, x->qos_ids, x->qos_id_count,
+                                       in->qos_count, "quality of service", pointer);
         snprintf(pointer, sizeof(pointer), "/cluster/accounts/%zu/parent_id", i);
         if (x->parent_id)
             b->account_list[i].parent =
@@ -545,12 +550,14 @@ static void bind_reservations(struct cluster_bound *b)
 {
     const struct cluster_in *in = b->in;
     struct cluster_reservation *list =
-        NEW(b->rq->arena, struct cluster_reservation, in->reservation_count);
+        NEW(b->rq->arena, struct cluster_reservation, in->reservation_count * REPEATS);
+    size_t count = in->reservation_count;
     char pointer[POINTER_BYTES];
 
     for (size_t i = 0; i < in->reservation_count; i++) {
         const struct cluster_reservation_in *r = &in->reservations[i];
         bool *users = r->users_allowed ? NEW(b->rq->arena, bool, b->of.user_count) : NULL;
+        double every_s = 0;
 
         list[i].id = r->id;
         list[i].start_s = r->start_s;
@@ -568,11 +575,22 @@ static void bind_reservations(struct cluster_bound *b)
         list[i].accounts =
             named(b, &b->accounts, r->accounts_allowed, r->accounts_allowed_count,
                   in->account_count, "account", pointer);
-        for (size_t k = 0; k < r->flag_count; k++)
+        for (size_t k = 0; k < r->flag_count; k++) {
             list[i].is_flexible |= strcmp(r->flags[k], "flex") == 0;
+            if (strcmp(r->flags[k], "daily") == 0)
+                every_s = 86400;
+            if (strcmp(r->flags[k], "weekly") == 0)
+                every_s = 604800;
+        }
+        /* Behind all that are given, so that indexes of those stay. */
+        for (size_t k = 1; every_s > 0 && k < REPEATS; k++) {
+            list[count] = list[i];
+            list[count].start_s += (double)k * every_s;
+            list[count++].end_s += (double)k * every_s;
+        }
     }
     b->of.reservations = list;
-    b->of.reservation_count = in->reservation_count;
+    b->of.reservation_count = count;
 }
 
 /* ---- what runs ---- */
@@ -619,6 +637,10 @@ static void add_running(struct cluster_bound *b, struct name_index *ids,
                                                : 1e15,
             .priority = r->priority,
         };
+        if (b->running_list[at].end_s <= b->body->now_s)
+            cluster_count(&b->overdue, at);
+        if (isnan(r->expected_end_s) && isnan(left_s))
+            cluster_count(&b->unknown_end, at);
         if (r->array_id)
             b->running_list[at].of.array =
                 number_of(&b->arrays, r->array_id, &b->of.array_count);
@@ -680,6 +702,42 @@ static void bind_running(struct cluster_bound *b)
             add_running(b, &ids, &in->resources[i].running[k], &node, 1, pointer);
         }
     b->of.running = b->running_list;
+}
+
+/* What is worth a warning of what runs: more than there is, or in a reservation's way. */
+static void look_at_running(struct cluster_bound *b)
+{
+    size_t amounts = b->of.amount_count;
+    int64_t *free = NEW(b->rq->arena, int64_t, b->of.node_count * amounts);
+
+    for (size_t i = 0; i < b->of.node_count; i++)
+        memcpy(&free[i * amounts], b->of.nodes[i].capacity, amounts * sizeof(*free));
+    for (size_t i = 0; i < b->of.running_count; i++) {
+        const struct cluster_running *r = &b->running_list[i];
+        bool meets = false;
+
+        budget_step(&b->rq->budget, r->node_count * amounts + b->of.reservation_count);
+        for (size_t n = 0; n < r->node_count; n++)
+            for (size_t k = 0; k < amounts; k++) {
+                int64_t *left = &free[r->nodes[n] * amounts + k];
+
+                *left -= r->taken[n * amounts + k];
+                if (*left < 0 && !b->overcommitted)
+                    b->overcommitted =
+                        arena_printf(b->rq->arena, "%s of %s", b->amount_names[k],
+                                     b->of.nodes[r->nodes[n]].id);
+            }
+        for (size_t k = 0; k < b->of.reservation_count && !meets; k++) {
+            const struct cluster_reservation *x = &b->of.reservations[k];
+
+            budget_step(&b->rq->budget, r->node_count);
+            for (size_t n = 0; n < r->node_count && x->nodes && !meets; n++)
+                meets = cluster_set_has(x->nodes, r->nodes[n]) && x->start_s < r->end_s &&
+                        b->of.now_s < x->end_s;
+        }
+        if (meets)
+            cluster_count(&b->reserved, i);
+    }
 }
 
 /* ---- settings ---- */
@@ -821,6 +879,7 @@ enum error_code cluster_bind(struct cluster_bound *b)
     bind_partitions(b);
     bind_reservations(b);
     bind_running(b);
+    look_at_running(b);
     cluster_bind_jobs(b);
     return b->rq->err->code;
 }

@@ -38,7 +38,8 @@ struct cluster_bound {
     /* What is worth a warning: how many, and the first's index. */
     struct cluster_tally {
         size_t count, first;
-    } gone, endless, later, ignored_promise, small_nodes;
+    } gone, endless, later, ignored_promise, overdue, unknown_end, reserved;
+    const char *overcommitted; /* a node, "amount of ID"; NULL: none */
 };
 
 void cluster_count(struct cluster_tally *t, size_t index);

@@ -190,6 +190,10 @@ static const int64_t *need_of(struct cluster_bound *b, size_t i, ptrdiff_t parti
         memory = p->memory_per_node_default_bytes;
     else if (memory <= 0 && p && !isnan(p->memory_per_cpu_default_bytes))
         memory = p->memory_per_cpu_default_bytes * cpus;
+    /* More memory than a cpu may have: more cpus. */
+    if (p && p->memory_per_cpu_max_bytes > 0 &&
+        memory > p->memory_per_cpu_max_bytes * cpus)
+        cpus = ceil(memory / p->memory_per_cpu_max_bytes);
     return cluster_units(b, cpus, memory, w->of.needs, w->of.need_count, &job->shared,
                          &job->shared_count);
 }

@@ -196,6 +196,7 @@ static const char *const wait_reason_names[] = {
     "resource_down",
     "not_tested",
     "beyond_window",
+    "qos",
     "deadline",
     NULL,
 };

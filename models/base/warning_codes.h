@@ -85,6 +85,7 @@
     X(queue_wait_unknown, "A site has no history of its queue; its wait counts as 0")  \
     X(renamed, "A member or parameter of the request has another name now")            \
     X(requested_raised, "Requested times were raised to the run times")                \
+    X(reserved, "Running jobs end after a reservation of their nodes has begun")       \
     X(resource_unusable, "Resources without available CPU are left out")               \
     X(resources_cut, "Only the first resources were looked at")                        \
     X(rounded, "Numbers were rounded")                                                 \
@@ -114,6 +115,7 @@
     X(unknown_attribute, "No resource has an attribute that an expression names")      \
     X(unknown_dependency,                                                              \
       "Jobs that others wait for are not known, and taken to be gone")                 \
+    X(unknown_end, "Running jobs do not say when they end")                            \
     X(unknown_variable, "A variable in a file name stays as it is")                    \
     X(unlimited, "Jobs take nothing of what their resource limits")                    \
     X(unplaced, "How many jobs have no place, and why")                                \
