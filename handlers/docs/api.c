@@ -148,9 +148,11 @@ static void print_member(const struct json_field *f, enum side side, int depth,
                  : f->flags & JSON_MAY_BE_NULL ? "may be null"
                                                : "");
     html_add(b, "</td><td>");
-    if (side == REQUEST)
+    if (side == REQUEST) {
         print_bounds(f, b);
-    html_add(b, "</td><td>%t%t", f->doc, f->doc && *f->doc ? "." : "");
+        html_add(b, "</td><td>");
+    }
+    html_add(b, "%t%t", f->doc, f->doc && *f->doc ? "." : "");
     if (side == REQUEST)
         print_aliases(f, b);
     print_below(f, side, depth, b);
@@ -169,9 +171,10 @@ static void print_members(const struct json_object *table, enum side side, int d
     html_add(b,
              "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">member</th>"
              "<th scope=\"col\">type</th><th scope=\"col\">unit</th>"
-             "<th scope=\"col\">%t</th><th scope=\"col\">%t</th>"
-             "<th scope=\"col\">meaning</th></tr></thead>\n<tbody>\n",
-             side == REQUEST ? "default" : "no value", side == REQUEST ? "bounds" : "");
+             "<th scope=\"col\">%t</th>%r<th scope=\"col\">meaning</th></tr></thead>\n"
+             "<tbody>\n",
+             side == REQUEST ? "default" : "no value",
+             side == REQUEST ? "<th scope=\"col\">bounds</th>" : "");
     for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
         print_member(f, side, depth, b);
     html_add(b, "</tbody></table></div>\n");

@@ -75,7 +75,7 @@ export function Curve({ data, series, bands, label, scale, logarithmic, points }
   }, [data, table]);
   const rows = data[0].map((x, i) => [scale === "number" ? x : new Date(x * 1000).toISOString(), ...data.slice(1).map((d) => d[i])]);
   return html`<div class="bar"><button aria-pressed=${table} onClick=${() => setTable(!table)}>As table</button></div>
-    ${table ? html`<${Rows} head=${["", ...series.map((s) => s.label)]} rows=${rows} />`
+    ${table ? html`<${Rows} head=${[scale === "number" ? "x" : "time", ...series.map((s) => s.label)]} rows=${rows} />`
     : html`<div role="img" aria-label=${label} ref=${ref}></div>`}`;
 }
 

@@ -29,9 +29,9 @@ export function Decisions({ p, set }) {
   const live = usePoll(path, 5);
   const items = live.data ? live.data.items : [];
   return html`<${Title} text="Decisions" />
-    <div class="bar" role="search"><label>Id or job <input id="filter" type="search" value=${p.get("filter") || ""} onChange=${(e) => set({ filter: e.target.value, page: "" })} /></label>
+    <div class="bar" role="search"><label>Id or job <input id="filter" type="search" value=${p.get("filter") || ""} onInput=${(e) => set({ filter: e.target.value, page: "" })} /></label>
       <${Choice} label="endpoint" value=${p.get("endpoint")} values=${ENDPOINTS} onChange=${(v) => set({ endpoint: v, page: "" })} />
-      <label>algorithm <input value=${p.get("algorithm") || ""} onChange=${(e) => set({ algorithm: e.target.value, page: "" })} /></label>
+      <label>algorithm <input value=${p.get("algorithm") || ""} onInput=${(e) => set({ algorithm: e.target.value, page: "" })} /></label>
       <${Choice} label="status" value=${p.get("status")} values=${STATUSES} onChange=${(v) => set({ status: v, page: "" })} />
       <${Choice} label="made" value=${p.get("since")} values=${Object.keys(SINCE)} none="at any time" onChange=${(v) => set({ since: v, page: "" })} />
       <span class="grow"></span><${LiveBar} live=${live} /></div>
@@ -131,7 +131,7 @@ function Diff({ stored }) {
   const [other, setOther] = useState(""), [state, setState] = useState(null);
   const go = async () => { try { setState({ data: (await get("/v1/decisions/" + encodeURIComponent(other))).data }); } catch (e) { setState({ error: e }); } };
   const list = state && state.data ? differences(stored, state.data.answer, 500) : null;
-  return html`<div class="bar"><label>Id of the other decision <input value=${other} onChange=${(e) => setOther(e.target.value.trim())} /></label><button onClick=${go}>Compare</button></div>
+  return html`<div class="bar"><label>Id of the other decision <input value=${other} onInput=${(e) => setOther(e.target.value.trim())} /></label><button onClick=${go}>Compare</button></div>
     <${Wrong} error=${state && state.error} />
     ${list ? list.length ? html`<p>${list.length === 500 ? "The first 500 differences." : list.length + " differences."}</p><${Differences} list=${list} names=${["this one", "the other"]} />` : html`<p>The answers are the same.</p>` : ""}`;
 }
@@ -173,7 +173,7 @@ export function Decision({ id, p, set }) {
   const head = [d.endpoint.replace("/v1/", ""), d.algorithm, d.status].filter(Boolean).join(", ") + (d.job_count !== undefined ? `: ${number(d.job_count)} jobs` : "")
     + (o.makespan_s ? `, ${duration(o.makespan_s)}` : "") + (o.lower_bound_s ? `, bound ${duration(o.lower_bound_s)}` : "") + (o.gap_ratio !== undefined && o.gap_ratio !== null ? `, gap ${percent(o.gap_ratio)}` : "");
   return html`<${Title} text=${"Decision " + id}>${head}<//>
-    <div class="bar" role="tablist">${TABS.map(([t, label]) => html`<button role="tab" aria-selected=${t === tab} onClick=${() => set({ tab: t })}>${label}${t === "why" ? ` (${unplaced.length})` : ""}</button>`)}
+    <div class="bar"><div class="bar" role="tablist" aria-label="Parts of the decision">${TABS.map(([t, label]) => html`<button role="tab" aria-selected=${t === tab} onClick=${() => set({ tab: t })}>${label}${t === "why" ? ` (${unplaced.length})` : ""}</button>`)}</div>
       <span class="grow"></span><button onClick=${() => download("image/svg+xml", id + ".svg")}>SVG</button><button onClick=${() => download(null, id + ".json")}>JSON</button></div>
     <${Wrong} error=${chartError} />
     ${tab === "gantt" ? html`<${Answer} answer=${a} request=${d.request} name="Plan" view=${view} onView=${(v) => set(v ? { from_s: v.from.toPrecision(8), to_s: v.to.toPrecision(8) } : { from_s: "", to_s: "" }, true)} pick=${p.get("pick")} onPick=${(x) => set({ pick: x || "" }, true)} />` : ""}

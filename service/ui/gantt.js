@@ -217,7 +217,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
   return html`<div class="bar"><button aria-label="shorter time" onClick=${() => zoom(0.5)}>+</button><button aria-label="longer time" onClick=${() => zoom(2)}>-</button>
       <button onClick=${() => show(0, last)}>All</button><button aria-pressed=${table} onClick=${() => setTable(!table)}>As table</button>
       <span class="dim">${rowPrefix ? "rows: " + rowPrefix + "… " : ""}${barPrefix ? "bars: " + barPrefix + "…" : ""}</span></div>
-    ${table ? html`<${Rows} label=${name} head=${["id", "where", "start", "end", "length", ""]} rows=${bars.map((b) => [b.id, b.row, duration(b.start), duration(b.end), duration(b.end - b.start), [b.state, b.critical ? "critical" : "", b.late ? "late" : ""].filter(Boolean).join(", ")])} />`
+    ${table ? html`<${Rows} label=${name} head=${["id", "where", "start", "end", "length", "state"]} rows=${bars.map((b) => [b.id, b.row, duration(b.start), duration(b.end), duration(b.end - b.start), [b.state, b.critical ? "critical" : "", b.late ? "late" : ""].filter(Boolean).join(", ")])} />`
     : html`<canvas class="gantt" style=${{ height: Math.max(120, Math.min(416, plan.tracks.length * ROW_PX + AXIS_PX + 2)) + "px" }} ref=${ref} tabindex="0" role="img" aria-label=${`${name}: ${bars.length} bars in ${plan.rows.length} rows until ${duration(last)}. Keys: arrows, plus, minus, 0, Enter, n, p.`}
         onKeyDown=${key} onPointerDown=${pointer} onPointerMove=${pointer} onPointerUp=${pointer}></canvas>`}
     <ul class="keys" aria-label="Legend">${legend.map(([g, i]) => html`<li><span class=${"swatch c" + i}></span>${g}</li>`)}

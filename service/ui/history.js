@@ -159,7 +159,7 @@ function Model({ id }) {
     ${sum ? html`<p>${number(sum.sample_count)} runs; error of the fit ${percent(sum.fit_appe_ratio)}, of runs left out ${percent(sum.cross_appe_ratio)}${sum.recent_appe_ratio !== null ? `, of late ${percent(sum.recent_appe_ratio)}` : ""}.</p>` : ""}
     ${points ? html`<h2>Run time by size</h2><${Curve} data=${points} scale="number" logarithmic=${true} label="Run times that were seen, by the size of the problem" series=${[{ label: "run time s", points: true }]} />` : ""}
     ${v.data ? html`<${Versions} list=${v.data.items} />` : ""}
-    ${sum ? html`<h2>What it has seen</h2><${Rows} head=${["", "from", "to"]} rows=${["problem_size", "processors", "cpu_available_ratio", "bandwidth_mbps"].filter((k) => sum[k] && sum[k].low !== null).map((k) => [k, short(sum[k].low), short(sum[k].high)])} />` : ""}
+    ${sum ? html`<h2>What it has seen</h2><${Rows} head=${["input", "from", "to"]} rows=${["problem_size", "processors", "cpu_available_ratio", "bandwidth_mbps"].filter((k) => sum[k] && sum[k].low !== null).map((k) => [k, short(sum[k].low), short(sum[k].high)])} />` : ""}
     ${s.data ? html`<h2>Runs</h2><${Rows} head=${["execution", "size", "processors", "run time", "verdict"]} rows=${s.data.items.map((x) => [x.execution_id || "", short(x.problem_size), short(x.processors), duration(x.run_time_s), x.verdict || ""])} />` : ""}`;
 }
 

@@ -59,7 +59,7 @@ function Results({ answer }) {
   const base = figures.size ? figures.get(chosen)[0] : null;
   return html`${names.length ? html`<div class="bar"><label>metric <select value=${chosen} onChange=${(e) => setName(e.target.value)}>${names.map((n) => html`<option value=${n}>${n}</option>`)}</select></label></div>
     <${Intervals} rows=${figures.get(chosen)} name=${chosen} />
-    <${Rows} head=${["policy", "mean", "95 % interval", "difference to " + base.label, ""]} rows=${figures.get(chosen).map((r) => {
+    <${Rows} head=${["policy", "mean", "95 % interval", "difference to " + base.label, "verdict"]} rows=${figures.get(chosen).map((r) => {
         const v = verdict(r, base);
         return [r.label, r.mean, r.ci ? `${short(r.mean - r.ci)} to ${short(r.mean + r.ci)}` : "", r === base ? "" : `${short(v.difference)} ± ${short(v.half)}`, r === base ? "" : v.says]; })} />` : ""}
     ${Array.isArray(answer.ranking) && answer.ranking.length > 1 ? html`<p>Ranking: ${answer.ranking.map((r) => typeof r === "string" ? r : r.label || r.algorithm).join(", ")}</p>` : ""}

@@ -1,0 +1,229 @@
+// ui.mjs - the dashboard and the manual in a browser, on a service that seed.mjs has filled.
+import { readFileSync } from "node:fs";
+import { base, check, done, open } from "./browser.mjs";
+
+const axe = readFileSync(new URL("./node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const list = (await (await fetch(base + "/v1/decisions")).json()).items;
+const idOf = (fits) => list.find(fits).decision_id;
+const big = idOf((d) => d.job_count === 10000), small = idOf((d) => d.unplaced_count === 1), workflow = idOf((d) => d.endpoint.includes("workflow"));
+const nasty = idOf((d) => d.job_count === 4);
+const PAGES = { Decisions: "#/decisions", Decision: "#/decisions/" + big, Load: "#/load", Failures: "#/failures", Models: "#/models", Simulations: "#/simulations", Queue: "#/queue", System: "#/system" };
+
+async function visit(page, hash) {
+  await page.goto("about:blank");
+  await page.goto(base + "/" + hash);
+  await page.waitForSelector("main h1");
+  await page.waitForFunction(() => !document.body.innerText.includes("\nasking\n"));
+}
+async function violations(page) {
+  return page.evaluate(async (source) => {
+    if (!window.axe) (0, Function)(source)();
+    const r = await window.axe.run(document, { resultTypes: ["violations"] });
+    return r.violations.map((v) => v.id + " " + v.nodes.map((n) => n.target.join(" ")).slice(0, 3).join(", "));
+  }, axe);
+}
+
+// 1, 16: every page, both themes, wide and narrow.
+for (const colorScheme of ["light", "dark"]) {
+  const { page, seen, context } = await open({ colorScheme, bypassCSP: true, reducedMotion: "reduce" });
+  for (const [name, hash] of Object.entries(PAGES)) {
+    await visit(page, hash);
+    await page.waitForTimeout(700);
+    check(`${name} has its title`, (await page.title()).startsWith(name) && (await page.title()).endsWith("- gridplan"), await page.title());
+    const found = await violations(page);
+    check(`${name} in ${colorScheme}: axe-core`, found.length === 0, found);
+    await page.screenshot({ path: `${name.toLowerCase()}-${colorScheme}.png` });
+  }
+  check(`no errors in ${colorScheme}`, seen.errors.length === 0, seen.errors);
+  await context.close();
+}
+{
+  const { page, seen, context } = await open({ viewport: { width: 320, height: 700 } });
+  for (const [name, hash] of Object.entries(PAGES)) {
+    await visit(page, hash);
+    await page.waitForTimeout(400);
+    check(`${name} fits 320 px`, await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), await page.evaluate(() => document.documentElement.scrollWidth));
+  }
+  await page.screenshot({ path: "narrow.png" });
+  check("no other host, no error, no policy breach", seen.hosts.size === 0 && seen.errors.length === 0, [...seen.hosts, ...seen.errors]);
+  await context.close();
+}
+
+const { page, seen, close } = await open();
+
+// 2: list, filter, deep link, back.
+await visit(page, "#/decisions");
+await page.waitForSelector("tbody tr");
+check("five decisions", await page.locator("tbody tr").count() === 5);
+await page.selectOption("select", "placements");
+await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 3);
+check("the filter is in the address", (await page.evaluate(() => location.hash)).includes("endpoint=placements"));
+await page.fill("#filter", "big");
+await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
+const filtered = await page.evaluate(() => location.href);
+await visit(page, new URL(filtered).hash);
+await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
+check("a link shows the same", await page.inputValue("#filter") === "big");
+await page.click("tbody a");
+await page.waitForSelector("[role=tablist]");
+await page.goBack();
+await page.waitForSelector("#filter");
+check("back leads to the filtered list", await page.inputValue("#filter") === "big");
+
+// 3, 17: the Gantt by keyboard, then by mouse.
+await visit(page, "#/decisions/" + workflow);
+await page.waitForSelector("canvas");
+await page.locator("canvas").focus();
+await page.keyboard.press("Enter");
+await page.waitForFunction(() => location.hash.includes("pick="));
+const first = await page.evaluate(() => location.hash);
+await page.keyboard.press("n");
+await page.waitForFunction((h) => location.hash !== h, first);
+check("n picks the next bar, and says so", /t\d+, .* to .* on p/.test(await page.locator("[aria-live=polite]").first().textContent()), await page.locator("[aria-live=polite]").first().textContent());
+await page.keyboard.press("p");
+await page.waitForFunction((h) => location.hash === h, first);
+await page.keyboard.press("+");
+await page.waitForFunction(() => location.hash.includes("from_s="));
+await page.keyboard.press("ArrowRight");
+await page.keyboard.press("0");
+await page.waitForFunction(() => !location.hash.includes("from_s="));
+await page.keyboard.press("Escape");
+await page.waitForFunction(() => !location.hash.includes("pick="));
+const box = await page.locator("canvas").boundingBox();
+await page.mouse.click(box.x + 60, box.y + 10);
+await page.waitForFunction(() => location.hash.includes("pick="));
+await page.mouse.wheel(0, -300);
+await page.waitForFunction(() => location.hash.includes("from_s="));
+await page.click("text=As table");
+await page.waitForSelector("table[aria-label=Plan]");
+check("the table has all tasks", await page.locator("table[aria-label=Plan] tbody tr").count() === 24);
+
+// 4: 10,000 bars.
+await visit(page, "#/decisions");
+await page.waitForSelector("tbody tr");
+const began = Date.now();
+await page.click(`a[href="#/decisions/${big}"]`);
+await page.waitForFunction(() => document.querySelector("canvas") && Number(document.querySelector("canvas").dataset.drawn) > 5000);
+const took = Date.now() - began;
+console.log(`10,000 bars: click to picture ${took} ms`);
+check("10,000 bars are there soon", took < 3000, took);
+await page.locator("canvas").focus();
+const times = await page.evaluate(async () => {
+  const canvas = document.querySelector("canvas"), list = [];
+  for (let i = 0; i < 60; i++) {
+    canvas.dispatchEvent(new KeyboardEvent("keydown", { key: i % 20 < 10 ? "+" : "-", bubbles: true }));
+    const t = await new Promise((go) => requestAnimationFrame((a) => setTimeout(() => go(performance.now() - a))));
+    list.push(t);
+  }
+  return list.sort((a, b) => a - b);
+});
+console.log(`redraw median ${times[30].toFixed(1)} ms, 95 % ${times[57].toFixed(1)} ms`);
+check("redraws are quick", times[30] < 50, times[30]);
+await page.click("text=As table");
+check("all bars are in the table", (await page.locator("text=of 10000").count()) === 1);
+
+// 5: unplaced with reasons.
+await visit(page, `#/decisions/${small}?tab=why`);
+await page.waitForSelector("td.text");
+check("why not: reason and nearest miss", /memory.*m1: 50.0 % short/s.test(await page.locator("tbody").first().innerText()), await page.locator("tbody").first().innerText());
+
+// 6, 11: replay is off by default, and the only thing that is ever posted.
+await visit(page, `#/decisions/${small}?tab=replay`);
+await page.waitForSelector("text=Allow computing");
+check("replay is off", await page.locator("button:text-is('Replay') >> nth=-1").isDisabled());
+await page.check("input[type=checkbox]");
+await page.locator("main button:text-is('Replay')").last().click();
+await page.waitForSelector("text=Identical.");
+check("nothing else was posted", seen.posts.length === 1 && seen.posts[0].endsWith("/replay"), seen.posts);
+
+// 7, 8, 9, 10
+await visit(page, "#/load?resource=m0");
+await page.waitForSelector(".uplot canvas");
+check("a forecast is told", /In 10 min: \d/.test(await page.innerText("main")));
+await visit(page, "#/load?resource=nobody");
+await page.waitForSelector("text=No samples of nobody");
+await visit(page, "#/failures");
+await page.waitForSelector("canvas.small");
+check("six resources", await page.locator("tbody").first().locator("tr").count() === 6);
+await visit(page, "#/models");
+await page.waitForSelector("text=Run time by size");
+await visit(page, "#/simulations");
+await page.waitForSelector("select");
+check("intervals are compared", /less|more|cannot tell/.test(await page.innerText("main")));
+await visit(page, "#/queue");
+await page.waitForSelector("table[aria-label='Jobs of the queue']");
+check("who is in the way is told", /r1/.test(await page.innerText("table[aria-label='Jobs of the queue']")));
+
+// 15: ids that are no names.
+await visit(page, "#/decisions/" + nasty);
+await page.waitForSelector("canvas");
+await page.click("text=As table");
+await page.waitForSelector("table");
+const text = await page.innerText("main");
+check("ids are shown as text", text.includes("<img src=x onerror=alert(1)>") && text.includes("__proto__") && text.includes("漢漢漢"));
+check("no script of theirs ran", seen.dialogs === 0 && await page.locator("main img").count() === 0);
+
+// Keys that lead to pages, and the help.
+await visit(page, "#/decisions");
+await page.keyboard.press("g");
+await page.keyboard.press("f");
+await page.waitForFunction(() => location.hash.startsWith("#/failures"));
+await page.keyboard.press("?");
+await page.waitForSelector("dialog[open]");
+await page.keyboard.press("Escape");
+await visit(page, "#/nothing");
+check("an unknown page says so", (await page.innerText("h1")).includes("no such page"));
+await visit(page, "#/decisions/00000000-0000-4000-8000-000000000000");
+await page.waitForSelector("[role=alert]");
+check("an unknown decision says so", /There is nothing of that name/.test(await page.innerText("main")));
+const bad = seen.errors.filter((e) => !/404/.test(e));
+check("no errors, no other hosts", bad.length === 0 && seen.hosts.size === 0, bad);
+
+// 13: keys.
+{
+  const locked = await open(), p = locked.page;
+  await p.goto(process.env.GRIDPLAN_LOCKED_URL + "/");
+  await p.waitForSelector("input[type=password]");
+  await p.fill("input[type=password]", "gp_wrong");
+  await p.click("text=Go on");
+  await p.waitForSelector("[role=alert]");
+  await p.fill("input[type=password]", process.env.GRIDPLAN_READ_KEY);
+  await p.click("text=Go on");
+  await p.waitForSelector("input[type=password]", { state: "detached" });
+  await p.waitForSelector("tbody tr, .note");
+  check("a key of scope read reads", await p.locator("input[type=password]").count() === 0);
+  const kept = await p.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.length]));
+  check("the key is kept nowhere", !kept.includes(process.env.GRIDPLAN_READ_KEY) && kept.startsWith('[{},{},""'), kept);
+  check("the key is not in the log", !readFileSync("locked.log", "utf8").includes(process.env.GRIDPLAN_READ_KEY));
+  await p.reload();
+  await p.waitForSelector("input[type=password]");
+  const r = await fetch(process.env.GRIDPLAN_LOCKED_URL + "/v1/load-samples", { method: "POST", headers: { Authorization: "Bearer " + process.env.GRIDPLAN_READ_KEY, "Content-Type": "application/json" }, body: "[]" });
+  check("a key of scope read does not write", r.status === 403, r.status);
+  await locked.context.close();
+}
+
+// 18, 19: the manual without scripts.
+{
+  const plain = await open({ javaScriptEnabled: false }), p = plain.page;
+  for (const path of ["/docs/", "/docs/which", "/docs/api/decidePlacements", "/docs/algorithms/placement/min_min", "/docs/errors/", "/docs/search?q=checkpoint"]) {
+    const r = await p.goto(base + path);
+    check(`${path} is there`, r.status() === 200 && await p.locator("h1").count() === 1);
+    check(`${path} may be framed by the portal`, r.headers()["content-security-policy"].includes("frame-ancestors https://portal.example"));
+    await p.screenshot({ path: `docs-${path.replace(/\W+/g, "-")}.png` });
+  }
+  check("the manual has no errors", plain.seen.errors.length === 0, plain.seen.errors);
+  await plain.context.close();
+}
+{
+  const scripted = await open({ bypassCSP: true });
+  for (const path of ["/docs/", "/docs/api/decidePlacements", "/docs/glossary", "/docs/algorithms/"]) for (const colorScheme of ["light", "dark"]) {
+    await scripted.page.emulateMedia({ colorScheme });
+    await scripted.page.goto(base + path);
+    const found = await violations(scripted.page);
+    check(`${path} in ${colorScheme}: axe-core`, found.length === 0, found);
+    if (path.includes("/api/")) check("pictures of the manual are drawn", await scripted.page.evaluate(() => [...document.images].every((i) => i.complete && i.naturalWidth > 100) && document.images.length > 0));
+  }
+  await scripted.context.close();
+}
+await close();
+done();
