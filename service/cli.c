@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,13 +31,15 @@ enum {
     WORDS_MAX = 3,
     KEYS_A_PAGE = 1000,
     EXIT_USAGE = 2,
+    EXIT_DOWN = 3,
+    EXIT_SHORT = 4,
 };
 
 static const size_t SIMULATE_ARENA_BYTES = (size_t)4 << 30; /* used as needed */
 
 /* The command line, taken apart. */
 struct cli {
-    const struct route *routes, *expansion;
+    const struct cli_parts *parts;
     struct arena *arena;
     struct config config;
     const char *words[WORDS_MAX + 1]; /* "key", "create" ...; the rest are flags */
@@ -45,8 +48,9 @@ struct cli {
     bool expand;                  /* of `simulate` */
     const char *compare, *breaks; /* files, of `openapi`; NULL: not given */
     const char *out;              /* folder, of `docs` */
-    answer_form_fn *draw;
-    pages_fn *pages;
+    struct ask ask;               /* of `ask` */
+    const char *ask_width;
+    bool ask_json, ask_svg, strict;
     struct health_target health;
     int exit_status; /* of a command that is done; 0 unless it says otherwise */
     bool reported;   /* the command has printed its errors itself */
@@ -388,7 +392,7 @@ static enum error_code run_openapi(struct cli *c, struct error *err)
 {
     struct text_buffer b = {.arena = c->arena};
 
-    openapi_print_lines(c->routes, &b);
+    openapi_print_lines(c->parts->routes, &b);
     text_add(&b, "", 1); /* its end as a text */
     if (b.failed)
         return fail_memory(err);
@@ -403,7 +407,8 @@ static enum error_code run_openapi(struct cli *c, struct error *err)
 static enum error_code simulate(struct cli *c, struct arena *a, struct error *err)
 {
     struct service service = {.config = &c->config,
-                              .routes = c->expand ? c->expansion : c->routes};
+                              .routes =
+                                  c->expand ? c->parts->expansion : c->parts->routes};
     struct text_buffer body = {.arena = a};
     struct store_progress progress = {0};
     struct stored_request request = {
@@ -486,7 +491,8 @@ static enum error_code write_page(struct cli *c, struct service *service,
 
 static enum error_code run_docs(struct cli *c, struct error *err)
 {
-    struct service service = {.config = &c->config, .routes = c->routes, .draw = c->draw};
+    struct service service = {
+        .config = &c->config, .routes = c->parts->routes, .draw = c->parts->draw};
     struct arena *a = arena_create(SIMULATE_ARENA_BYTES);
     const char *const *paths;
     size_t count, done = 0;
@@ -500,7 +506,7 @@ static enum error_code run_docs(struct cli *c, struct error *err)
     }
     c->config.docs = true;
     log_open(LOG_ERROR, STDERR_FILENO);
-    paths = c->pages(c->routes, &count, c->arena);
+    paths = c->parts->pages(c->parts->routes, &count, c->arena);
     for (size_t i = 0; i < count && code == OK; i++) {
         bool written;
 
@@ -512,6 +518,84 @@ static enum error_code run_docs(struct cli *c, struct error *err)
     arena_close(a);
     if (code == OK)
         printf("%zu files below %s\n", done, c->out);
+    return code;
+}
+
+/* ---- ask ---- */
+
+/* Columns of the terminal, if it is one; else 100. */
+static size_t terminal_width(const struct cli *c)
+{
+    struct winsize size;
+
+    if (c->ask_width)
+        return strtoul(c->ask_width, NULL, 10);
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col
+                                                                       : 100;
+}
+
+/* Whether the environment says that texts are UTF-8. */
+static bool speaks_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = getenv(names[i]);
+
+        if (value && *value)
+            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+    }
+    return false;
+}
+
+static enum error_code ask_file(struct cli *c, struct arena *a, struct error *err)
+{
+    struct service service = {
+        .config = &c->config, .routes = c->parts->routes, .draw = c->parts->draw};
+    struct text_buffer document = {.arena = a};
+    enum ask_outcome outcome;
+    const char *text;
+
+    TRY(read_text(c->words[1], &document, err));
+    c->ask.draw = c->parts->show;
+    c->ask.endpoint_of = c->parts->endpoint_of;
+    c->ask.width = terminal_width(c);
+    c->ask.utf8 = speaks_utf8();
+    c->ask.form = c->ask_svg                              ? ASK_SVG
+                  : c->ask_json || !isatty(STDOUT_FILENO) ? ASK_JSON
+                                                          : ASK_TEXT;
+    if (c->ask_width && !c->ask_json && !c->ask_svg)
+        c->ask.form = ASK_TEXT;
+    log_open(LOG_ERROR, STDERR_FILENO);
+    err->code =
+        ask(&service, &c->ask, document.data, document.length, &outcome, &text, a, err);
+    log_close();
+    TRY(err->code);
+    fputs(text, outcome == ASK_REFUSED || outcome == ASK_FAILED ? stderr : stdout);
+    putc('\n', outcome == ASK_REFUSED || outcome == ASK_FAILED ? stderr : stdout);
+    c->exit_status = outcome == ASK_REFUSED              ? 1
+                     : outcome == ASK_FAILED             ? EXIT_DOWN
+                     : outcome == ASK_SHORT && c->strict ? EXIT_SHORT
+                                                         : 0;
+    return OK;
+}
+
+static enum error_code run_ask(struct cli *c, struct error *err)
+{
+    struct arena *a;
+    enum error_code code;
+
+    if (c->word_count != 2)
+        return fail(err, ERR_INVALID, "", "ask FILE, or - for standard input");
+    a = arena_create(SIMULATE_ARENA_BYTES);
+    if (!a)
+        return fail_memory(err);
+    code = ask_file(c, a, err);
+    if (code != OK)
+        print_errors(err); /* they are in the arena */
+    arena_close(a);
+    err->first = NULL;
+    c->reported = true;
     return code;
 }
 
@@ -531,6 +615,12 @@ static const struct command {
     {"health", run_health,
      "[--url http://HOST:PORT | --unix PATH] [--ready]: ask a running service; exit 0\n"
      "             when /livez, or /readyz, says 200, else 3"},
+    {"ask", run_ask,
+     "FILE|- [--endpoint NAME] [--json | --svg | --width N] [--strict]: decide what the\n"
+     "             document asks for, without a service and a database; to a terminal as "
+     "a\n"
+     "             chart, else as JSON; exit 1 when it is refused, with --strict 4 when\n"
+     "             something has no place"},
     {"docs", run_docs, "--out FOLDER: write the manual, as /docs/ shows it, into files"},
     {"openapi", run_openapi,
      "print the description of the API; with --compare FILE what it breaks for clients\n"
@@ -625,7 +715,13 @@ static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
             take_switch(*argv, "--expand", &c->expand) +
             take_switch(*argv, "--ready", &c->health.ready) +
             take_flag(argv, "--compare", &c->compare) +
-            take_flag(argv, "--out", &c->out) + take_flag(argv, "--breaks", &c->breaks) +
+            take_flag(argv, "--out", &c->out) +
+            take_flag(argv, "--endpoint", &c->ask.endpoint) +
+            take_flag(argv, "--width", &c->ask_width) +
+            take_switch(*argv, "--json", &c->ask_json) +
+            take_switch(*argv, "--svg", &c->ask_svg) +
+            take_switch(*argv, "--strict", &c->strict) +
+            take_flag(argv, "--breaks", &c->breaks) +
             take_flag(argv, "--url", &c->health.url) +
             take_flag(argv, "--unix", &c->health.unix_socket) +
             take_flag(argv, "--tenant", &c->tenant) +
@@ -701,15 +797,9 @@ static int run(struct cli *c, char **argv, const char **rest, struct error *err)
     return run_command(c, err);
 }
 
-int cli_run(int argc, char **argv, const struct route *route_table,
-            const struct route *expansion, answer_form_fn *draw, pages_fn *pages)
+int cli_run(int argc, char **argv, const struct cli_parts *parts)
 {
-    struct cli c = {.routes = route_table,
-                    .expansion = expansion,
-                    .draw = draw,
-                    .pages = pages,
-                    .tenant = "default",
-                    .scopes = "decide"};
+    struct cli c = {.parts = parts, .tenant = "default", .scopes = "decide"};
     struct error err = {0};
     const char **rest = calloc((size_t)argc + 1, sizeof(*rest));
     int status = EXIT_FAILURE;
@@ -718,7 +808,7 @@ int cli_run(int argc, char **argv, const struct route *route_table,
     if (rest && c.arena)
         status = run(&c, argv, rest, &err);
     if (status < 0)
-        status = serve_run(&c.config, route_table, draw);
+        status = serve_run(&c.config, parts->routes, parts->draw);
     arena_close(c.arena);
     free(rest);
     return status;

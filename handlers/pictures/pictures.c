@@ -2,6 +2,7 @@
 #include "handlers/pictures/pictures.h"
 
 #include "handlers/pictures/gantt.h"
+#include "handlers/pictures/gantt_terminal.h"
 #include "models/base/names.h"
 #include "models/json_walk.h"
 
@@ -58,6 +59,7 @@ struct picture {
     struct name_index row_index;
     struct name_index critical; /* ids of the tasks of the chain that ends last */
     size_t critical_count;
+    const struct gantt_terminal *terminal; /* NULL: the chart is SVG */
 };
 
 /* ---- walking ---- */
@@ -803,7 +805,8 @@ static enum error_code draw(struct picture *p, struct text_buffer *b)
                                by ? by : "");
     chart.subtitle = subtitle_of(p, &chart, idle);
     TRY(p->code);
-    return gantt_print(&chart, b, p->err);
+    return p->terminal ? gantt_print_terminal(&chart, p->terminal, b, p->arena, p->err)
+                       : gantt_print(&chart, b, p->err);
 }
 
 /* Why there is nothing to draw; NULL: there is something. What a round places has no
@@ -817,8 +820,11 @@ static const char *why_blank(const struct picture *p)
     return p->subject == NOTHING ? "" : NULL;
 }
 
-enum error_code picture_stored(struct request *rq, const char *request,
-                               const char *snapshot, const char *answer)
+/* Draws into `b`. */
+static enum error_code draw_answer(struct request *rq, const char *request,
+                                   const char *snapshot, const char *answer,
+                                   const struct gantt_terminal *terminal,
+                                   struct text_buffer *b)
 {
     struct picture p = {
         .arena = rq->arena,
@@ -829,8 +835,8 @@ enum error_code picture_stored(struct request *rq, const char *request,
         .mean_wait_s = NAN,
         .processors = NAN,
         .now_s = NAN,
+        .terminal = terminal,
     };
-    struct text_buffer b = {.arena = rq->arena};
     struct json_walk w;
     const char *hint;
 
@@ -847,8 +853,28 @@ enum error_code picture_stored(struct request *rq, const char *request,
         take_snapshot(&p, &w);
     }
     TRY(p.code);
-    TRY(draw(&p, &b));
+    return draw(&p, b);
+}
+
+enum error_code picture_stored(struct request *rq, const char *request,
+                               const char *snapshot, const char *answer)
+{
+    struct text_buffer b = {.arena = rq->arena};
+
+    TRY(draw_answer(rq, request, snapshot, answer, NULL, &b));
     request_answer_as(rq, ANSWER_CHART, b.data, b.length);
+    return OK;
+}
+
+enum error_code picture_terminal(struct request *rq, const char *request,
+                                 const char *answer, size_t width, bool utf8,
+                                 const char **text)
+{
+    const struct gantt_terminal how = {width, utf8};
+    struct text_buffer b = {.arena = rq->arena};
+
+    TRY(draw_answer(rq, request, NULL, answer, &how, &b));
+    *text = text_end(&b);
     return OK;
 }
 

@@ -20,6 +20,11 @@ enum error_code picture_answer(struct request *rq, const void *out);
 enum error_code picture_stored(struct request *rq, const char *request,
                                const char *snapshot, const char *answer);
 
+/* The same as lines of so many characters (gantt_terminal.h). */
+enum error_code picture_terminal(struct request *rq, const char *request,
+                                 const char *answer, size_t width, bool utf8,
+                                 const char **text);
+
 /* Draws the graph of the workflows, with where and when each task runs, if the client
  * wants that. */
 enum error_code picture_graph(struct request *rq, const struct workflow_in *in,

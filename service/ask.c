@@ -1,0 +1,195 @@
+/* ask.c - a decision without a service. */
+#include "service/ask.h"
+
+#include "service/json.h"
+#include "service/service.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FITTING_MAX = 64 };
+
+/* ---- which endpoint ---- */
+
+/* A member of an object as text, without quotes; "": there is none. */
+static const char *member(const char *object, const char *name, struct arena *a)
+{
+    struct error err = {.arena = a};
+    const char *value = NULL;
+
+    if (!object || json_member(object, name, &value, a, &err) != OK || !value ||
+        strcmp(value, "null") == 0)
+        return "";
+    if (*value != '"')
+        return value;
+    value = arena_try_text(a, value + 1, strlen(value) - 2);
+    return value ? value : "";
+}
+
+static bool decides(const struct route *r)
+{
+    return strcmp(r->method, "POST") == 0 && r->flags & ROUTE_DECISION && r->request;
+}
+
+/* Whether the table takes the document. */
+static bool fits(const struct route *r, const char *document, size_t length,
+                 struct arena *a)
+{
+    struct error err = {.arena = a};
+    void *in = arena_try(a, r->request->size, 1);
+
+    return in && json_read(r->request, document, length, in, NULL, a, &err) == OK;
+}
+
+size_t ask_endpoints(const struct route *routes, const char *document, size_t length,
+                     const struct route **list, struct arena *a)
+{
+    size_t count = 0;
+
+    for (const struct route *r = routes; r->method && count < FITTING_MAX; r++)
+        if (decides(r) && fits(r, document, length, a))
+            list[count++] = r;
+    return count;
+}
+
+/* Which of several is meant; NULL: that is not clear. */
+static const struct route *choose(const struct route *const *list, size_t count,
+                                  const struct ask *how, const char *algorithm)
+{
+    const char *path =
+        *algorithm && how->endpoint_of ? how->endpoint_of(algorithm) : NULL;
+    const struct route *placements = NULL, *queue = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (path && strcmp(list[i]->path, path) == 0)
+            return list[i];
+        if (strcmp(list[i]->path, "/v1/placements") == 0)
+            placements = list[i];
+        if (strcmp(list[i]->path, "/v1/queue-orders") == 0)
+            queue = list[i];
+    }
+    return count == 1 ? list[0] : count == 2 && queue ? placements : NULL;
+}
+
+static const struct route *named(const struct route *routes, const char *endpoint)
+{
+    for (const struct route *r = routes; r->method; r++)
+        if (decides(r) &&
+            (strcmp(r->path, endpoint) == 0 || strcmp(r->path + 4, endpoint) == 0))
+            return r;
+    return NULL;
+}
+
+static enum error_code find_route(const struct route *routes, const struct ask *how,
+                                  const char *document, size_t length,
+                                  const struct route **found, struct arena *a,
+                                  struct error *err)
+{
+    const struct route *list[FITTING_MAX];
+    struct text_buffer names = {.arena = a};
+    size_t count;
+
+    if (how->endpoint) {
+        *found = named(routes, how->endpoint);
+        return *found ? OK
+                      : fail(err, ERR_INVALID, "endpoint", "there is no endpoint '%s'",
+                             how->endpoint);
+    }
+    count = ask_endpoints(routes, document, length, list, a);
+    *found = count ? choose(list, count, how, member(document, "algorithm", a)) : NULL;
+    if (*found)
+        return OK;
+    for (const struct route *r = routes; count == 0 && r->method; r++)
+        if (decides(r))
+            text_addf(&names, " %s", r->path + 4);
+    for (size_t i = 0; i < count; i++)
+        text_addf(&names, " %s", list[i]->path + 4);
+    if (names.failed)
+        return fail_memory(err);
+    return fail(err, ERR_INVALID, "endpoint",
+                count ? "the document may be for several; choose one by --endpoint:%.*s"
+                      : "the document is no request as it stands; --endpoint says of "
+                        "which, and what is wrong with it:%.*s",
+                (int)names.length, names.data);
+}
+
+/* ---- the answer for people ---- */
+
+/* What is printed above the chart: names, and the figures that the answer has. */
+static void add_head(struct text_buffer *b, const struct route *r, const char *answer)
+{
+    static const char *const figures[][2] = {{"makespan_s", "makespan"},
+                                             {"lower_bound_s", "bound"}};
+    const char *objective = member(answer, "objective", b->arena);
+    const char *gap = *objective ? member(objective, "gap_ratio", b->arena) : "";
+
+    text_addf(b, "%s, %s, %s", r->path + 4, member(answer, "algorithm", b->arena),
+              member(answer, "status", b->arena));
+    for (size_t i = 0; *objective && i < sizeof(figures) / sizeof(figures[0]); i++) {
+        const char *value = member(objective, figures[i][0], b->arena);
+
+        if (*value)
+            text_addf(b, ", %s %.6g s", figures[i][1], strtod(value, NULL));
+    }
+    if (*gap)
+        text_addf(b, ", gap %.1f %%", 100 * strtod(gap, NULL));
+    text_addf(b, "\n");
+}
+
+static bool is_short(const char *answer, struct arena *a)
+{
+    const char *unplaced = member(answer, "unplaced", a);
+
+    return strcmp(member(answer, "status", a), "infeasible") == 0 ||
+           (*unplaced && strcmp(unplaced, "[]") != 0);
+}
+
+static enum error_code show(struct request *rq, const struct ask *how,
+                            const struct route *r, const char *document,
+                            const char *answer, const char **text)
+{
+    struct text_buffer b = {.arena = rq->arena};
+    const char *chart = NULL, *unplaced = member(answer, "unplaced", rq->arena);
+
+    add_head(&b, r, answer);
+    if (how->draw(rq, document, answer, how->width, how->utf8, &chart) == OK && chart)
+        text_addf(&b, "%s", chart);
+    if (*unplaced && strcmp(unplaced, "[]") != 0)
+        text_addf(&b, "unplaced: %s\n", unplaced);
+    if (!chart)
+        text_addf(&b, "%s\n", answer);
+    text_add(&b, "", 1);
+    *text = b.data;
+    return b.failed ? fail_memory(rq->err) : OK;
+}
+
+enum error_code ask(struct service *service, const struct ask *how, const char *document,
+                    size_t length, enum ask_outcome *outcome, const char **text,
+                    struct arena *a, struct error *err)
+{
+    const struct route *r;
+    struct message m = {.method = "POST",
+                        .body = document,
+                        .body_length = length,
+                        .content_type = "application/json"};
+    struct error ignored = {.arena = a};
+    struct request rq = {.service = service, .arena = a, .err = &ignored};
+    struct reply reply;
+
+    TRY(find_route(service->routes, how, document, length, &r, a, err));
+    m.path = r->path;
+    if (how->form == ASK_SVG)
+        m.accept = "image/svg+xml";
+    route_answer(service, &m, NULL, true, &reply, a);
+    *text = arena_try_text(a, reply.body, reply.body_length);
+    if (!*text)
+        return fail_memory(err);
+    *outcome = reply.status >= 500   ? ASK_FAILED
+               : reply.status >= 400 ? ASK_REFUSED
+                                     : ASK_DONE;
+    if (*outcome != ASK_DONE || how->form == ASK_SVG)
+        return OK;
+    if (is_short(*text, a))
+        *outcome = ASK_SHORT;
+    return how->form == ASK_JSON ? OK : show(&rq, how, r, document, *text, text);
+}

@@ -1,0 +1,48 @@
+/* ask.h - a decision without a service: a document from a file, answered in the process.
+ */
+#ifndef GRIDPLAN_ASK_H
+#define GRIDPLAN_ASK_H
+
+#include "service/route.h"
+
+/* Draws the answer to `request` as lines of `width` characters; *text NULL: nothing in it
+ * can be drawn. */
+typedef enum error_code ask_draw_fn(struct request *rq, const char *request,
+                                    const char *answer, size_t width, bool utf8,
+                                    const char **text);
+
+/* The path of an endpoint that has an algorithm of this name; NULL: none. */
+typedef const char *ask_algorithm_fn(const char *name);
+
+enum ask_form { ASK_TEXT, ASK_JSON, ASK_SVG };
+
+struct ask {
+    const char
+        *endpoint; /* "placements" or "/v1/placements"; NULL: as the document says */
+    enum ask_form form;
+    size_t width; /* of ASK_TEXT */
+    bool utf8;
+    ask_draw_fn *draw;
+    ask_algorithm_fn *endpoint_of; /* NULL: unknown */
+};
+
+enum ask_outcome {
+    ASK_DONE,
+    ASK_REFUSED, /* 4xx: text says why */
+    ASK_FAILED,  /* 5xx */
+    ASK_SHORT    /* answered, but infeasible or with jobs that have no place */
+};
+
+/* The endpoints whose requests the document is one of, as far as their tables can tell;
+ * their number. `list` has room for 64. */
+size_t ask_endpoints(const struct route *routes, const char *document, size_t length,
+                     const struct route **list, struct arena *a);
+
+/* Answers it, without a database. Of several endpoints the one that has its algorithm is
+ * meant, and placements rather than the order of a queue. ERR_INVALID: it is a request of
+ * none, or it is not clear of which; the text names them. */
+enum error_code ask(struct service *service, const struct ask *how, const char *document,
+                    size_t length, enum ask_outcome *outcome, const char **text,
+                    struct arena *a, struct error *err);
+
+#endif

@@ -1,0 +1,229 @@
+// ask_test.cpp - decisions without a service: which endpoint a document is for, and what
+// is shown of the answer.
+#include "tests/api.hpp"
+#include "tests/examples.hpp"
+
+#include <cmath>
+#include <set>
+
+extern "C" {
+#include "handlers/operations/routes.h"
+#include "handlers/pictures/gantt_terminal.h"
+#include "handlers/pictures/pictures.h"
+#include "service/ask.h"
+}
+
+namespace
+{
+
+struct bar_row {
+    const char *id;
+    size_t row;
+    double start_s, finish_s;
+    gantt_state state = GANTT_PLANNED;
+    bool critical = false;
+};
+
+std::string terminal(const std::vector<bar_row> &rows,
+                     const std::vector<const char *> &names, size_t width, bool utf8)
+{
+    test_arena a(1 << 24);
+    error err{};
+    text_buffer b{};
+    std::vector<gantt_bar> bars;
+    gantt chart{};
+    gantt_terminal how{width, utf8};
+
+    err.arena = a;
+    b.arena = a;
+    for (auto &r : rows) {
+        gantt_bar bar{};
+        bar.id = r.id;
+        bar.row = r.row;
+        bar.row_count = 1;
+        bar.start_s = r.start_s;
+        bar.finish_s = r.finish_s;
+        bar.state = r.state;
+        bar.critical = r.critical;
+        bars.push_back(bar);
+    }
+    chart.rows = names.data();
+    chart.row_count = names.size();
+    chart.bars = bars.data();
+    chart.bar_count = bars.size();
+    REQUIRE(gantt_print_terminal(&chart, &how, &b, a, &err) == OK);
+    return std::string(b.data, b.length);
+}
+
+std::string times(size_t n, const std::string &text)
+{
+    std::string out;
+    while (n--)
+        out += text;
+    return out;
+}
+
+std::string line_of(const std::string &text, size_t number)
+{
+    std::istringstream in(text);
+    std::string line;
+    while (std::getline(in, line) && number--)
+        ;
+    return line;
+}
+
+} // namespace
+
+TEST_CASE("a chart in characters", "[ask]")
+{
+    std::vector<bar_row> bars = {{"a", 0, 0, 3}, {"b", 0, 3, 5}, {"c", 1, 0, 4.5}};
+    std::string text = terminal(bars, {"p0", "p1"}, 48, true);
+
+    CHECK(line_of(text, 0) == "p0    |█a" + times(22, "█") + "▓b" + times(14, "▓") + "|");
+    CHECK(line_of(text, 1) == "p1    |█c" + times(34, "█") + times(4, " ") + "|");
+    text = terminal(bars, {"p0", "p1"}, 48, false);
+    CHECK(line_of(text, 0) == "p0    |#a" + times(22, "#") + "=b" + times(14, "=") + "|");
+    CHECK(line_of(text, 2).find("0 s") != std::string::npos);
+    CHECK(line_of(text, 2).find("5 s") != std::string::npos);
+}
+
+TEST_CASE("charts in characters show states, overlaps and odd names", "[ask]")
+{
+    std::string text = terminal({{"done", 0, 0, 2, GANTT_DONE},
+                                 {"runs", 0, 2, 4, GANTT_RUNNING, true},
+                                 {"over", 0, 1, 3},
+                                 {"e\x1b[31m", 1, 0, 4}},
+                                {"m\x07", "n"}, 30, false);
+    CHECK(line_of(text, 0).rfind("m?   *|", 0) == 0); // no control characters; critical
+    CHECK(line_of(text, 0).find(".done") != std::string::npos);
+    CHECK(line_of(text, 0).find("+runs") != std::string::npos);
+    CHECK(line_of(text, 1).find("#over") != std::string::npos); // below the two others
+    CHECK(text.find('\x1b') == std::string::npos);
+    CHECK(text.find('\x07') == std::string::npos);
+
+    // Nothing, a bar without length, times that are none.
+    CHECK(line_of(terminal({}, {"m"}, 30, false), 0) == "m     |" + times(22, " ") + "|");
+    CHECK(line_of(terminal({{"x", 0, 0, 0}}, {"m"}, 30, false), 0).find('#') !=
+          std::string::npos);
+    CHECK(line_of(terminal({{"x", 0, NAN, 1}}, {"m"}, 30, false), 0).find('#') ==
+          std::string::npos);
+    CHECK(
+        line_of(terminal({{"z", 0, 5, 5}, {"x", 0, 0, 5}}, {"m"}, 30, false), 0).size() ==
+        30);
+}
+
+TEST_CASE("more than sixty rows share lines", "[ask]")
+{
+    std::vector<std::string> texts;
+    std::vector<const char *> names;
+    std::vector<bar_row> bars;
+
+    for (int i = 0; i < 100; i++)
+        texts.push_back("n" + std::to_string(i));
+    for (auto &t : texts)
+        names.push_back(t.c_str());
+    for (size_t i = 0; i < 100; i += 2)
+        bars.push_back({"x", i, 0, 10});
+    std::string text = terminal(bars, names, 40, false);
+    CHECK(std::count(text.begin(), text.end(), '\n') ==
+          52); // 50 lanes of 2, two lines more
+    CHECK(line_of(text, 0) == "n0    |" + times(32, "-") + "|"); // half busy: 2 of 4
+    CHECK(text.find("100 rows in lines of 2") != std::string::npos);
+}
+
+TEST_CASE("the endpoint of a document is known by its members", "[ask]")
+{
+    size_t one = 0, several = 0;
+
+    for (const example &e : examples()) {
+        if (!e.row || e.method != "POST" || !(e.row->flags & ROUTE_DECISION) ||
+            e.name.rfind("error-", 0) == 0 || e.body.empty() || e.body[0] != '{')
+            continue;
+        test_arena a(1 << 28);
+        const route *list[64];
+        size_t count = ask_endpoints(routes(), e.body.c_str(), e.body.size(), list, a);
+        std::set<const route *> found(list, list + count);
+        // Rows of the rooms are copied into one table: compare by path.
+        bool has = false;
+        for (const route *r : found)
+            has |= std::string(r->path) == e.row->path;
+        INFO(e.name);
+        CHECK(has);
+        one += count == 1;
+        several += count > 1;
+    }
+    CHECK(one > 100);
+    CHECK(several < one / 4);
+}
+
+TEST_CASE("an answer in the process is that of the service", "[ask][api]")
+{
+    api service;
+
+    for (const char *name : {"workflow-heft", "placement-mct", "queue-easy"}) {
+        test_arena a(1 << 28);
+        error err{};
+        ask_outcome outcome;
+        const char *text = nullptr;
+        std::string body = example_file(std::string(name) + ".json");
+        struct ask how {
+        };
+
+        err.arena = a;
+        how.draw = picture_terminal;
+        how.endpoint_of = algorithm_endpoint;
+        how.form = ASK_JSON;
+        INFO(name);
+        REQUIRE(ask(service.handle(), &how, body.c_str(), body.size(), &outcome, &text, a,
+                    &err) == OK);
+        CHECK(outcome == ASK_DONE);
+        auto got = nlohmann::json::parse(text),
+             recorded =
+                 nlohmann::json::parse(example_file(std::string(name) + ".answer.json"));
+        for (const char *member : {"algorithm", "status", "objective"})
+            CHECK(got[member] == recorded[member]);
+        how.form = ASK_TEXT;
+        how.width = 80;
+        REQUIRE(ask(service.handle(), &how, body.c_str(), body.size(), &outcome, &text, a,
+                    &err) == OK);
+        CHECK(std::string(text).find(recorded["algorithm"].get<std::string>()) !=
+              std::string::npos);
+        CHECK(std::string(text).find('|') != std::string::npos);
+        how.form = ASK_SVG;
+        REQUIRE(ask(service.handle(), &how, body.c_str(), body.size(), &outcome, &text, a,
+                    &err) == OK);
+        CHECK(std::string(text).rfind("<svg", 0) == 0);
+    }
+}
+
+TEST_CASE("what cannot be asked is refused with the reason", "[ask][api]")
+{
+    api service;
+    test_arena a(1 << 26);
+    error err = collecting_error(a);
+    ask_outcome outcome;
+    const char *text = nullptr;
+    struct ask how {
+    };
+    auto run = [&](const std::string &body) {
+        err = collecting_error(a);
+        return ask(service.handle(), &how, body.c_str(), body.size(), &outcome, &text, a,
+                   &err);
+    };
+
+    how.draw = picture_terminal;
+    CHECK(run("{\"nothing\":1}") == ERR_INVALID);
+    CHECK(run("not JSON") == ERR_INVALID);
+    CHECK(run("") == ERR_INVALID);
+    how.endpoint = "nowhere";
+    CHECK(run("{}") == ERR_INVALID);
+    how.endpoint = "placements";
+    REQUIRE(run(example_file("workflow-heft.json")) == OK);
+    CHECK(outcome == ASK_REFUSED);
+    CHECK(nlohmann::json::parse(text)["status"] == 422);
+    REQUIRE(
+        run(R"({"snapshot":{"resources":[{"id":"m","memory_bytes":1}]},"algorithm":"mct",
+        "jobs":[{"id":"a","estimate_ref_s":1,"memory_bytes":2}]})") == OK);
+    CHECK(outcome == ASK_SHORT);
+    CHECK(std::string(text).find("memory") != std::string::npos);
+}
