@@ -300,7 +300,7 @@ static void tell_wait(struct telling *t, size_t row)
         .partition_id = t->bound.of.partitions[r->partition].id,
         .slurm_reason = slurm_name(t, v, &t->bound.jobs[r->job]),
         .planned_resource_ids = planned ? ids_of(t, &v->pick) : NULL,
-        .planned_resource_id_count = v->pick.count,
+        .planned_resource_count = v->pick.count,
         .priority = r->priority,
         .priority_parts = parts_of(t, row),
         .limit = v->reason == CLUSTER_REASON_LIMIT ? limit_of(t, &v->limit) : NULL,

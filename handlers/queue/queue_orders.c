@@ -288,7 +288,8 @@ static const struct json_field wait_rows[] = {
                 "conservative: the start that it is promised; send it back with the "
                 "next call, and no arrival and no early end makes it later"),
     JSON_TEXTS(T, planned_resource_ids, planned_resource_count, 0, JSON_OPTIONAL,
-               "conservative, with a snapshot: where; to be sent back as well"),
+               "conservative, with a snapshot: where; to be sent back as well. "
+               "cluster: where it is planned; no promise"),
     JSON_OBJECT(T, promise_broken, const struct promise_broken *, &promise_broken_json,
                 JSON_POINTER | JSON_OPTIONAL,
                 "conservative: it does not start when it was promised to"),
@@ -309,8 +310,6 @@ static const struct json_field wait_rows[] = {
     RUN_TIME_BASIS_ROWS(T),
     JSON_TEXT(T, partition_id, JSON_OPTIONAL, "cluster: the partition of its plan"),
     JSON_TEXT(T, array_id, JSON_OPTIONAL, "The array that it is a task of"),
-    JSON_TEXTS(T, planned_resource_ids, planned_resource_id_count, 0, JSON_OPTIONAL,
-               "cluster: where it is planned; no promise"),
     JSON_NUMBER(T, priority, 0, 0, 0, JSON_OPTIONAL, "cluster: its priority"),
     JSON_OBJECT(T, priority_parts, const struct queue_priority_parts *,
                 &priority_parts_json, JSON_POINTER | JSON_OPTIONAL,

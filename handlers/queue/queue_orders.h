@@ -123,8 +123,6 @@ struct wait {
     uint64_t run_time_index;
     /* Of a cluster: */
     const char *array_id, *partition_id, *slurm_reason;
-    const char *const *planned_resource_ids;
-    size_t planned_resource_id_count;
     double priority; /* NAN: not said */
     const struct queue_priority_parts *priority_parts;
     const struct queue_limit *limit;
