@@ -1,0 +1,21 @@
+/* ask.h - a question to gridplan: of a service by its URL, or answered in process. */
+#ifndef GRIDPLAN_CLIENT_ASK_H
+#define GRIDPLAN_CLIENT_ASK_H
+
+#include "service/route.h"
+
+struct asked {
+    const struct route *routes; /* for answers in process, without a database */
+    const struct config *config;
+    const char *url;      /* NULL: in process */
+    const char *key_file; /* NULL: without a key */
+    double time_limit_s;
+};
+
+/* Posts a JSON body; *answer is the answer of a status below 300. Fails with what the
+ * problem says: its status, its title, its errors. */
+enum error_code ask_post(const struct asked *who, const char *path, const char *body,
+                         size_t length, const char **answer, struct arena *a,
+                         struct error *err);
+
+#endif
