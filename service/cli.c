@@ -3,6 +3,7 @@
 #include "service/cli.h"
 
 #include "service/auth.h"
+#include "service/client/slurm.h"
 #include "service/clock.h"
 #include "service/config.h"
 #include "service/health.h"
@@ -629,6 +630,7 @@ static const struct command {
     {"simulate", run_simulate,
      "FILE|- : answer it as POST /v1/simulations would, without a service; with\n"
      "             --expand print it with jobs, speeds and outages drawn for its seed"},
+    {"slurm", NULL, slurm_help},
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -801,9 +803,12 @@ int cli_run(int argc, char **argv, const struct cli_parts *parts)
 {
     struct cli c = {.parts = parts, .tenant = "default", .scopes = "decide"};
     struct error err = {0};
-    const char **rest = calloc((size_t)argc + 1, sizeof(*rest));
+    const char **rest;
     int status = EXIT_FAILURE;
 
+    if (argc > 1 && strcmp(argv[1], "slurm") == 0) /* its flags are its own */
+        return slurm_run(argv + 2, route_table);
+    rest = calloc((size_t)argc + 1, sizeof(*rest));
     c.arena = err.arena = arena_create(CLI_ARENA_BYTES);
     if (rest && c.arena)
         status = run(&c, argv, rest, &err);

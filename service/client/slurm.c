@@ -1,0 +1,888 @@
+/* slurm.c - gridplan slurm: snapshot, advise, apply.
+ *
+ * What Slurm says is gathered by its own commands, each under a time limit and none by a
+ * shell; gridplan converts, decides and writes the changes: a service where there is a
+ * URL, else this very program.
+ */
+#include "service/client/slurm.h"
+
+#include "models/json_walk.h"
+#include "service/client/anonymise.h"
+#include "service/client/ask.h"
+#include "service/client/child.h"
+#include "service/clock.h"
+#include "service/config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COMMAND_TIME_LIMIT_S 30.0
+#define CHANGE_TIME_LIMIT_S  20.0
+#define ASK_TIME_LIMIT_S     120.0
+#define BUNDLE_SCHEMA        "gridplan-slurm/1"
+
+enum { WORDS_MAX = 8, FILES_MAX = 3 };
+static const size_t ARENA_BYTES = (size_t)8 << 30; /* used as needed */
+
+const char slurm_help[] =
+    "snapshot [--out FILE] [--anonymise]: what Slurm says of its queue;\n"
+    "             advise [--user U] [--job ID] [--policy P] [--json]: why jobs wait, "
+    "and\n"
+    "             when they would start; apply [--yes] [--decision FILE] [--mode nice]\n"
+    "             [--render slurmrestd|sbatch]: the changes that bring it about, and "
+    "with\n"
+    "             --yes make them. With --from FILE|FOLDER of a snapshot instead of "
+    "this\n"
+    "             machine's Slurm, --url URL and --key-file FILE for a service instead "
+    "of\n"
+    "             this program. Exit 1: Slurm failed, 3: gridplan refused, 4: nothing to "
+    "do";
+
+/* The documents: member of a request, what prints it, what does if that fails, files of a
+ * folder that have it, whether there is no doing without. */
+static const struct part {
+    const char *name;
+    const char *command[WORDS_MAX], *instead[WORDS_MAX];
+    const char *files[FILES_MAX];
+    bool required;
+} parts[] = {
+    {"squeue",
+     {"squeue", "--json"},
+     {"scontrol", "-d", "show", "job"},
+     {"squeue.json", "scontrol_show_job.txt", "rest_jobs.json"},
+     true},
+    {"sinfo",
+     {"sinfo", "--json"},
+     {"scontrol", "show", "node"},
+     {"sinfo.json", "scontrol_show_node.txt", "rest_nodes.json"},
+     true},
+    {"scontrol_config",
+     {"scontrol", "show", "config"},
+     {NULL},
+     {"scontrol_show_config.txt"},
+     true},
+    {"partitions",
+     {"scontrol", "show", "partition"},
+     {NULL},
+     {"scontrol_show_partition.txt", "rest_partitions.json"},
+     true},
+    {"reservations",
+     {"scontrol", "show", "reservation"},
+     {NULL},
+     {"scontrol_show_reservation.txt", "rest_reservations.json"},
+     true},
+    {"licenses",
+     {"scontrol", "show", "licenses"},
+     {NULL},
+     {"scontrol_show_licenses.txt", "rest_licenses.json"},
+     true},
+    {"shares", {"sshare", "-P", "-l", "-a"}, {NULL}, {"sshare.txt"}, false},
+    {"qos", {"sacctmgr", "-P", "show", "qos"}, {NULL}, {"sacctmgr_qos.txt"}, false},
+    {"associations",
+     {"sacctmgr", "-P", "show", "assoc"},
+     {NULL},
+     {"sacctmgr_assoc.txt"},
+     false},
+};
+
+enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };
+
+struct flags {
+    const char *from, *out, *user, *job, *policy, *decision, *mode, *render, *url,
+        *key_file;
+    bool anonymise, json, yes;
+};
+
+struct client {
+    struct flags flags;
+    struct asked gridplan;
+    struct arena *arena;
+    struct error *err;
+    const char *text[PART_COUNT]; /* NULL: nothing */
+    double now_s;
+    const char *imported; /* what POST /v1/imports/slurm answers */
+};
+
+static int failed(const struct client *c, int status)
+{
+    if (!c->err->first)
+        fprintf(stderr, "gridplan: %s%s%s\n", c->err->field, *c->err->field ? ": " : "",
+                c->err->text);
+    for (const struct error_item *item = c->err->first; item; item = item->next)
+        fprintf(stderr, "gridplan: %s: %s\n", item->pointer, item->detail);
+    return status;
+}
+
+/* ---- what Slurm says ---- */
+
+static bool run(struct client *c, const char *const *command, double time_limit_s,
+                struct child *out)
+{
+    *out = (struct child){.arguments = command, .time_limit_s = time_limit_s};
+    if (child_run(out, c->arena, c->err) != OK) {
+        failed(c, 0);
+        return false;
+    }
+    return out->status == 0 && !out->timed_out;
+}
+
+static int gather(struct client *c)
+{
+    struct child out;
+
+    c->now_s = clock_wall_s();
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        bool good = run(c, parts[i].command, COMMAND_TIME_LIMIT_S, &out);
+
+        if (!good && parts[i].instead[0])
+            good = run(c, parts[i].instead, COMMAND_TIME_LIMIT_S, &out);
+        if (good && out.output_length > 0)
+            c->text[i] = out.output;
+        if (good || (!parts[i].required && !out.timed_out))
+            continue;
+        fprintf(stderr, "gridplan: %s\n", child_problem(&out, c->arena));
+        return SLURM_EXIT_SLURM;
+    }
+    return SLURM_EXIT_DONE;
+}
+
+static char *read_file(struct client *c, const char *name)
+{
+    struct text_buffer b = {.arena = c->arena};
+    FILE *file = strcmp(name, "-") == 0 ? stdin : fopen(name, "r");
+    char *piece = TRY_NEW(c->arena, char, 65536);
+    size_t length;
+
+    if (!file || !piece)
+        return NULL;
+    while ((length = fread(piece, 1, 65536, file)) > 0)
+        text_add(&b, piece, length);
+    if (file != stdin)
+        fclose(file);
+    text_add(&b, "", 1);
+    return b.failed ? NULL : b.data;
+}
+
+static int read_folder(struct client *c)
+{
+    const char *name = arena_try_printf(c->arena, "%s/now_s", c->flags.from), *now;
+
+    now = name ? read_file(c, name) : NULL;
+    c->now_s = now ? strtod(now, NULL) : (double)NAN;
+    for (size_t i = 0; i < PART_COUNT; i++)
+        for (size_t k = 0; k < FILES_MAX && parts[i].files[k] && !c->text[i]; k++) {
+            name = arena_try_printf(c->arena, "%s/%s", c->flags.from, parts[i].files[k]);
+            c->text[i] = name ? read_file(c, name) : NULL;
+        }
+    if (c->text[0] || c->text[1])
+        return SLURM_EXIT_DONE;
+    fprintf(stderr, "gridplan: %s: no squeue.json, sinfo.json or their like in it\n",
+            c->flags.from);
+    return SLURM_EXIT_USAGE;
+}
+
+/* A bundle: its documents, or what became of them already. */
+static int read_bundle(struct client *c)
+{
+    char *text = read_file(c, c->flags.from);
+    struct json_walk w;
+    const char *name, *found;
+    bool known = false, converted = false;
+
+    if (!text) {
+        fprintf(stderr, "gridplan: %s: %s\n", c->flags.from, strerror(errno));
+        return SLURM_EXIT_USAGE;
+    }
+    json_walk_open(&w, text, strlen(text), c->arena);
+    json_walk_enter(&w, '{');
+    while ((name = json_walk_member(&w))) {
+        size_t i = 0;
+
+        if (strcmp(name, "schema") == 0 && json_walk_type(&w) == '"') {
+            known = strcmp(json_walk_string(&w), BUNDLE_SCHEMA) == 0;
+            continue;
+        }
+        if (strcmp(name, "now_s") == 0 && json_walk_type(&w) == '0') {
+            c->now_s = json_walk_number(&w);
+            continue;
+        }
+        converted = converted || strcmp(name, "cluster") == 0;
+        while (i < PART_COUNT && strcmp(parts[i].name, name) != 0)
+            i++;
+        if (i == PART_COUNT || json_walk_type(&w) != '"') {
+            json_walk_skip(&w);
+            continue;
+        }
+        found = json_walk_string(&w);
+        c->text[i] = arena_try_text(c->arena, found, strlen(found));
+    }
+    if (json_walk_end(&w, c->flags.from, c->err) != OK)
+        return failed(c, SLURM_EXIT_USAGE);
+    if (!known) {
+        fprintf(stderr, "gridplan: %s: its schema is not " BUNDLE_SCHEMA "\n",
+                c->flags.from);
+        return SLURM_EXIT_USAGE;
+    }
+    if (converted)
+        c->imported = text;
+    return SLURM_EXIT_DONE;
+}
+
+static int load(struct client *c)
+{
+    struct stat s;
+
+    if (!c->flags.from)
+        return gather(c);
+    if (stat(c->flags.from, &s) == 0 && S_ISDIR(s.st_mode))
+        return read_folder(c);
+    return read_bundle(c);
+}
+
+/* {"schema", "now_s", each document as a string}; without `schema` a request. */
+static void print_parts(const struct client *c, bool schema, struct text_buffer *b)
+{
+    text_addf(b, schema ? "{\"schema\": \"" BUNDLE_SCHEMA "\", \"tz_offset_s\": 0"
+                        : "{\"tz_offset_s\": 0");
+    if (!isnan(c->now_s))
+        text_addf(b, ", \"now_s\": %.6f", c->now_s);
+    for (size_t i = 0; i < PART_COUNT; i++)
+        if (c->text[i]) {
+            text_addf(b, ",\n\"%s\": ", parts[i].name);
+            json_print_text(c->text[i], b);
+        }
+    text_addf(b, "}");
+}
+
+static bool finish(struct text_buffer *b)
+{
+    text_add(b, "", 1);
+    b->length -= !b->failed;
+    return !b->failed;
+}
+
+static int import(struct client *c)
+{
+    struct text_buffer b = {.arena = c->arena};
+
+    if (c->imported)
+        return SLURM_EXIT_DONE;
+    print_parts(c, false, &b);
+    if (!finish(&b)) {
+        fail_memory(c->err);
+        return failed(c, SLURM_EXIT_SERVICE);
+    }
+    if (ask_post(&c->gridplan, "/v1/imports/slurm", b.data, b.length, &c->imported,
+                 c->arena, c->err) != OK)
+        return failed(c, SLURM_EXIT_SERVICE);
+    return SLURM_EXIT_DONE;
+}
+
+/* ---- snapshot ---- */
+
+static int write_out(struct client *c, const char *text, size_t length)
+{
+    FILE *file = c->flags.out ? fopen(c->flags.out, "w") : stdout;
+    bool good;
+
+    if (!file) {
+        fprintf(stderr, "gridplan: %s: %s\n", c->flags.out, strerror(errno));
+        return SLURM_EXIT_USAGE;
+    }
+    good = fwrite(text, 1, length, file) == length && fputc('\n', file) == '\n' &&
+           fflush(file) == 0;
+    if (file != stdout)
+        good = fclose(file) == 0 && good;
+    if (good)
+        return SLURM_EXIT_DONE;
+    fprintf(stderr, "gridplan: %s: %s\n", c->flags.out ? c->flags.out : "output",
+            strerror(errno));
+    return SLURM_EXIT_USAGE;
+}
+
+/* Documents have names everywhere: what is made nameless is what became of them. */
+static int snapshot(struct client *c)
+{
+    struct text_buffer b = {.arena = c->arena};
+    int status = load(c);
+
+    if (status == SLURM_EXIT_DONE && (c->flags.anonymise || c->imported))
+        status = import(c);
+    if (status != SLURM_EXIT_DONE)
+        return status;
+    if (c->flags.anonymise || c->imported) {
+        if (anonymise(c->imported, BUNDLE_SCHEMA, c->flags.anonymise, &b, c->arena,
+                      c->err) != OK)
+            return failed(c, SLURM_EXIT_SERVICE);
+    } else
+        print_parts(c, true, &b);
+    if (!finish(&b)) {
+        fail_memory(c->err);
+        return failed(c, SLURM_EXIT_SERVICE);
+    }
+    return write_out(c, b.data, b.length);
+}
+
+/* ---- advise ---- */
+
+/* A member of an object as JSON; "null" if it is not there. */
+static const char *member(struct client *c, const char *object, const char *name)
+{
+    const char *value = NULL;
+
+    if (json_member(object, name, &value, c->arena, c->err) != OK || !value)
+        return "null";
+    return value;
+}
+
+static int decide(struct client *c, const char **decision)
+{
+    struct text_buffer b = {.arena = c->arena};
+
+    if (c->flags.decision) {
+        *decision = read_file(c, c->flags.decision);
+        if (*decision)
+            return SLURM_EXIT_DONE;
+        fprintf(stderr, "gridplan: %s: %s\n", c->flags.decision, strerror(errno));
+        return SLURM_EXIT_USAGE;
+    }
+    text_addf(&b, "{\"algorithm\": ");
+    json_print_text(c->flags.policy ? c->flags.policy : "slurm_backfill", &b);
+    text_addf(&b, ", \"now_s\": %s, \"cluster\": ", member(c, c->imported, "now_s"));
+    for (int i = 0; i < 2; i++) {
+        const char *value = member(c, c->imported, i ? "jobs" : "cluster");
+
+        text_add(&b, value, strlen(value));
+        text_addf(&b, i ? "}" : ", \"jobs\": ");
+    }
+    if (!finish(&b)) {
+        fail_memory(c->err);
+        return failed(c, SLURM_EXIT_SERVICE);
+    }
+    if (ask_post(&c->gridplan, "/v1/queue-orders", b.data, b.length, decision, c->arena,
+                 c->err) != OK)
+        return failed(c, SLURM_EXIT_SERVICE);
+    return SLURM_EXIT_DONE;
+}
+
+/* A job that waits, of both answers. */
+struct row {
+    const char *id, *user, *slurm_reason, *reason;
+    double slurm_start_s, start_s, priority, nice;
+    bool held, starts;
+};
+
+struct rows {
+    struct row *list;
+    size_t count, size;
+    struct name_index index;
+    struct arena *arena;
+};
+
+static struct row *row_of(struct rows *r, const char *id)
+{
+    size_t at = name_index_find(&r->index, id);
+
+    return at == NAME_NOT_FOUND ? NULL : &r->list[at];
+}
+
+/* The row of a job, or of the task of an array, whose array's row is copied. */
+static struct row *row_for(struct rows *r, const char *id)
+{
+    struct row *found = row_of(r, id), *array;
+
+    if (found)
+        return found;
+    array = strchr(id, '_') ? row_of(r, arena_try_text(r->arena, id, strcspn(id, "_")))
+                            : NULL;
+    if (!array || r->count == r->size)
+        return NULL;
+    r->list[r->count] = *array;
+    r->list[r->count].id = id;
+    name_index_add(&r->index, id, r->count);
+    return &r->list[r->count++];
+}
+
+/* Calls `take` with each member of each object of a list. */
+typedef void take_fn(void *to, const char *name, const char *text, double number);
+
+static void each(struct client *c, const char *list, take_fn *take, void *to,
+                 void (*end)(struct rows *rows, void *to), struct rows *rows)
+{
+    struct json_walk w;
+    const char *name;
+
+    json_walk_open(&w, list, strlen(list), c->arena);
+    if (json_walk_type(&w) != '[')
+        return;
+    json_walk_enter(&w, '[');
+    while (json_walk_element(&w)) {
+        json_walk_enter(&w, '{');
+        while ((name = json_walk_member(&w))) {
+            char key[64];
+
+            snprintf(key, sizeof(key), "%s", name);
+            switch (json_walk_type(&w)) {
+            case '"': {
+                const char *text = json_walk_string(&w);
+
+                take(to, key, arena_try_text(c->arena, text, strlen(text)), (double)NAN);
+                break;
+            }
+            case '0':
+                take(to, key, NULL, json_walk_number(&w));
+                break;
+            case 't':
+                json_walk_skip(&w);
+                take(to, key, NULL, 1);
+                break;
+            default:
+                json_walk_skip(&w);
+            }
+        }
+        end(rows, to);
+    }
+}
+
+static void take_row(void *to, const char *name, const char *text, double number)
+{
+    struct row *r = to;
+
+    if (strcmp(name, "id") == 0 || strcmp(name, "job_id") == 0)
+        r->id = text;
+    else if (strcmp(name, "user") == 0)
+        r->user = text;
+    else if (strcmp(name, "reason") == 0)
+        r->reason = text;
+    else if (strcmp(name, "start_s") == 0)
+        r->slurm_start_s = number;
+    else if (strcmp(name, "estimated_start_s") == 0)
+        r->start_s = number;
+    else if (strcmp(name, "priority") == 0)
+        r->priority = number;
+    else if (strcmp(name, "nice") == 0)
+        r->nice = number;
+    else if (strcmp(name, "held") == 0)
+        r->held = number == 1;
+}
+
+static const struct row no_row = {.slurm_start_s = NAN, .start_s = NAN, .priority = NAN};
+
+static void add_job(struct rows *rows, void *to)
+{
+    struct row *r = to;
+
+    if (r->id && rows->count < rows->size && !row_of(rows, r->id)) {
+        name_index_add(&rows->index, r->id, rows->count);
+        rows->list[rows->count++] = *r;
+    }
+    *r = no_row;
+}
+
+static void add_estimate(struct rows *rows, void *to)
+{
+    struct row *r = to, *found = r->id ? row_of(rows, r->id) : NULL;
+
+    if (found) {
+        found->slurm_reason = r->reason;
+        found->slurm_start_s = r->slurm_start_s;
+    }
+    *r = no_row;
+}
+
+static void add_start(struct rows *rows, void *to)
+{
+    struct row *r = to, *found = r->id ? row_for(rows, r->id) : NULL;
+
+    if (found)
+        found->starts = true;
+    *r = no_row;
+}
+
+static void add_waiting(struct rows *rows, void *to)
+{
+    struct row *r = to, *found = r->id ? row_for(rows, r->id) : NULL;
+
+    if (found) {
+        found->start_s = r->start_s;
+        found->reason = r->reason;
+    }
+    *r = no_row;
+}
+
+static size_t count_elements(struct client *c, const char *list)
+{
+    struct json_walk w;
+    size_t count = 0;
+
+    json_walk_open(&w, list, strlen(list), c->arena);
+    if (json_walk_type(&w) != '[')
+        return 0;
+    json_walk_enter(&w, '[');
+    for (; json_walk_element(&w); count++)
+        json_walk_skip(&w);
+    return count;
+}
+
+/* Rows of jobs, and what a decision (NULL: none) says of them. */
+static bool join(struct client *c, const char *decision, struct rows *rows)
+{
+    const char *jobs = member(c, c->imported, "jobs");
+    const char *starts = decision ? member(c, decision, "starts") : "null";
+    const char *waiting = decision ? member(c, decision, "waiting") : "null";
+    struct row r = no_row;
+
+    rows->arena = c->arena;
+    rows->size =
+        count_elements(c, jobs) + count_elements(c, starts) + count_elements(c, waiting);
+    rows->list = TRY_NEW(c->arena, struct row, rows->size + 1);
+    if (!rows->list || !name_index_try(&rows->index, rows->size + 1, c->arena))
+        return false;
+    each(c, jobs, take_row, &r, add_job, rows);
+    each(c, member(c, c->imported, "estimates"), take_row, &r, add_estimate, rows);
+    each(c, starts, take_row, &r, add_start, rows);
+    each(c, waiting, take_row, &r, add_waiting, rows);
+    return true;
+}
+
+static const char *shown_time(double at_s, char *buffer, size_t size)
+{
+    return isnan(at_s) ? "-" : instant_print(at_s, buffer, size);
+}
+
+static int advise(struct client *c)
+{
+    struct rows rows = {0};
+    const char *decision;
+    int status = load(c);
+    char slurm[40], ours[40];
+    size_t shown = 0;
+
+    if (status == SLURM_EXIT_DONE)
+        status = import(c);
+    if (status == SLURM_EXIT_DONE)
+        status = decide(c, &decision);
+    if (status != SLURM_EXIT_DONE)
+        return status;
+    if (c->flags.json) {
+        puts(decision);
+        return SLURM_EXIT_DONE;
+    }
+    if (!join(c, decision, &rows)) {
+        fail_memory(c->err);
+        return failed(c, SLURM_EXIT_SERVICE);
+    }
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct row *r = &rows.list[i];
+
+        if (c->flags.user && (!r->user || strcmp(r->user, c->flags.user) != 0))
+            continue;
+        if (c->flags.job && strcmp(r->id, c->flags.job) != 0 &&
+            !(strncmp(r->id, c->flags.job, strlen(c->flags.job)) == 0 &&
+              r->id[strlen(c->flags.job)] == '_'))
+            continue;
+        if (shown++ == 0)
+            printf("%-12s %-10s %-22s %-18s %-22s %s\n", "JOB", "USER", "SLURM SAYS",
+                   "WAITS FOR", "START BY SLURM", "START BY GRIDPLAN");
+        printf("%-12s %-10s %-22s %-18s %-22s %s\n", r->id, r->user ? r->user : "-",
+               r->slurm_reason ? r->slurm_reason : "-",
+               r->starts   ? "nothing"
+               : r->reason ? r->reason
+                           : "-",
+               shown_time(r->slurm_start_s, slurm, sizeof(slurm)),
+               r->starts ? "now" : shown_time(r->start_s, ours, sizeof(ours)));
+    }
+    return shown ? SLURM_EXIT_DONE : SLURM_EXIT_NOTHING;
+}
+
+/* ---- apply ---- */
+
+static int export_changes(struct client *c, const char *decision, const char **changes)
+{
+    struct text_buffer b = {.arena = c->arena};
+    struct rows rows = {0};
+
+    if (!join(c, NULL, &rows)) {
+        fail_memory(c->err);
+        return failed(c, SLURM_EXIT_SERVICE);
+    }
+    text_addf(&b, "{\"render\": \"%s\", \"mode\": \"%s\", ",
+              c->flags.render ? c->flags.render : "scontrol",
+              c->flags.mode ? c->flags.mode : "priority");
+    if (strcmp(member(c, c->imported, "version"), "null") != 0)
+        text_addf(&b, "\"version\": %s, ", member(c, c->imported, "version"));
+    text_addf(&b, "\"jobs\": [");
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct row *r = &rows.list[i];
+
+        text_addf(&b, "%s{\"id\": ", i ? ", " : "");
+        json_print_text(r->id, &b);
+        if (!isnan(r->priority))
+            text_addf(&b, ", \"priority\": %.0f", r->priority);
+        text_addf(&b, ", \"nice\": %.0f, \"held\": %s}", r->nice,
+                  r->held ? "true" : "false");
+    }
+    text_addf(&b, "], \"decision\": ");
+    text_add(&b, decision, strlen(decision));
+    text_addf(&b, "}");
+    if (!finish(&b)) {
+        fail_memory(c->err);
+        return failed(c, SLURM_EXIT_SERVICE);
+    }
+    if (ask_post(&c->gridplan, "/v1/exports/slurm", b.data, b.length, changes, c->arena,
+                 c->err) != OK)
+        return failed(c, SLURM_EXIT_SERVICE);
+    return SLURM_EXIT_DONE;
+}
+
+enum { ARGUMENTS_MAX = 16 };
+
+struct change {
+    const char *arguments[ARGUMENTS_MAX + 1];
+    const char *line, *undo;
+};
+
+/* The arguments and texts of the next change. */
+static void read_change(struct client *c, struct json_walk *w, struct change *out)
+{
+    struct text_buffer shown = {.arena = c->arena};
+    const char *name, *text;
+    size_t count = 0;
+
+    *out = (struct change){.line = NULL};
+    json_walk_enter(w, '{');
+    while ((name = json_walk_member(w))) {
+        char key[32];
+
+        snprintf(key, sizeof(key), "%s", name);
+        if (strcmp(key, "arguments") == 0) {
+            json_walk_enter(w, '[');
+            while (json_walk_element(w)) {
+                text = json_walk_string(w);
+                if (count < ARGUMENTS_MAX)
+                    out->arguments[count++] =
+                        arena_try_text(c->arena, text, strlen(text));
+            }
+        } else if (json_walk_type(w) == '"') {
+            text = json_walk_string(w);
+            text = arena_try_text(c->arena, text, strlen(text));
+            if (strcmp(key, "line") == 0)
+                out->line = text;
+            else if (strcmp(key, "undo") == 0)
+                out->undo = text;
+            else if (strcmp(key, "method") == 0 || strcmp(key, "path") == 0 ||
+                     strcmp(key, "option") == 0)
+                text_addf(&shown, "%s%s", shown.length ? " " : "", text);
+            else if (strcmp(key, "job_id") == 0 && c->flags.render &&
+                     strcmp(c->flags.render, "sbatch") == 0)
+                text_addf(&shown, "%s:", text);
+        } else if (strcmp(key, "body") == 0 && json_walk_type(w) == '{') {
+            const char *from = w->at;
+
+            json_walk_skip(w);
+            text_addf(&shown, " %.*s", (int)(w->at - from), from);
+        } else
+            json_walk_skip(w);
+    }
+    if (!out->line && finish(&shown))
+        out->line = shown.data;
+}
+
+/* Makes one change; false: it failed, which has been said. */
+static bool make(struct client *c, const struct change *change)
+{
+    struct child out;
+
+    if (run(c, change->arguments, CHANGE_TIME_LIMIT_S, &out))
+        return true;
+    fprintf(stderr, "gridplan: %s: %s\n", change->line, child_problem(&out, c->arena));
+    return false;
+}
+
+static void say_undo(const struct change *done, size_t count)
+{
+    bool any = false;
+
+    for (size_t i = count; i-- > 0;)
+        if (done[i].undo) {
+            if (!any)
+                fprintf(stderr, "gridplan: to undo what was done:\n");
+            any = true;
+            fprintf(stderr, "  %s\n", done[i].undo);
+        }
+}
+
+static int make_all(struct client *c, const char *list)
+{
+    size_t count = count_elements(c, list), done = 0;
+    struct change *changes = TRY_NEW(c->arena, struct change, count + 1);
+    bool makes = c->flags.yes && !c->flags.render;
+    struct json_walk w;
+
+    if (!changes) {
+        fail_memory(c->err);
+        return failed(c, SLURM_EXIT_SERVICE);
+    }
+    json_walk_open(&w, list, strlen(list), c->arena);
+    json_walk_enter(&w, '[');
+    for (size_t i = 0; json_walk_element(&w); i++)
+        read_change(c, &w, &changes[i]);
+    for (; done < count; done++) {
+        puts(changes[done].line ? changes[done].line : "");
+        fflush(stdout);
+        if (makes && (!changes[done].arguments[0] || !make(c, &changes[done])))
+            break;
+    }
+    if (makes)
+        say_undo(changes, done);
+    if (done < count)
+        return SLURM_EXIT_SLURM;
+    if (count == 0)
+        return SLURM_EXIT_NOTHING;
+    if (!makes)
+        fprintf(stderr, "gridplan: nothing was changed%s\n",
+                c->flags.render ? "" : "; --yes makes these changes");
+    return SLURM_EXIT_DONE;
+}
+
+static int apply(struct client *c)
+{
+    const char *decision, *changes;
+    int status = load(c);
+
+    if (c->flags.yes && c->flags.render) {
+        fprintf(stderr, "gridplan: --yes runs scontrol: not with --render\n");
+        return SLURM_EXIT_USAGE;
+    }
+    if (c->flags.yes && c->flags.from) {
+        fprintf(stderr, "gridplan: --yes changes the Slurm that was asked: not with "
+                        "--from\n");
+        return SLURM_EXIT_USAGE;
+    }
+    if (status == SLURM_EXIT_DONE)
+        status = import(c);
+    if (status == SLURM_EXIT_DONE)
+        status = decide(c, &decision);
+    if (status == SLURM_EXIT_DONE)
+        status = export_changes(c, decision, &changes);
+    if (status != SLURM_EXIT_DONE)
+        return status;
+    return make_all(c, member(c, changes, "actions"));
+}
+
+/* ---- the command line ---- */
+
+static const struct verb {
+    const char *name;
+    int (*run)(struct client *c);
+} verbs[] = {{"snapshot", snapshot}, {"advise", advise}, {"apply", apply}};
+
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+
+/* Takes "--name VALUE" or "--name=VALUE"; the arguments used, -1: it has no value. */
+static int take_flag(char **at, const char *name, const char **value)
+{
+    size_t length = strlen(name);
+
+    if (strncmp(*at, name, length) != 0 || ((*at)[length] && (*at)[length] != '='))
+        return 0;
+    *value = (*at)[length] ? *at + length + 1 : at[1];
+    return !*value ? -1 : (*at)[length] ? 1 : 2;
+}
+
+static int take_switch(char **at, const char *name, bool *on)
+{
+    if (strcmp(*at, name) != 0)
+        return 0;
+    *on = true;
+    return 1;
+}
+
+static bool read_flags(struct flags *f, char **at)
+{
+    while (*at) {
+        int used =
+            take_flag(at, "--from", &f->from) + take_flag(at, "--out", &f->out) +
+            take_flag(at, "--user", &f->user) + take_flag(at, "--job", &f->job) +
+            take_flag(at, "--policy", &f->policy) +
+            take_flag(at, "--decision", &f->decision) +
+            take_flag(at, "--mode", &f->mode) + take_flag(at, "--render", &f->render) +
+            take_flag(at, "--url", &f->url) + take_flag(at, "--key-file", &f->key_file) +
+            take_switch(at, "--anonymise", &f->anonymise) +
+            take_switch(at, "--json", &f->json) + take_switch(at, "--yes", &f->yes);
+
+        if (used <= 0) {
+            fprintf(stderr, "gridplan: slurm: '%s' %s\n", *at,
+                    used ? "needs a value" : "is not known; gridplan --help");
+            return false;
+        }
+        at += used;
+    }
+    return true;
+}
+
+/* One of these words, or not given. */
+static bool is_word(const char *flag, const char *value, const char *const *words)
+{
+    if (!value)
+        return true;
+    for (size_t i = 0; words[i]; i++)
+        if (strcmp(words[i], value) == 0)
+            return true;
+    fprintf(stderr, "gridplan: %s: '%s' is none of its values\n", flag, value);
+    return false;
+}
+
+static int start(struct client *c, const struct verb *verb, char **arguments)
+{
+    static const char *const modes[] = {"priority", "nice", NULL};
+    static const char *const renders[] = {"slurmrestd", "sbatch", NULL};
+    const char *const none[] = {NULL};
+    struct config config;
+
+    if (!read_flags(&c->flags, arguments) || !is_word("--mode", c->flags.mode, modes))
+        return SLURM_EXIT_USAGE;
+    if (c->flags.render && strcmp(c->flags.render, "scontrol") == 0)
+        c->flags.render = NULL;
+    if (!is_word("--render", c->flags.render, renders))
+        return SLURM_EXIT_USAGE;
+    if (config_read(none, none, &config, c->arena, c->err) != OK)
+        return failed(c, SLURM_EXIT_USAGE);
+    if (!c->flags.url)
+        c->flags.url = getenv("GRIDPLAN_URL");
+    if (!c->flags.key_file)
+        c->flags.key_file = getenv("GRIDPLAN_KEY_FILE");
+    c->gridplan.config = &config;
+    c->gridplan.url = c->flags.url && *c->flags.url ? c->flags.url : NULL;
+    c->gridplan.key_file = c->flags.key_file;
+    c->gridplan.time_limit_s = ASK_TIME_LIMIT_S;
+    return verb->run(c);
+}
+
+int slurm_run(char **arguments, const struct route *routes)
+{
+    struct error err = {0};
+    struct client c = {.gridplan = {.routes = routes}, .err = &err, .now_s = NAN};
+    size_t i = 0;
+    int status;
+
+    while (i < VERB_COUNT && (!*arguments || strcmp(verbs[i].name, *arguments) != 0))
+        i++;
+    if (i == VERB_COUNT) {
+        fprintf(stderr, "gridplan: slurm snapshot, slurm advise or slurm apply\n");
+        return SLURM_EXIT_USAGE;
+    }
+    c.arena = err.arena = arena_create(ARENA_BYTES);
+    if (!c.arena) {
+        fprintf(stderr, "gridplan: out of memory\n");
+        return SLURM_EXIT_SERVICE;
+    }
+    status = start(&c, &verbs[i], arguments + 1);
+    arena_close(c.arena);
+    return status;
+}
