@@ -180,8 +180,6 @@ static const struct json_field reservation_rows[] = {
     TEXTS(T, resource_ids, "Nodes of it"),
     NUM(T, start_s, "When it begins, epoch"),
     NUM(T, end_s, "When it ends, epoch"),
-    JSON_BOOLEAN(T, all, 0, OPT, "The nodes as a whole"),
-    NUM(T, memory_bytes, "Memory of each node: of suspended jobs"),
     AMOUNTS(T, needs, "Licences of it"),
     TEXTS(T, users_allowed, "Users whose jobs may use it"),
     TEXTS(T, accounts_allowed, "Accounts whose jobs may use it"),
@@ -193,32 +191,20 @@ static const struct json_object reservation_json = {
     "SlurmReservation", "A reservation of Slurm", sizeof(struct slurm_reservation),
     reservation_rows};
 
-#define T struct slurm_weights
-static const struct json_field weights_rows[] = {
-#define X(member, key) JSON_NUMBER(T, member, 0, 0, 0, 0, #key),
-    SLURM_PRIORITY_WEIGHTS(X)
-#undef X
-        {0},
-};
-#undef T
-static const struct json_object weights_json = {
-    "SlurmPriorityWeights", "Weights of the parts of a priority",
-    sizeof(struct slurm_weights), weights_rows};
-
 #define T struct slurm_priority
 static const struct json_field priority_rows[] = {
     WORD(T, type, "multifactor or basic"),
-    JSON_OBJECT(T, weights, struct slurm_weights, &weights_json, 0,
-                "Weights of the parts of a priority"),
-    AMOUNTS(T, amount_weights, "Weights of what a job asks for, by name"),
+#define X(member, key) JSON_NUMBER(T, member, 0, 0, 0, 0, #key),
+    SLURM_PRIORITY_WEIGHTS(X)
+#undef X
+        AMOUNTS(T, weight_tres, "Weights of what a job asks for, by name"),
     NUM(T, max_age_s, "Age at which the part of the age is 1"),
-    NUM(T, half_life_s, "Time in which use counts half; 0: it never does"),
+    NUM(T, decay_half_life_s, "Time in which use counts half; 0: it never does"),
     NUM(T, calc_period_s, "How often priorities are made anew"),
     NUM(T, damping, "Of the classic fair share"),
     JSON_BOOLEAN(T, favor_small, 0, 0, "Small jobs come first"),
     JSON_BOOLEAN(T, small_relative_to_time, 0, 0, "The size is one of CPUs by time"),
     JSON_BOOLEAN(T, accrue_always, 0, 0, "The age counts from the submission"),
-    JSON_BOOLEAN(T, max_amounts, 0, 0, "Use is the largest of its parts, not their sum"),
     WORD(T, fair_share, "fair_tree or classic"),
     {0},
 };

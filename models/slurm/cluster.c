@@ -481,8 +481,6 @@ static void read_reservations(struct slurm_reading *c)
             .end_s = slurm_instant_of(c, r, SLURM_F_END),
             .needs = slurm_licences(slurm_value(r, SLURM_F_LICENSES), c->arena),
         };
-        v->memory_bytes = NAN;
-        v->all = v->resource_ids.count > 0;
         if (cores > 0 && cores < cores_of(c->out, &c->nodes, &v->resource_ids))
             slurm_note(c, SLURM_NOTE_RESERVED_CORES, name, SLURM_RESERVATION, r);
         count++;

@@ -141,8 +141,6 @@ struct slurm_reservation {
     const char *id;
     struct slurm_texts resource_ids, users_allowed, accounts_allowed, flags;
     double start_s, end_s;
-    bool all;            /* whole nodes */
-    double memory_bytes; /* instead; NAN: none */
     struct slurm_amounts needs;
 };
 
@@ -173,27 +171,23 @@ struct slurm_reservation {
     X(assoc_limit_stop)
 
 /* Weights of the multifactor priority: member, key of slurm.conf. */
-#define SLURM_PRIORITY_WEIGHTS(X)          \
-    X(age, PriorityWeightAge)              \
-    X(association, PriorityWeightAssoc)    \
-    X(fair_share, PriorityWeightFairShare) \
-    X(job_size, PriorityWeightJobSize)     \
-    X(partition, PriorityWeightPartition)  \
-    X(qos, PriorityWeightQOS)
-
-struct slurm_weights {
-#define X(member, key) double member;
-    SLURM_PRIORITY_WEIGHTS(X)
-#undef X
-};
+#define SLURM_PRIORITY_WEIGHTS(X)                 \
+    X(weight_age, PriorityWeightAge)              \
+    X(weight_assoc, PriorityWeightAssoc)          \
+    X(weight_fair_share, PriorityWeightFairShare) \
+    X(weight_job_size, PriorityWeightJobSize)     \
+    X(weight_partition, PriorityWeightPartition)  \
+    X(weight_qos, PriorityWeightQOS)
 
 struct slurm_priority {
     const char *type; /* multifactor, basic */
-    struct slurm_weights weights;
-    struct slurm_amounts amount_weights;          /* cpus, memory_bytes, gpus ... */
-    double max_age_s, half_life_s, calc_period_s; /* half_life_s 0: no decay */
+#define X(member, key) double member;
+    SLURM_PRIORITY_WEIGHTS(X)
+#undef X
+    struct slurm_amounts weight_tres;                   /* cpus, memory_bytes, gpus ... */
+    double max_age_s, decay_half_life_s, calc_period_s; /* half life 0: no decay */
     double damping;
-    bool favor_small, small_relative_to_time, accrue_always, max_amounts;
+    bool favor_small, small_relative_to_time, accrue_always;
     const char *fair_share; /* fair_tree, classic */
 };
 

@@ -25,8 +25,6 @@ struct jobs {
     const char ***node_list; /* of each: its nodes, and */
     size_t *node_room;       /* how many there is room for */
     size_t running_count, running_size;
-    struct slurm_reservation *suspended; /* what suspended jobs still hold */
-    size_t suspended_count, suspended_size;
     struct slurm_waiting *waiting;
     size_t waiting_count;
 };
@@ -338,48 +336,6 @@ static void add_licences(struct slurm_reading *c, const struct slurm_record *r,
     row->needs = (struct slurm_amounts){sums.list, sums.count};
 }
 
-/* What a suspended job has of nodes is kept as reservations of memory without an end. */
-static void suspend(struct jobs *j, size_t first)
-{
-    for (size_t i = first; i < j->running_count; i++) {
-        const struct slurm_running *row = &j->running[i];
-
-        if (j->suspended_count == j->suspended_size) {
-            size_t size = j->suspended_size ? 2 * j->suspended_size : 8;
-
-            j->suspended = GROW(j->c->arena, j->suspended, struct slurm_reservation,
-                                j->suspended_size, size);
-            j->suspended_size = size;
-        }
-        j->suspended[j->suspended_count++] = (struct slurm_reservation){
-            .id = arena_printf(j->c->arena, "suspended:%s", row->id),
-            .resource_ids = row->resource_ids,
-            .start_s = j->c->out->now_s,
-            .end_s = NAN,
-            .memory_bytes = row->memory_bytes,
-        };
-    }
-    for (size_t i = first; i < j->running_count; i++)
-        j->node_room[i] = 0; /* its list is the reservation's now */
-    j->running_count = first;
-}
-
-/* Behind the reservations that Slurm has. */
-static void add_suspended(struct jobs *j)
-{
-    struct slurm_cluster *out = j->c->out;
-    struct slurm_reservation *all;
-
-    if (j->suspended_count == 0)
-        return;
-    all = NEW(j->c->arena, struct slurm_reservation,
-              out->reservation_count + j->suspended_count);
-    memcpy(all, out->reservations, out->reservation_count * sizeof(*all));
-    memcpy(all + out->reservation_count, j->suspended, j->suspended_count * sizeof(*all));
-    out->reservations = all;
-    out->reservation_count += j->suspended_count;
-}
-
 static void read_running(struct jobs *j, const struct slurm_record *r, bool suspended)
 {
     struct slurm_reading *c = j->c;
@@ -398,14 +354,18 @@ static void read_running(struct jobs *j, const struct slurm_record *r, bool susp
     row.started_s = slurm_instant_of(c, r, SLURM_F_START);
     row.time_limit_s = limit_of(c, r, &partition_ids);
     row.expected_end_s = row.started_s + row.time_limit_s;
+    if (suspended) /* nobody knows */
+        row.time_limit_s = row.expected_end_s = (double)NAN;
     if (r->held_count > 0)
         add_held(j, r, &row);
     else
         add_evenly(j, r, &row);
     if (suspended) {
         slurm_note(c, SLURM_NOTE_SUSPENDED, row.id, SLURM_JOB, r);
-        suspend(j, first);
-    } else if (j->running_count > first)
+        for (size_t i = first; i < j->running_count; i++)
+            j->running[i].cpus = 0;
+    }
+    if (j->running_count > first)
         add_licences(c, r, &j->running[first]);
 }
 
@@ -710,7 +670,6 @@ void slurm_read_jobs(struct slurm_reading *c)
                  slurm_has_word(state, "REQUEUE_HOLD"))
             read_waiting(&j, r);
     }
-    add_suspended(&j);
     c->out->running = j.running;
     c->out->running_count = j.running_count;
     c->out->waiting = j.waiting;

@@ -35,8 +35,7 @@
       "parameters of SchedulerParameters without an effect here")                       \
     X(SELECT, false, "ignored", "a SelectType that is not known here")                  \
     X(OTHER_CLUSTER, false, "skipped", "rows of other clusters")                        \
-    X(SUSPENDED, false, "ignored",                                                      \
-      "suspended jobs are reservations of their memory without an end")                 \
+    X(SUSPENDED, false, "ignored", "suspended jobs hold their memory without an end")   \
     X(HET, true, "heterogeneous_job", "")                                               \
     X(BURST_BUFFER, true, "burst_buffer", "")                                           \
     X(BURST_AFTER, true, "afterburstbuffer", "")                                        \

@@ -148,21 +148,20 @@ static const struct slurm_priority *priority_of(struct slurm_reading *c)
         return NULL;
     *p = (struct slurm_priority){
         .type = strstr(type, "multifactor") ? "multifactor" : "basic",
-        .amount_weights = amount_weights(c),
+        .weight_tres = amount_weights(c),
         .max_age_s = duration_setting(c, "PriorityMaxAge", 60),
-        .half_life_s = duration_setting(c, "PriorityDecayHalfLife", 60),
+        .decay_half_life_s = duration_setting(c, "PriorityDecayHalfLife", 60),
         .calc_period_s = duration_setting(c, "PriorityCalcPeriod", 60),
         .damping = damping >= 1 && isfinite(damping) ? damping : (double)NAN,
         .favor_small = says_yes(slurm_config(c->from, "PriorityFavorSmall")),
         .small_relative_to_time = slurm_has_word(flags, "SMALL_RELATIVE_TO_TIME"),
         .accrue_always = slurm_has_word(flags, "ACCRUE_ALWAYS"),
-        .max_amounts = slurm_has_word(flags, "MAX_TRES"),
         .fair_share = slurm_has_word(flags, "NO_FAIR_TREE") ? "classic" : "fair_tree",
     };
-#define X(member, key)                                             \
-    p->weights.member = slurm_number(slurm_config(c->from, #key)); \
-    if (!isfinite(p->weights.member))                              \
-        p->weights.member = 0;
+#define X(member, key)                                     \
+    p->member = slurm_number(slurm_config(c->from, #key)); \
+    if (!isfinite(p->member))                              \
+        p->member = 0;
     SLURM_PRIORITY_WEIGHTS(X)
 #undef X
     return p;
@@ -316,6 +315,17 @@ static struct slurm_texts qos_flags(struct slurm_reading *c, const char *text)
     return found;
 }
 
+/* How its jobs are preempted, where it is not as the cluster has it. */
+static const char *preempt_mode(const struct slurm_reading *c, const char *text)
+{
+    const char *of_cluster = c->out->settings ? c->out->settings->preempt_mode : NULL;
+    const char *mode = slurm_has_word(text, "requeue")  ? "requeue"
+                       : slurm_has_word(text, "cancel") ? "cancel"
+                                                        : NULL;
+
+    return mode && of_cluster && strcmp(mode, of_cluster) == 0 ? NULL : mode;
+}
+
 void slurm_read_qos(struct slurm_reading *c)
 {
     const struct slurm_list *list = &c->from->of[SLURM_QOS];
@@ -342,9 +352,7 @@ void slurm_read_qos(struct slurm_reading *c)
             .usage_factor = isfinite(factor) ? factor : 1,
             .flags = qos_flags(c, r->value[SLURM_F_FLAGS]),
             .preempts = slurm_texts_of(c, r, SLURM_F_PREEMPTS, NULL),
-            .preempt_mode = slurm_has_word(mode, "requeue")  ? "requeue"
-                            : slurm_has_word(mode, "cancel") ? "cancel"
-                                                             : NULL,
+            .preempt_mode = preempt_mode(c, mode),
             .limits = limits_of(c, r),
         };
     }

@@ -29,8 +29,8 @@ static void check(const struct slurm_cluster *c)
     for (size_t i = 0; i < c->node_count; i++) {
         const struct slurm_node *n = &c->nodes[i];
 
-        if (!n->id || !n->state || n->cpus < 0 || n->memory_bytes < 0 ||
-            isinf(n->cpus) || isinf(n->memory_bytes))
+        if (!n->id || !n->state || n->cpus < 0 || n->memory_bytes < 0 || isinf(n->cpus) ||
+            isinf(n->memory_bytes))
             abort();
         check_amounts(&n->capacities);
     }
@@ -38,7 +38,7 @@ static void check(const struct slurm_cluster *c)
         const struct slurm_running *r = &c->running[i];
 
         if (!r->id || r->resource_ids.count == 0 || !(r->cpus >= 0) ||
-            !(r->memory_bytes >= 0) || !(r->time_limit_s > 0))
+            !(r->memory_bytes >= 0) || r->time_limit_s <= 0)
             abort();
         check_amounts(&r->needs);
     }
@@ -69,7 +69,8 @@ static void convert(void *context)
     static const char node[] = "NodeName=n[1-2] CPUTot=4\n\nNodeName=n1 CPUTot=4\n";
 
     records->updated_s = NAN;
-    if (slurm_records_read(node, strlen(node), "/sinfo", records, call->arena, &err) != OK)
+    if (slurm_records_read(node, strlen(node), "/sinfo", records, call->arena, &err) !=
+        OK)
         abort();
     if (slurm_records_read(call->text, call->length, "/squeue", records, call->arena,
                            &err) != OK &&
