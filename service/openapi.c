@@ -1087,8 +1087,11 @@ static void print_success(const struct route *r, int status, const char *doc, bo
             print_examples(r, IN_ANSWER, 5, d);
         text_addf(b, "}}");
     } else if (r->flags & ROUTE_RAW_REPLY && status == 200) {
-        text_addf(b, ",\"content\":{\"%s\":{\"schema\":{\"type\":\"%s\"}",
-                  text ? "text/plain" : "application/json", text ? "string" : "object");
+        const char *type = text ? "\"type\":\"string\"" : "\"type\":\"object\"";
+
+        text_addf(b, ",\"content\":{\"%s\":{\"schema\":{%s}",
+                  text ? "text/plain" : "application/json",
+                  facade_of(r->path) ? "" : type);
         if (!text)
             print_examples(r, IN_ANSWER, 5, d);
         text_addf(b, "}}");

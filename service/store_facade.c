@@ -44,3 +44,34 @@ enum error_code store_run_get(struct db_session *s, const char *tenant,
     *application_id = run.application_id;
     return OK;
 }
+
+/* Of the newest runs, so that what has changed counts. */
+static const struct db_statement run_times = {
+    "facade_run_times",
+    "SELECT place, avg(run_time_s) AS run_time_s, coalesce(avg(queue_wait_s), 0) AS "
+    "wait_s"
+    " FROM (SELECT coalesce(site_id, resource_id) AS place, run_time_s, queue_wait_s"
+    " FROM execution WHERE tenant = $1 AND application_id = $2"
+    " AND coalesce(exit_code, 0) = 0 AND coalesce(site_id, resource_id) IS NOT NULL"
+    " ORDER BY started_at DESC LIMIT 1000) newest GROUP BY place ORDER BY place",
+    DB_REPEATABLE};
+
+static const struct db_column time_columns[] = {
+    DB_COLUMN(struct store_place_times, place, DB_TEXT),
+    DB_COLUMN(struct store_place_times, run_time_s, DB_NUMBER),
+    DB_COLUMN(struct store_place_times, wait_s, DB_NUMBER),
+    {0},
+};
+
+enum error_code store_place_times(struct db_session *s, const char *tenant,
+                                  const char *application_id,
+                                  const struct store_place_times **list, size_t *count,
+                                  struct arena *a, struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(s, &run_times, DB_PARAMS(db_text(tenant), db_text(application_id)),
+                time_columns, sizeof(struct store_place_times), &rows, count, a, err));
+    *list = rows;
+    return OK;
+}

@@ -14,4 +14,16 @@ enum error_code store_run_get(struct db_session *s, const char *tenant,
                               const char *run_id, const char **application_id,
                               struct arena *a, struct error *err);
 
+/* What runs of an application took at a site, or on a machine of that name. */
+struct store_place_times {
+    const char *place;
+    double run_time_s, wait_s; /* means of the last runs that ended well; no wait: 0 */
+};
+
+/* Of all places. */
+enum error_code store_place_times(struct db_session *s, const char *tenant,
+                                  const char *application_id,
+                                  const struct store_place_times **list, size_t *count,
+                                  struct arena *a, struct error *err);
+
 #endif

@@ -16,9 +16,33 @@
     "as the password of Basic, with the scope ingest or facade."
 
 const struct route engines_routes[] = {
+    {"POST", "/compat/k8s/filter", "filterNodes", TAG_PLACEMENT, post_kubernetes_filter,
+     NULL, NULL, NULL, WORK_INLINE, SCOPE_DECIDE | SCOPE_FACADE,
+     ROUTE_FACADE | ROUTE_RAW_REPLY | ROUTE_RAW_JSON,
+     "Which nodes may take this pod? (extender of kube-scheduler)",
+     "An ExtenderFilterResult in the form, of Nodes or NodeNames, that was asked. It "
+     "never "
+     "fails: whatever goes wrong, every node passes.",
+     NULL},
+    {"POST", "/compat/k8s/prioritize", "prioritizeNodes", TAG_PLACEMENT,
+     post_kubernetes_prioritize, NULL, NULL, NULL, WORK_INLINE,
+     SCOPE_DECIDE | SCOPE_FACADE, ROUTE_FACADE | ROUTE_RAW_REPLY | ROUTE_RAW_JSON,
+     "Which nodes should take this pod? (extender of kube-scheduler)",
+     "A HostPriorityList: a score from 0 to 10 for every node. It never fails: whatever "
+     "goes wrong, every score is 0. It says where a pod goes, not in which order pods "
+     "do.",
+     NULL},
     {"POST", "/compat/nextflow", "addNextflowMessage", TAG_MODELS, post_nextflow, NULL,
      &nextflow_answer_json, &nextflow_query_json, WORK_QUERY, SCOPE_INGEST | SCOPE_FACADE,
      ROUTE_FACADE, "A message of Nextflow (alias of /v1/ingest/nextflow)", NEXTFLOW_DOC,
+     NULL},
+    {"POST", "/compat/tpv/process_data", "sortDestinations", TAG_PLACEMENT, post_tpv,
+     NULL, &tpv_answer_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_FACADE, ROUTE_FACADE,
+     "Which destination is best for this job? (Galaxy's Total Perspective Vortex)",
+     "All destinations that were sent: first those where the tool has run, of the "
+     "application galaxy/TOOL_ID at that site, by how long it waited and ran there; then "
+     "the others by their distance to the object store that holds most of the data; then "
+     "those that do not say where they are.",
      NULL},
     {"POST", "/v1/ingest/nextflow", "ingestNextflow", TAG_MODELS, post_nextflow, NULL,
      &nextflow_answer_json, &nextflow_query_json, WORK_QUERY, SCOPE_INGEST | SCOPE_FACADE,

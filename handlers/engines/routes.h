@@ -14,4 +14,15 @@ extern const struct json_object nextflow_answer_json;
 
 handler_fn post_nextflow;
 
+/* ---- kubernetes_extender.c - the scheduler of Kubernetes. */
+
+handler_fn post_kubernetes_filter;
+handler_fn post_kubernetes_prioritize;
+
+/* ---- tpv_destinations.c - Galaxy's Total Perspective Vortex. */
+
+extern const struct json_object tpv_answer_json;
+
+handler_fn post_tpv;
+
 #endif

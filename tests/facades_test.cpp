@@ -1,0 +1,231 @@
+// facades_test.cpp - what kube-scheduler and Galaxy ask.
+#include "tests/api.hpp"
+#include "tests/database.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+extern "C" {
+#include "models/kubernetes.h"
+#include "models/tpv.h"
+}
+
+using Catch::Detail::Approx;
+using nlohmann::json;
+
+namespace
+{
+
+std::string file_of(const std::string &name)
+{
+    std::ifstream in(GRIDPLAN_SOURCE_DIR "/tests/data/engines/" + name, std::ios::binary);
+    std::ostringstream text;
+
+    REQUIRE(in);
+    text << in.rdbuf();
+    return text.str();
+}
+
+double quantity(const char *text)
+{
+    double value = -1;
+
+    return kubernetes_quantity(text, &value) ? value : -1;
+}
+
+kubernetes_args args_of(arena *a, const std::string &text)
+{
+    kubernetes_args args{};
+    error err = collecting_error(a);
+
+    const char *kept = arena_text(a, text.data(), text.size()); // nodes point into it
+    REQUIRE(kubernetes_args_read(kept, text.size(), &args, a, &err) == OK);
+    return args;
+}
+
+json sorted(api &a, const json &body)
+{
+    api_reply r = a.post("/compat/tpv/process_data", body.dump());
+
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    return r.json()["sorted_destinations"];
+}
+
+} // namespace
+
+TEST_CASE("quantities of Kubernetes", "[import]")
+{
+    CHECK(quantity("500m") == Approx(0.5));
+    CHECK(quantity("3920m") == Approx(3.92));
+    CHECK(quantity("2") == 2);
+    CHECK(quantity("0") == 0);
+    CHECK(quantity("+1.5") == 1.5);
+    CHECK(quantity("16Gi") == 17179869184.0);
+    CHECK(quantity("16264900Ki") == 16655257600.0);
+    CHECK(quantity("64Mi") == 67108864);
+    CHECK(quantity("1Ti") == 1099511627776.0);
+    CHECK(quantity("2G") == 2e9);
+    CHECK(quantity("4e9") == 4e9);
+    CHECK(quantity("4E9") == 4e9);
+    CHECK(quantity("4E") == 4e18);
+    CHECK(quantity("1e-3") == 1e-3);
+    CHECK(quantity("100k") == 1e5);
+    CHECK(quantity("5n") == Approx(5e-9));
+    for (const char *wrong :
+         {"", "m", "-1", "1.2.3", "1Gb", "1 Gi", "GiB", "0x10", "nan"})
+        CHECK(quantity(wrong) == -1);
+}
+
+TEST_CASE("scores follow expected ends", "[import]")
+{
+    auto scores = [](std::vector<double> finish) {
+        std::vector<int> out(finish.size(), -1);
+        kubernetes_scores(finish.data(), finish.size(), out.data());
+        return out;
+    };
+    CHECK(scores({100, 150, 200}) == std::vector<int>{10, 5, 0});
+    CHECK(scores({7, 7}) == std::vector<int>{0, 0});
+    CHECK(scores({}).empty());
+    CHECK(scores({NAN, 3, 1}) == std::vector<int>{0, 0, 10});
+    CHECK(scores({NAN}) == std::vector<int>{0});
+    CHECK(scores({0, 19, 20}) == std::vector<int>{10, 1, 0}); // 0.5 goes up
+}
+
+TEST_CASE("what of a pod is read", "[import]")
+{
+    test_arena a;
+    kubernetes_args args = args_of(a, file_of("kubernetes/extender-2-nodes.json"));
+    CHECK(args.pod.name == std::string("plain-pod"));
+    CHECK(args.pod.cpus == Approx(0.5));
+    CHECK(args.pod.memory_bytes == 536870912);
+    CHECK_FALSE(args.by_name);
+    REQUIRE(args.node_count == 2);
+    CHECK(args.nodes[1].name == std::string("n2"));
+    args = args_of(a, R"({"pod":{"SPEC":{"Containers":[{"resources":{"requests":
+        {"cpu":"1","memory":"1Gi"}}},{"resources":{"requests":{"cpu":2}}},{},7],
+        "initContainers":[{"resources":{"requests":{"cpu":"2500m","memory":"3Gi"}}},
+        {"resources":{"requests":{"memory":"2Gi"}}}]},"metadata":{"name":"p",
+        "annotations":{"gridplan.session":"s","gridplan.task":"t","x":"y"}}},
+        "nodeNames":["a","b"],"nodes":null})");
+    CHECK(args.pod.cpus == 3);
+    CHECK(args.pod.memory_bytes == 3 * 1073741824.0);
+    CHECK(args.pod.session_id == std::string("s"));
+    CHECK(args.pod.task_id == std::string("t"));
+    CHECK(args.by_name);
+    CHECK(args.node_count == 2);
+
+    // A node that cannot take it is left out, with the reason.
+    const char *failed[] = {nullptr, "predicted memory 9.1 GiB exceeds free \"8 GiB\""};
+    json answer = json::parse(kubernetes_filter_answer(&args, failed, "", a));
+    CHECK(answer["NodeNames"] == json({"a"}));
+    CHECK(answer["FailedNodes"]["b"] == failed[1]);
+    args = args_of(a, file_of("kubernetes/extender-2-nodes.json"));
+    answer = json::parse(kubernetes_filter_answer(&args, failed, "", a));
+    REQUIRE(answer["Nodes"]["items"].size() == 1);
+    CHECK(answer["Nodes"]["items"][0]["metadata"]["name"] == "n1");
+    int scores[] = {10, 3};
+    CHECK(json::parse(kubernetes_prioritize_answer(&args, scores, a)) ==
+          json::parse(R"([{"Host":"n1","Score":10},{"Host":"n2","Score":3}])"));
+}
+
+TEST_CASE("every node takes a pod that is not known, in the form asked", "[api]")
+{
+    api a;
+    std::string names = file_of("kubernetes/extender-1.json");
+    std::string nodes = file_of("kubernetes/extender-2-nodes.json");
+
+    json j = a.post("/compat/k8s/filter", names).json();
+    CHECK(j == json::parse(R"({"Nodes":null,"NodeNames":["n1","n2","n3"],"FailedNodes":{},
+                               "FailedAndUnresolvableNodes":{},"Error":""})"));
+    j = a.post("/compat/k8s/filter", nodes).json();
+    CHECK(j["NodeNames"].is_null());
+    CHECK(j["Nodes"]["items"] == json::parse(nodes)["Nodes"]["items"]);
+    CHECK(j["Error"] == "");
+    CHECK(a.post("/compat/k8s/prioritize", names).json() ==
+          json::parse(R"([{"Host":"n1","Score":0},{"Host":"n2","Score":0},
+                          {"Host":"n3","Score":0}])"));
+    CHECK(a.post("/compat/k8s/prioritize", nodes).json() ==
+          json::parse(R"([{"Host":"n1","Score":0},{"Host":"n2","Score":0}])"));
+
+    // Never a failure that a pod would wait for.
+    for (const char *text : {"", "[]", "{", "\xff", R"({"Pod":{"metadata":)"}) {
+        api_reply r = a.post("/compat/k8s/filter", text);
+        CHECK(r.status == 200);
+        CHECK(r.json()["Error"] != "");
+        CHECK(r.json()["NodeNames"].is_null());
+        r = a.post("/compat/k8s/prioritize", text);
+        CHECK(r.status == 200);
+        CHECK(r.json() == json::array());
+    }
+    CHECK(a.post("/compat/k8s/filter", "{}").json()["Nodes"]["items"] == json::array());
+    CHECK(a.post("/compat/k8s/filter", R"({"Pod":5,"NodeNames":[1,"n"],"Nodes":[]})")
+              .json()["NodeNames"] == json({"n"}));
+    CHECK(a.post("/compat/k8s/bind", names).status == 404);
+    CHECK(a.post("/compat/k8s/preempt", names).status == 404);
+}
+
+TEST_CASE("destinations by their distance to the data", "[api]")
+{
+    api a;
+    json body = json::parse(file_of("tpv/request-1.json"));
+    CHECK(sorted(a, body) == json({"fr_slurm", "be_pulsar", "cz_pulsar"}));
+
+    tpv_place store{"s", 48.0, 7.85, 0}, cz{"cz", 50.08, 14.43, 0},
+        be{"be", 50.8, 4.35, 0};
+    CHECK(tpv_distance_km(&store, &store) == 0);
+    CHECK(tpv_distance_km(&store, &cz) == Approx(532.23).margin(0.005));
+    CHECK(tpv_distance_km(&store, &be) == Approx(401.25).margin(0.005));
+    tpv_place nowhere{"x", NAN, 3, 0}, pole{"p", 90, 0, 0}, other{"q", -90, 120, 0};
+    CHECK(std::isnan(tpv_distance_km(&store, &nowhere)));
+    CHECK(tpv_distance_km(&pole, &other) == Approx(6371 * 3.14159265358979));
+
+    // The store with most counts, not the first; places unknown come last, as sent.
+    body =
+        json::parse(R"({"destinations":[{"id":"z"},{"id":"far","context":{"latitude":10,
+        "longitude":0}},{"id":"y"},{"id":"near","context":{"latitude":1,"longitude":0}},
+        {"id":"z"},{"no":"id"}],
+        "datasets":{"a":{"object_store_id":"s1","size":1},"b":{"object_store_id":"s2",
+        "size":2},"c":{"object_store_id":"s2","size":2},"d":{"object_store_id":"no","size":9}},
+        "objectstores":{"s1":{"latitude":11,"longitude":0},
+                        "s2":{"latitude":0,"longitude":0}}})");
+    CHECK(sorted(a, body) == json({"near", "far", "z", "y"}));
+    CHECK(sorted(a, json::parse(R"({"objectstores":{},"destinations":[{"id":"b"},
+        {"id":"a","context":{"latitude":1,"longitude":1}}]})")) == json({"b", "a"}));
+    CHECK(sorted(a, json::parse(R"({"destinations":null,"job_info":[],"datasets":3})")) ==
+          json::array());
+    api_reply r = a.post("/compat/tpv/process_data", "[1]");
+    CHECK(r.status == 400);
+    CHECK(r.headers["Content-Type"].rfind("text/plain", 0) == 0);
+}
+
+TEST_CASE("destinations where the tool has run come first, by their times", "[db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    json body = json::parse(file_of("tpv/request-1.json"));
+    std::string tool = body["job_info"]["tool_id"];
+    auto ran = [&](const char *id, const char *place, bool site, double run, double wait,
+                   int exit_code) {
+        json e = {{"execution_id", id},
+                  {"application_id", "galaxy/" + tool},
+                  {site ? "site_id" : "resource_id", place},
+                  {"started_at", 1790000000},
+                  {"run_time_s", run},
+                  {"queue_wait_s", wait},
+                  {"exit_code", exit_code}};
+        CHECK(a.post("/v1/executions", e.dump()).status == 201);
+    };
+    CHECK(sorted(a, body) == json({"fr_slurm", "be_pulsar", "cz_pulsar"}));
+    ran("1", "cz_pulsar", true, 100, 50, 0);
+    CHECK(sorted(a, body) == json({"cz_pulsar", "fr_slurm", "be_pulsar"}));
+    ran("2", "be_pulsar", false, 120, 0, 0);
+    CHECK(sorted(a, body) == json({"be_pulsar", "cz_pulsar", "fr_slurm"}));
+    ran("3", "be_pulsar", false, 300, 0, 0); // a mean of 210
+    CHECK(sorted(a, body) == json({"cz_pulsar", "be_pulsar", "fr_slurm"}));
+    ran("4", "fr_slurm", true, 1, 0, 1); // that failed
+    CHECK(sorted(a, body) == json({"cz_pulsar", "be_pulsar", "fr_slurm"}));
+    body["job_info"]["tool_id"] = "other";
+    CHECK(sorted(a, body) == json({"fr_slurm", "be_pulsar", "cz_pulsar"}));
+}
