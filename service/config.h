@@ -29,6 +29,10 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
       "else addresses, localhost, this machine's name and the host of public_url")       \
     X(CHOICE, auth, "auto", 0, 0, "auto|on|off", NULL,                                   \
       "Whether requests need a key; auto: unless bound to loopback")                     \
+    X(BOOLEAN, auto_models, "true", 0, 0, NULL, NULL,                                    \
+      "Whether the first run of an application without a model makes one of kind auto")  \
+    X(COUNT, auto_models_max, "10000", 0, 1e7, NULL, NULL,                               \
+      "Models of a tenant up to which they come by themselves")                          \
     X(TEXT, bind, "127.0.0.1", 0, 0, NULL, NULL,                                         \
       "Address to listen on, IPv4 or IPv6; 0.0.0.0 or :: for all")                       \
     X(COUNT, body_bytes_per_s, "65536", 1, 1e12, NULL, NULL,                             \

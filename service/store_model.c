@@ -440,7 +440,7 @@ static const struct db_statement select_missing = {
     " AND (SELECT count(*) FROM (SELECT FROM execution WHERE tenant = $1"
     " AND application_id = a AND phase_index = -1 AND " LEARNT_OF(
         "$5") " IS NOT NULL"
-              " LIMIT $3) AS some) >= $3 ORDER BY a LIMIT $4",
+              " LIMIT $3) AS enough) >= $3 ORDER BY a LIMIT $4",
     0};
 
 static const struct db_column application_columns[] = {

@@ -520,7 +520,10 @@ TEST_CASE("a stored model and a stored snapshot are used, and kept for a replay"
         executions.push_back(execution_json_of(
             run, app, mark + "-" + std::to_string(executions.size()), executions.size()));
     REQUIRE(service.post("/v1/executions", executions.dump()).status == 201);
-    json make = {{"id", model}, {"application_id", app}, {"site_id", "here"}};
+    json make = {{"id", model},
+                 {"application_id", app},
+                 {"site_id", "here"},
+                 {"kind", "comprehensive"}};
     REQUIRE(service.post("/v1/models", make.dump()).status == 201);
     REQUIRE(service.post("/v1/models/" + model + "/train", "").status == 200);
 

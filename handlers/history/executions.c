@@ -4,6 +4,7 @@
 #include "handlers/history/bulk.h"
 #include "handlers/history/execution_loads.h"
 #include "handlers/history/records.h"
+#include "handlers/learning/auto_models.h"
 #include "handlers/model/model_learn.h"
 #include "handlers/stored/removal.h"
 #include "models/forecast/min_avg.h"
@@ -327,13 +328,15 @@ static enum error_code fill_loads(struct request *rq, struct db_session *db,
 }
 
 static enum error_code fill_warnings(struct request *rq, const struct execution *list,
-                                     size_t count, struct executions_answer *answer)
+                                     size_t count, const char *full,
+                                     struct executions_answer *answer)
 {
-    const char **warnings = NEW(rq->arena, const char *, 2);
+    const char **warnings = NEW(rq->arena, const char *, 3);
     size_t failed = 0;
 
     for (size_t i = 0; i < count; i++)
-        failed += list[i].exit_code != 0 && !isnan(list[i].exit_code);
+        failed += list[i].failure_kind != RUN_FAILURE_NONE || list[i].ignored ||
+                  (list[i].exit_code != 0 && !isnan(list[i].exit_code));
     if (answer->load_filled_count > 0)
         warnings[answer->warning_count++] = arena_printf(
             rq->arena,
@@ -342,9 +345,12 @@ static enum error_code fill_warnings(struct request *rq, const struct execution 
     if (failed > 0)
         warnings[answer->warning_count++] = arena_printf(
             rq->arena,
-            "not_learnt: %zu of %zu records have an exit_code other than 0: no model "
-            "learns them",
+            "not_learnt: %zu of %zu records have an exit_code other than 0, a "
+            "failure_kind "
+            "other than none or are ignored: no model learns their run times",
             failed, count);
+    if (full)
+        warnings[answer->warning_count++] = full;
     answer->warnings = warnings;
     return OK;
 }
@@ -414,6 +420,7 @@ enum error_code post_executions(struct request *rq, const void *in, void *out)
     struct json_lines rows;
     struct bulk_items given;
     struct db_session *db;
+    const char *full;
 
     if (is_trace(rq)) {
         TRY(read_trace(rq, &trace, &rows));
@@ -426,9 +433,10 @@ enum error_code post_executions(struct request *rq, const void *in, void *out)
     TRY(complete(given.list, given.count, &list, rq->arena, rq->err));
     TRY(request_db(rq, &db));
     TRY(fill_loads(rq, db, given.list, list, given.count, answer));
-    TRY(fill_warnings(rq, list, given.count, answer));
-    add_warnings(rq, &trace, answer);
     TRY(records_store(rq, &execution_record, list, &given, &answer->bulk));
+    auto_models_make(rq, db, list, given.count, &full);
+    TRY(fill_warnings(rq, list, given.count, full, answer));
+    add_warnings(rq, &trace, answer);
     explain_single(rq, db, in, list, answer);
     refits_wake(__atomic_load_n(&rq->service->refits, __ATOMIC_ACQUIRE));
     return OK;

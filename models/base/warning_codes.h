@@ -8,6 +8,7 @@
 /* name, meaning */
 #define WARNING_CODES(X)                                                               \
     X(at_floor, "The interval is the least that the algorithm gives")                  \
+    X(auto_models_full, "Applications get no models by themselves any more")           \
     X(bandwidth_raised, "Links below 0.01 Mbit/s count as 0.01")                       \
     X(bound_skipped,                                                                   \
       "The time limit came before all bounds were computed; those given hold")         \

@@ -1,0 +1,188 @@
+// auto_models_db_test.cpp - models that come with the first run, learn by themselves, and
+// follow a changed world, with PostgreSQL.
+#include "tests/database.hpp"
+#include "tests/model_support.hpp"
+
+using nlohmann::json;
+
+namespace
+{
+struct learning : api {
+    std::string app = unique_name("app");
+    size_t stored = 0;
+
+    learning() : api(test_database_url())
+    {
+    }
+    json done(const api_reply &reply, int status = 200)
+    {
+        INFO(reply.body.substr(0, 2000));
+        REQUIRE(reply.status == status);
+        return reply.json();
+    }
+    json run(double size, double time_s, const json &more = json::object())
+    {
+        json e = {{"execution_id", app + "-" + std::to_string(stored)},
+                  {"application_id", app},
+                  {"started_at", 1700000000.0 + 100 * double(stored)},
+                  {"problem_size", size},
+                  {"run_time_s", time_s}};
+        stored++;
+        e.update(more);
+        return e;
+    }
+    void store(const json &list)
+    {
+        done(post("/v1/executions", list.dump()), 201);
+    }
+    json refine(const std::string &suffix = "")
+    {
+        return done(post("/v1/models/" + app + suffix + "/refine", ""));
+    }
+    json predict(const json &more, int status = 200)
+    {
+        json body = {{"application_id", app}};
+        body.update(more);
+        return done(post("/v1/predictions", body.dump()), status);
+    }
+};
+} // namespace
+
+TEST_CASE("the first run of an application brings a model, which answers",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+
+    CHECK(s.post("/v1/predictions", json{{"application_id", s.app}}.dump()).status ==
+          404);
+    s.store(json::array({s.run(100, 60, {{"site_id", "here"}})}));
+    json list = s.done(s.get("/v1/models?application_id=" + s.app));
+    REQUIRE(list["items"].size() == 1);
+    CHECK(list["items"][0]["kind"] == "auto");
+    CHECK(list["items"][0]["id"] == s.app);
+    CHECK_FALSE(list["items"][0].contains("site_id"));
+    CHECK(s.refine()["outcome"]["learnt_count"] == 1);
+
+    json p = s.predict({{"problem_size", 100}, {"processors", 1}});
+    CHECK(p["run_time_s"].get<double>() == Approx(60).epsilon(1e-6));
+    CHECK(p["interval_basis"] == "same_configuration");
+    CHECK(p["method"] == "history");
+    p = s.predict({{"problem_size", 400}});
+    CHECK(p["run_time_low_s"].get<double>() <= p["run_time_s"].get<double>());
+    CHECK(p["run_time_s"].get<double>() <= p["run_time_high_s"].get<double>());
+    CHECK(p["interval_basis"] == "extrapolation");
+    // Another run brings no other model; of phases there is none by itself.
+    s.store(json::array(
+        {s.run(200, 110, {{"site_id", "there"}}), s.run(200, 50, {{"phase_index", 1}})}));
+    CHECK(s.done(s.get("/v1/models?application_id=" + s.app))["items"].size() == 1);
+    CHECK(s.refine()["outcome"]["learnt_count"] == 1); // of any site
+}
+
+TEST_CASE("a model of kind auto follows a changed world, machines and texts",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    rng r = rng_create(5);
+    json list = json::array();
+    auto time_of = [&](double n, const std::string &machine, const std::string &mode) {
+        return (10 + 0.5 * n) * (machine == "slow" ? 3 : 1) * (mode == "safe" ? 1.5 : 1);
+    };
+    auto add = [&](int count, double factor) {
+        for (int i = 0; i < count; i++) {
+            double n = 100 + std::floor(900 * rng_uniform(&r));
+            std::string machine = rng_uniform(&r) < 0.5 ? "slow" : "fast";
+            std::string mode = rng_uniform(&r) < 0.5 ? "safe" : "quick";
+            list.push_back(s.run(n,
+                                 factor * time_of(n, machine, mode) *
+                                     (1 + 0.04 * (rng_uniform(&r) - 0.5)),
+                                 {{"resource_class", machine},
+                                  {"parameters", {{"mode", mode}, {"debug", false}}}}));
+        }
+        s.store(list);
+        list = json::array();
+    };
+    json question = {{"problem_size", 500},
+                     {"resource_class", "slow"},
+                     {"parameters", {{"mode", "safe"}, {"debug", false}}}};
+    double truth = time_of(500, "slow", "safe");
+
+    add(60, 1);
+    CHECK(s.refine()["outcome"]["cause"] == "train");
+    json p = s.predict(question);
+    CHECK(p["run_time_s"].get<double>() == Approx(truth).epsilon(0.08));
+    question["resource_class"] = "fast";
+    CHECK(s.predict(question)["run_time_s"].get<double>() ==
+          Approx(truth / 3).epsilon(0.08));
+    question["resource_class"] = "slow";
+    // The same in a decision that is stored and asked again after the world has changed.
+    question["store"] = true;
+    p = s.predict(question);
+    add(8, 2);
+    json learnt = s.refine();
+    CHECK(learnt["outcome"]["cause"] == "change");
+    json now = s.done(s.get("/v1/models/" + s.app));
+    CHECK(now["summary"]["change"]["factor"].get<double>() == Approx(2).epsilon(0.1));
+    json changed = s.predict(question);
+    CHECK(changed["run_time_s"].get<double>() == Approx(2 * truth).epsilon(0.1));
+    CHECK(changed["warnings"].dump().find("model_changed") != std::string::npos);
+    json again = s.done(
+        s.post("/v1/decisions/" + p["decision_id"].get<std::string>() + "/replay", ""));
+    CHECK(again.dump().find("\"run_time_s\":" + p["run_time_s"].dump()) !=
+          std::string::npos);
+    // A machine that nobody knows: an answer, and a wide interval.
+    question["resource_class"] = "new";
+    json unknown = s.predict(question);
+    CHECK(unknown["interval_basis"] == "extrapolation");
+    CHECK(unknown["run_time_high_s"].get<double>() /
+              unknown["run_time_low_s"].get<double>() >
+          changed["run_time_high_s"].get<double>() /
+              changed["run_time_low_s"].get<double>());
+}
+
+TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    json list = json::array();
+
+    for (int i = 0; i < 6; i++)
+        list.push_back(s.run(
+            100 * (1 + i), 10 * (1 + i),
+            {{"memory_peak_bytes", 1e8 * (1 + i)}, {"memory_requested_bytes", 2e9}}));
+    list.push_back(s.run(800, 3,
+                         {{"exit_code", 137},
+                          {"failure_kind", "memory"},
+                          {"memory_peak_bytes", 4e8},
+                          {"memory_requested_bytes", 4e8}}));
+    list.push_back(s.run(900, 3, {{"failure_kind", "time_limit"}, {"exit_code", 140}}));
+    list.push_back(s.run(900, 3, {{"ignored", true}}));
+    list.push_back(s.run(900, 3, {{"exit_code", 1}}));
+    s.store(list);
+    CHECK(s.refine()["outcome"]["learnt_count"] == 6);
+    json memory = s.refine("-memory");
+    CHECK(memory["outcome"]["learnt_count"] == 7); // the bound too
+    CHECK(s.done(s.get("/v1/models/" + s.app + "-memory"))["settings"]["target"] ==
+          "memory_peak_bytes");
+    // A time is never answered from memory.
+    CHECK(s.predict({{"problem_size", 300}})["models"][0]["id"] == s.app);
+    // Ignored later: it is learnt no more.
+    std::string path = "/v1/executions/" + s.app + "-0";
+    json patched = s.done(s.call("PATCH", path, R"({"ignored":true})",
+                                 {{"content_type", "application/merge-patch+json"}}));
+    CHECK(patched["ignored"] == true);
+    CHECK(s.done(s.get("/v1/models/" + s.app))["train_requested"] == true);
+    s.refine();
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["sample_count"] == 5);
+
+    api_reply bad =
+        s.post("/v1/executions",
+               json::array({s.run(1, 1, {{"failure_kind", "memory"}, {"exit_code", 0}}),
+                            s.run(1, 2e9)})
+                   .dump());
+    CHECK(bad.status == 422);
+    CHECK(bad.body.find("/0/failure_kind") != std::string::npos);
+    CHECK(bad.body.find("/1/run_time_s") != std::string::npos);
+}
