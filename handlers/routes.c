@@ -10,6 +10,7 @@
 #include "handlers/fault_tolerance/routes.h"
 #include "handlers/history/records.h"
 #include "handlers/history/routes.h"
+#include "handlers/learning/routes.h"
 #include "handlers/model/routes.h"
 #include "handlers/operations/routes.h"
 #include "handlers/parallel/routes.h"
@@ -32,12 +33,12 @@
 enum { ROUTES_MAX = 256 };
 
 static const struct route *const rooms[] = {
-    claiming_routes,     coallocation_routes,    docs_routes,      engines_routes,
-    evaluation_routes,   fault_tolerance_routes, history_routes,   model_routes,
-    operations_routes,   parallel_routes,        placement_routes, prediction_routes,
-    queue_routes,        rescheduling_routes,    session_routes,   simulation_routes,
-    site_history_routes, slurm_routes,           snapshots_routes, stored_routes,
-    workflow_routes,
+    claiming_routes,   coallocation_routes,    docs_routes,         engines_routes,
+    evaluation_routes, fault_tolerance_routes, history_routes,      learning_routes,
+    model_routes,      operations_routes,      parallel_routes,     placement_routes,
+    prediction_routes, queue_routes,           rescheduling_routes, session_routes,
+    simulation_routes, site_history_routes,    slurm_routes,        snapshots_routes,
+    stored_routes,     workflow_routes,
 };
 
 static struct route joined[ROUTES_MAX + 1]; /* the last one stays {0} */

@@ -150,6 +150,28 @@ void log_set_of(const struct log_errors *errors, const struct log_recent *recent
     *out = set;
 }
 
+size_t log_set_errors(const struct log_errors *errors, enum log_group group, double scale,
+                      size_t most, double *out, struct arena *a)
+{
+    const struct log_errors *own = &errors[group];
+    struct gathered g = {0};
+    size_t room = 0, count = 0;
+
+    if (own->count >= most) {
+        for (size_t i = own->count - most; i < own->count; i++)
+            out[count++] = own->list[i].size / (scale + own->list[i].spread);
+        return count;
+    }
+    for (size_t k = 0; k < LOG_GROUP_COUNT; k++)
+        room += errors[k].count;
+    g.error = NEW(a, const struct log_error *, room + 1);
+    g.weight = NEW(a, double, room + 1);
+    gather(errors, group, &g);
+    for (size_t i = 0; i < g.count && count < most; i++)
+        out[count++] = g.error[i]->size / (scale + g.error[i]->spread);
+    return count;
+}
+
 double log_set_quantile(const struct log_set *set, double level)
 {
     double wanted = level * (set->weight_sum + TABLE_COUNT + 1) - 1e-9, sum = 0, last = 0;

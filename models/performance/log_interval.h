@@ -43,8 +43,8 @@ enum { LOG_ERRORS_MAX = 500, LOG_RECENT_MAX = 500 };
 
 /* An error of a cross-validation. */
 struct log_error {
-    double size;          /* ln(actual / predicted); or its size, where no sign is known */
-    double spread;        /* u there, >= 0 */
+    double size;   /* ln(actual / predicted); or its size, where no sign is known */
+    double spread; /* u there, >= 0 */
     double configuration; /* which, whole, >= 0 */
 };
 
@@ -75,6 +75,12 @@ struct log_set {
 /* errors and recent: one of each group. Fails with ERR_TOO_LARGE only. */
 void log_set_of(const struct log_errors *errors, const struct log_recent *recent,
                 enum log_group group, struct log_set *out, struct arena *a);
+
+/* Errors of the group, and of those that join it, with their signs, each over the scale
+ * and its spread; the latest `most` of its own where it has so many. How many go to out.
+ */
+size_t log_set_errors(const struct log_errors *errors, enum log_group group, double scale,
+                      size_t most, double *out, struct arena *a);
 
 /* q of a level in (0, 1). */
 double log_set_quantile(const struct log_set *set, double level);

@@ -1,0 +1,543 @@
+/* resource_sizings.c - POST /v1/resource-sizings: how much memory to ask for.
+ *
+ * A model of kind auto says what the peak of a task may be, algorithms/sizing which
+ * requests waste least. Tasks of one application share its models.
+ */
+#include "algorithms/sizing/sizing.h"
+#include "handlers/common/decision.h"
+#include "handlers/learning/routes.h"
+#include "handlers/learning/sizing_models.h"
+#include "handlers/model/model_core.h"
+#include "models/base/names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TASKS_MAX = 10000, RUNS_LEAST = 2 };
+#define LEVEL         0.9
+#define CAP_RATIO     1.5 /* of the largest peak that was seen */
+#define RETRY_RATIO   2.0 /* of a request that failed */
+#define BYTES_MAX     1e18
+#define PENALTY_BYTES 1073741824.0 /* 1 GiB for a whole run */
+
+/* ---- what a caller sends ---- */
+
+struct sizing_task {
+    const char *id, *application_id, *model_id, *resource_class;
+    double problem_size, processors, memory_requested_bytes, run_time_s;
+    uint64_t attempt;
+    const struct named_value *parameters;
+    size_t parameter_count;
+};
+
+#define T struct sizing_task
+static const struct json_field task_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "The task; each once"),
+    JSON_ID(T, application_id, JSON_NULLABLE | JSON_OPTIONAL,
+            "What it runs: the model of its memory_peak_bytes is asked"),
+    JSON_ID(T, model_id, JSON_NULLABLE | JSON_OPTIONAL,
+            "Instead: a model of the target memory_peak_bytes"),
+    JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN,
+                JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN, "Size of its problem"),
+    JSON_NUMBER(T, processors, 1, 2147483647, NAN, JSON_NULLABLE | JSON_OPTIONAL,
+                "Processors that it runs on; default 1"),
+    JSON_VALUES(T, parameters, parameter_count, 0,
+                "Its parameters, as its executions have them"),
+    JSON_ID(T, resource_class, JSON_NULLABLE | JSON_OPTIONAL, "Type of its machine"),
+    JSON_NUMBER(T, memory_requested_bytes, 0, BYTES_MAX, NAN,
+                JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,
+                "What its user asks for; with attempt above 1: what the attempt before "
+                "had, and was too little",
+                JSON_WAS({"memory_bytes", 0})),
+    JSON_INTEGER(T, attempt, 1, 1000, 1, 0, "Which attempt is to be sized; default 1"),
+    JSON_NUMBER(T, run_time_s, 0, JSON_LARGEST, NAN,
+                JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,
+                "How long it runs; default: predicted"),
+    {0},
+};
+#undef T
+static const struct json_object task_json = {"SizingTask", "A task to be sized",
+                                             sizeof(struct sizing_task), task_rows};
+
+static const char *const targets[] = {"memory_peak_bytes", NULL};
+
+struct sizing_request {
+    struct decision_request decision;
+    const struct sizing_task *tasks;
+    size_t task_count;
+    int target;
+    uint64_t max_attempts;
+    double failure_share_ratio, retry_penalty_bytes, first_failure_ratio_max;
+    double step_bytes, min_bytes, capacity_bytes;
+};
+
+#define T struct sizing_request
+static const struct json_field request_rows[] = {
+    JSON_LIST(T, tasks, task_count, struct sizing_task, &task_json, TASKS_MAX,
+              JSON_REQUIRED, "The tasks"),
+    JSON_CHOICE(T, target, targets, 0, 0,
+                "What is asked for; default memory_peak_bytes, the only one"),
+    JSON_INTEGER(T, max_attempts, 1, SIZING_ATTEMPTS_MAX, 4, 0,
+                 "Attempts of a task at most; default 4"),
+    JSON_NUMBER(T, failure_share_ratio, 0, 1, 0.5, JSON_ABOVE_MIN,
+                "Share of the run that passes before it fails for memory; default 0.5"),
+    JSON_NUMBER(T, retry_penalty_bytes, 0, BYTES_MAX, PENALTY_BYTES, 0,
+                "What a failed attempt costs besides, as bytes held for a whole run; "
+                "default 1 GiB"),
+    JSON_NUMBER(T, first_failure_ratio_max, 0, 1, 1, JSON_ABOVE_MIN,
+                "Greatest chance that the next attempt fails; default 1"),
+    JSON_NUMBER(T, step_bytes, 1, BYTES_MAX, 1, 0,
+                "Requests are multiples of it; default 1"),
+    JSON_NUMBER(T, min_bytes, 1, BYTES_MAX, 4194304, 0, "Least request; default 4 MiB"),
+    JSON_NUMBER(T, capacity_bytes, 1, BYTES_MAX, NAN, JSON_NULLABLE | JSON_OPTIONAL,
+                "Greatest request that any machine can fulfil; default: none"),
+    DECISION_REQUEST_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object sizing_request_json = {
+    "ResourceSizingsRequest", "Tasks, and what failed attempts cost",
+    sizeof(struct sizing_request), request_rows};
+
+/* ---- what a caller gets ---- */
+
+struct sizing_attempt {
+    uint64_t attempt;
+    double memory_bytes, failure_ratio;
+};
+
+#define T struct sizing_attempt
+static const struct json_field attempt_rows[] = {
+    JSON_INTEGER(T, attempt, 0, JSON_EXACT, 0, 0, "Which attempt"),
+    JSON_NUMBER(T, memory_bytes, 0, 0, 0, 0, "What it is to ask for"),
+    JSON_NUMBER(T, failure_ratio, 0, 0, 0, 0,
+                "Chance that the peak is above, as seen before the first of these"),
+    {0},
+};
+#undef T
+static const struct json_object attempt_json = {
+    "SizingAttempt", "The request of one attempt", sizeof(struct sizing_attempt),
+    attempt_rows};
+
+struct sizing_row {
+    const char *id, *method, *reason, *interval_basis, *model_id;
+    const struct sizing_attempt *attempts;
+    size_t attempt_count;
+    double model_version, peak_bytes, peak_low_bytes, peak_high_bytes, run_time_s;
+    double expected_waste_byte_s, requested_waste_byte_s;
+    const char *const *warnings;
+    size_t warning_count;
+};
+
+#define T struct sizing_row
+static const struct json_field row_rows[] = {
+    JSON_TEXT(T, id, 0, "The task"),
+    JSON_LIST(T, attempts, attempt_count, struct sizing_attempt, &attempt_json, 0, 0,
+              "What to ask for, attempt by attempt; empty: see reason"),
+    JSON_TEXT(T, method, JSON_OPTIONAL,
+              "ladder: the requests of least waste; request: too few runs are known, the "
+              "request itself and then half as much again as the largest peak"),
+    JSON_TEXT(T, reason, JSON_OPTIONAL,
+              "Why there are no attempts: no_data (no runs, and no request), "
+              "capacity_too_small (the attempt before had all that there is)"),
+    JSON_NUMBER(T, peak_bytes, 0, 0, 0, JSON_OPTIONAL, "The peak to be expected"),
+    JSON_NUMBER(T, peak_low_bytes, 0, 0, 0, JSON_OPTIONAL,
+                "With peak_high_bytes the interval of level 0.9"),
+    JSON_NUMBER(T, peak_high_bytes, 0, 0, 0, JSON_OPTIONAL, "See peak_low_bytes"),
+    JSON_NUMBER(T, run_time_s, 0, 0, 0, JSON_OPTIONAL,
+                "How long it runs, as given or predicted"),
+    JSON_NUMBER(T, expected_waste_byte_s, 0, 0, 0, JSON_OPTIONAL,
+                "Byte seconds held and not used, and the price of failed attempts; left "
+                "out without a run time"),
+    JSON_NUMBER(T, requested_waste_byte_s, 0, 0, 0, JSON_OPTIONAL,
+                "The same with memory_requested_bytes as the first attempt's request"),
+    JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
+              "What the interval rests on: same_configuration, inside, extrapolation"),
+    JSON_TEXT(T, model_id, JSON_OPTIONAL, "The model of peaks"),
+    JSON_NUMBER(T, model_version, 0, 0, 0, JSON_OPTIONAL, "Its version"),
+    JSON_TEXTS(T, warnings, warning_count, 0, JSON_OPTIONAL,
+               "capacity_too_small: peaks above capacity_bytes were seen; few_runs; "
+               "far_extrapolation"),
+    {0},
+};
+#undef T
+static const struct json_object row_json = {"Sizing", "What a task is to ask for",
+                                            sizeof(struct sizing_row), row_rows};
+
+struct sizing_answer {
+    struct decision_answer decision;
+    const struct sizing_row *tasks;
+    size_t task_count;
+    double expected_waste_byte_s, requested_waste_byte_s;
+};
+
+#define T struct sizing_answer
+static const struct json_field answer_rows[] = {
+    DECISION_ANSWER_ROWS(T),
+    JSON_LIST(T, tasks, task_count, struct sizing_row, &row_json, 0, 0,
+              "The tasks in their order"),
+    JSON_NUMBER(T, expected_waste_byte_s, 0, 0, 0, 0,
+                "Sum over the tasks that have both wastes"),
+    JSON_NUMBER(T, requested_waste_byte_s, 0, 0, 0, 0, "Likewise, as they were asked"),
+    DECISION_END_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object sizing_answer_json = {"ResourceSizings",
+                                               "What tasks are to ask for",
+                                               sizeof(struct sizing_answer), answer_rows};
+
+/* ---- checks ---- */
+
+static void mistake(struct error *err, size_t task, const char *member,
+                    enum item_code code, const char *text)
+{
+    char pointer[64];
+
+    snprintf(pointer, sizeof(pointer), "/tasks/%zu/%s", task, member);
+    invalid(err, pointer, code, "%s", text);
+}
+
+static enum error_code check(const struct sizing_request *in, struct arena *a,
+                             struct error *err)
+{
+    struct name_index ids;
+
+    if (in->decision.algorithm && strcmp(in->decision.algorithm, "auto") != 0 &&
+        strcmp(in->decision.algorithm, "ladder") != 0)
+        decision_unknown_algorithm(in->decision.algorithm,
+                                   (const char *const[]){"auto", "ladder"}, 2, err);
+    if (in->decision.option_count)
+        invalid(err, "/options", ITEM_UNKNOWN_MEMBER, "sizings have no options");
+    if (in->task_count == 0)
+        invalid(err, "/tasks", ITEM_TOO_SHORT, "give at least one task");
+    if (in->capacity_bytes < in->min_bytes)
+        invalid(err, "/capacity_bytes", ITEM_CONFLICT, "is below min_bytes");
+    name_index_create(&ids, in->task_count, a);
+    for (size_t i = 0; i < in->task_count; i++) {
+        const struct sizing_task *t = &in->tasks[i];
+
+        if (name_index_add(&ids, t->id, i) != NAME_NOT_FOUND)
+            mistake(err, i, "id", ITEM_DUPLICATE, "is there twice");
+        if (t->application_id && t->model_id)
+            mistake(err, i, "model_id", ITEM_CONFLICT,
+                    "give either application_id or model_id");
+        if (!t->application_id && !t->model_id)
+            mistake(err, i, "application_id", ITEM_REQUIRED,
+                    "give application_id or model_id");
+        if (t->attempt > 1 && isnan(t->memory_requested_bytes))
+            mistake(err, i, "memory_requested_bytes", ITEM_REQUIRED,
+                    "what did the attempt before have?");
+        if (t->processors > floor(t->processors))
+            mistake(err, i, "processors", ITEM_NOT_AN_INTEGER, "must be a whole number");
+    }
+    return err->code;
+}
+
+/* ---- the models ---- */
+
+/* Which subject each task has; *subjects: each once. */
+static size_t find_subjects(const struct sizing_request *in,
+                            struct sizing_subject *subjects, const char **pointers,
+                            size_t *subject_of, struct arena *a)
+{
+    struct name_index known;
+    size_t count = 0;
+
+    name_index_create(&known, in->task_count, a);
+    for (size_t i = 0; i < in->task_count; i++) {
+        const struct sizing_task *t = &in->tasks[i];
+        const char *key = arena_printf(a, "%c%s", t->model_id ? 'm' : 'a',
+                                       t->model_id ? t->model_id : t->application_id);
+        size_t at = name_index_add(&known, key, count);
+
+        subject_of[i] = at == NAME_NOT_FOUND ? count : at;
+        if (at != NAME_NOT_FOUND)
+            continue;
+        pointers[count] = arena_printf(a, "/tasks/%zu/model_id", i);
+        subjects[count++] = (struct sizing_subject){t->application_id, t->model_id};
+    }
+    return count;
+}
+
+/* What is worked out once for all tasks of a model. */
+struct subject {
+    struct sizing_models models;
+    struct fitted_interval interval;
+    double *errors[LOG_GROUP_COUNT]; /* over their scales, signed */
+    size_t error_count[LOG_GROUP_COUNT];
+};
+
+static void prepare(struct subject *s, struct arena *a)
+{
+    const struct fitted_core *core;
+
+    if (!s->models.peak)
+        return;
+    core = s->models.peak->core;
+    core_interval(core, LEVEL, &s->interval, a);
+    for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
+        s->errors[g] = NEW(a, double, SIZING_ERRORS_MAX);
+        s->error_count[g] =
+            log_set_errors(core->errors, (enum log_group)g, s->interval.scale[g],
+                           SIZING_ERRORS_MAX, s->errors[g], a);
+    }
+}
+
+static void ask(const struct fitted_model *m, const struct sizing_task *t,
+                struct ensemble_answer *out)
+{
+    struct perf_query query = {t->problem_size, isnan(t->processors) ? 1 : t->processors,
+                               (double)NAN, (double)NAN};
+    double inputs[ENSEMBLE_INPUTS_MAX];
+
+    fitted_auto_inputs(m->names, &query, t->parameters, t->parameter_count,
+                       t->resource_class, NULL, inputs, NULL);
+    ensemble_predict(m->ensemble, inputs, out);
+}
+
+/* ---- one task ---- */
+
+struct sizing {
+    struct request *rq;
+    const struct sizing_request *in;
+    const struct sizing_task *task;
+    const struct subject *subject;
+    struct sizing_row *row;
+    struct sizing_rules rules;
+    double cap;
+    const char *warnings[3];
+};
+
+static void warn(struct sizing *s, const char *text)
+{
+    s->warnings[s->row->warning_count++] = text;
+}
+
+static bool is_retry(const struct sizing_task *t)
+{
+    return t->attempt > 1;
+}
+
+static void find_rules(struct sizing *s)
+{
+    const struct sizing_request *in = s->in;
+    const struct sizing_task *t = s->task;
+    double largest = s->subject->models.largest;
+
+    s->rules = (struct sizing_rules){
+        .attempts = in->max_attempts > t->attempt - 1
+                        ? (size_t)(in->max_attempts - t->attempt + 1)
+                        : 1,
+        .failure_share = in->failure_share_ratio,
+        .retry_penalty = in->retry_penalty_bytes,
+        .first_failure_max = in->first_failure_ratio_max,
+        .step = in->step_bytes,
+        .least = in->min_bytes,
+        .capacity = isnan(in->capacity_bytes) ? HUGE_VAL : in->capacity_bytes,
+    };
+    s->cap = fmax(t->memory_requested_bytes, CAP_RATIO * largest);
+    if (is_retry(t))
+        s->cap = fmax(s->cap, RETRY_RATIO * t->memory_requested_bytes);
+    s->cap = fmin(s->cap, s->rules.capacity);
+    if (largest > s->rules.capacity)
+        warn(s,
+             arena_printf(s->rq->arena,
+                          "capacity_too_small: a peak of %.0f bytes was seen, which no "
+                          "machine has",
+                          largest));
+}
+
+static void put_attempts(struct sizing *s, const struct sizing_ladder *ladder)
+{
+    struct sizing_attempt *list = NEW(s->rq->arena, struct sizing_attempt, ladder->count);
+
+    for (size_t i = 0; i < ladder->count; i++)
+        list[i] = (struct sizing_attempt){s->task->attempt + i, ladder->request[i],
+                                          ladder->failure[i]};
+    s->row->attempts = list;
+    s->row->attempt_count = ladder->count;
+}
+
+static double rounded(const struct sizing_rules *r, double bytes)
+{
+    return fmin(r->capacity, r->step * ceil(fmax(r->least, bytes) / r->step));
+}
+
+/* Too little is known: what the user says, then the cap. */
+static void size_by_request(struct sizing *s)
+{
+    const struct sizing_task *t = s->task;
+    struct sizing_ladder ladder = {0};
+    double first = rounded(&s->rules, t->memory_requested_bytes);
+    double last = rounded(&s->rules, s->cap);
+
+    if (isnan(t->memory_requested_bytes)) {
+        s->row->reason = "no_data";
+        return;
+    }
+    s->row->method = "request";
+    if (!is_retry(t))
+        ladder.request[ladder.count++] = first;
+    if (ladder.count == 0 || (last > first && s->rules.attempts > 1))
+        ladder.request[ladder.count++] = last;
+    put_attempts(s, &ladder);
+}
+
+static void find_run_time(struct sizing *s)
+{
+    const struct fitted_model *m = s->subject->models.run_time;
+    struct ensemble_answer answer;
+
+    s->row->run_time_s = s->task->run_time_s;
+    if (!isnan(s->row->run_time_s) || !m)
+        return;
+    ask(m, s->task, &answer);
+    if (exp(answer.y) > 0 && isfinite(exp(answer.y)))
+        s->row->run_time_s = exp(answer.y);
+}
+
+/* What the request as it is would cost, then the cap. */
+static double requested_cost(const struct sizing *s, const struct sizing_point *points,
+                             size_t count)
+{
+    double requests[2] = {s->task->memory_requested_bytes, s->cap};
+    bool two = requests[0] < requests[1];
+
+    return sizing_cost(points, count, &s->rules, requests, two ? 2 : 1);
+}
+
+static void size_by_ladder(struct sizing *s, const struct ensemble_answer *answer)
+{
+    const struct fitted_interval *interval = &s->subject->interval;
+    struct arena *a = s->rq->arena;
+    struct sizing_peak peak = {
+        .y = answer->y,
+        .scale = log_half(1, interval->scale[answer->group], answer->spread,
+                          answer->distance, answer->runs, 1),
+        .error = s->subject->errors[answer->group],
+        .error_count = s->subject->error_count[answer->group],
+        .cap = s->cap,
+        .failed = is_retry(s->task) ? s->task->memory_requested_bytes : 0,
+    };
+    struct sizing_point *points;
+    struct sizing_ladder ladder;
+    struct arena_mark mark;
+    double half, cut, requested;
+    size_t count;
+
+    half = log_half(interval->quantile[answer->group], interval->scale[answer->group],
+                    answer->spread, answer->distance, answer->runs,
+                    answer->constant_distance);
+    s->row->peak_bytes = exp(answer->y);
+    s->row->peak_low_bytes = exp(answer->y - half);
+    s->row->peak_high_bytes = exp(answer->y + half);
+    s->row->interval_basis = log_group_names[answer->group];
+    s->row->method = "ladder";
+    mark = arena_mark(a);
+    sizing_points(&peak, &points, &count, &cut, a);
+    sizing_best(points, count, &s->rules, &s->rq->budget, &ladder, a);
+    requested = requested_cost(s, points, count);
+    arena_rewind(a, mark);
+    if (s->cap >= s->rules.capacity)
+        ladder.failure[ladder.count - 1] = cut;
+    put_attempts(s, &ladder);
+    if (answer->distance > 2)
+        warn(s, "far_extrapolation: more than twice outside what was seen");
+    find_run_time(s);
+    s->row->expected_waste_byte_s = ladder.cost * s->row->run_time_s;
+    if (!is_retry(s->task))
+        s->row->requested_waste_byte_s = requested * s->row->run_time_s;
+}
+
+static void size_task(struct sizing *s)
+{
+    const struct sizing_models *models = &s->subject->models;
+    struct ensemble_answer answer = {.y = (double)NAN};
+
+    *s->row = (struct sizing_row){
+        .id = s->task->id,
+        .model_id = models->peak_model_id,
+        .model_version = models->peak ? (double)models->peak_version : (double)NAN,
+        .warnings = s->warnings,
+    };
+    s->row->peak_bytes = s->row->peak_low_bytes = s->row->peak_high_bytes = (double)NAN;
+    s->row->run_time_s = s->task->run_time_s;
+    s->row->expected_waste_byte_s = s->row->requested_waste_byte_s = (double)NAN;
+    find_rules(s);
+    if (is_retry(s->task) && s->task->memory_requested_bytes >= s->rules.capacity) {
+        s->row->reason = "capacity_too_small";
+        return;
+    }
+    if (models->peak)
+        ask(models->peak, s->task, &answer);
+    if (models->peak && models->run_count < 5)
+        warn(s, "few_runs: the model has seen fewer than 5 runs");
+    if (models->run_count < RUNS_LEAST || !isfinite(exp(answer.y)) ||
+        !(exp(answer.y) > 0))
+        size_by_request(s);
+    else
+        size_by_ladder(s, &answer);
+}
+
+/* ---- all of it ---- */
+
+static size_t size_all(struct request *rq, const struct sizing_request *in,
+                       const struct subject *subjects, const size_t *subject_of,
+                       struct sizing_answer *out)
+{
+    struct sizing_row *rows = NEW(rq->arena, struct sizing_row, in->task_count + 1);
+    struct sizing *list = NEW(rq->arena, struct sizing, in->task_count + 1);
+    size_t sized = 0;
+
+    for (size_t i = 0; i < in->task_count; i++) {
+        budget_step(&rq->budget, 1000);
+        list[i] = (struct sizing){.rq = rq,
+                                  .in = in,
+                                  .task = &in->tasks[i],
+                                  .subject = &subjects[subject_of[i]],
+                                  .row = &rows[i]};
+        size_task(&list[i]);
+        sized += rows[i].attempt_count > 0;
+        if (isnan(rows[i].expected_waste_byte_s) || isnan(rows[i].requested_waste_byte_s))
+            continue;
+        out->expected_waste_byte_s += rows[i].expected_waste_byte_s;
+        out->requested_waste_byte_s += rows[i].requested_waste_byte_s;
+    }
+    out->tasks = rows;
+    out->task_count = in->task_count;
+    return sized;
+}
+
+enum error_code post_resource_sizings(struct request *rq, const void *in, void *out)
+{
+    const struct sizing_request *body = in;
+    struct sizing_answer *answer = out;
+    struct arena *a = rq->arena;
+    struct sizing_subject *wanted = NEW(a, struct sizing_subject, body->task_count + 1);
+    const char **pointers = NEW(a, const char *, body->task_count + 1);
+    size_t *subject_of = NEW(a, size_t, body->task_count + 1), count, sized;
+    struct sizing_models *models;
+    struct subject *subjects;
+    bool unavailable;
+
+    TRY(check(body, a, rq->err));
+    TRY(decision_begin(rq, &body->decision, &answer->decision));
+    count = find_subjects(body, wanted, pointers, subject_of, a);
+    models = NEW(a, struct sizing_models, count + 1);
+    TRY(sizing_models_read(rq, wanted, pointers, count, models, &unavailable));
+    subjects = NEW(a, struct subject, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        subjects[i].models = models[i];
+        prepare(&subjects[i], a);
+    }
+    sized = size_all(rq, body, subjects, subject_of, answer);
+    if (unavailable)
+        decision_warn(rq, &answer->decision,
+                      "history_unavailable: the stored models cannot be read now, "
+                      "requests stay as they are: /tasks");
+    decision_end(rq, "ladder", sized > 0 ? DECISION_FEASIBLE : DECISION_INFEASIBLE,
+                 &answer->decision);
+    return OK;
+}

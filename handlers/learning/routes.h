@@ -1,0 +1,18 @@
+/* routes.h - the endpoints of this room. */
+#ifndef GRIDPLAN_LEARNING_ROUTES_H
+#define GRIDPLAN_LEARNING_ROUTES_H
+
+#include "service/route.h"
+
+/* Sorted by path, ended by {0}. */
+extern const struct route learning_routes[];
+
+/* ---- resource_sizings.c - POST /v1/resource-sizings: how much memory to ask for. ----
+ */
+
+extern const struct json_object sizing_request_json;
+extern const struct json_object sizing_answer_json;
+
+handler_fn post_resource_sizings;
+
+#endif

@@ -1,0 +1,30 @@
+/* sizing_models.h - the models that a sizing asks: of an application's peaks, and of its
+ * run times. */
+#ifndef GRIDPLAN_SIZING_MODELS_H
+#define GRIDPLAN_SIZING_MODELS_H
+
+#include "handlers/model/model_fitted.h"
+#include "service/route.h"
+
+/* Who is asked about. */
+struct sizing_subject {
+    const char *application_id; /* or */
+    const char *model_id;
+};
+
+struct sizing_models {
+    const struct fitted_model *peak, *run_time; /* NULL: there is none that can answer */
+    const char *peak_model_id;
+    uint64_t peak_version;
+    double largest; /* peak that was seen; NAN: none */
+    size_t run_count;
+};
+
+/* Of each subject; as they were in a replay. Without a database *unavailable, and none.
+ * ERR_INVALID: a model_id that names no model of peaks; pointers[i]: of subject i. */
+enum error_code sizing_models_read(struct request *rq,
+                                   const struct sizing_subject *subjects,
+                                   const char *const *pointers, size_t count,
+                                   struct sizing_models *out, bool *unavailable);
+
+#endif
