@@ -45,14 +45,14 @@ struct growth {
     struct budget *budget;
     size_t *row, *room; /* rows of each node, side by side; ascending */
     size_t start[TREE_NODES], count[TREE_NODES];
-    struct bin *histogram[TREE_NODES];
+    struct bin *histogram[TREE_NODES]; /* of nodes that may be split */
+    struct arena *a;
 };
 
-static void fill(const struct growth *g, size_t node)
+static void fill(struct growth *g, size_t node)
 {
-    struct bin *h = g->histogram[node];
+    struct bin *h = g->histogram[node] = NEW(g->a, struct bin, g->inputs * BINS_MAX);
 
-    memset(h, 0, g->inputs * BINS_MAX * sizeof(*h));
     for (size_t i = 0; i < g->count[node]; i++) {
         size_t row = g->row[g->start[node] + i];
         const uint8_t *bins = g->bins + row * g->inputs;
@@ -66,8 +66,9 @@ static void fill(const struct growth *g, size_t node)
     budget_step(g->budget, g->count[node] * g->inputs);
 }
 
-static void subtract(const struct growth *g, size_t parent, size_t smaller, size_t larger)
+static void subtract(struct growth *g, size_t parent, size_t smaller, size_t larger)
 {
+    g->histogram[larger] = NEW(g->a, struct bin, g->inputs * BINS_MAX);
     for (size_t i = 0; i < g->inputs * BINS_MAX; i++) {
         g->histogram[larger][i].g =
             g->histogram[parent][i].g - g->histogram[smaller][i].g;
@@ -91,6 +92,8 @@ static bool find_split(const struct growth *g, size_t node, double sum, double w
         for (size_t b = 0; b < g->edges[k]; b++) {
             double right, right_weight, gain;
 
+            if (!(h[b].w > 0))
+                continue; /* the same as at the edge before */
             left += h[b].g;
             left_weight += h[b].w;
             right = sum - left;
@@ -131,11 +134,13 @@ static void part_rows(struct growth *g, size_t node, size_t input, size_t edge)
 }
 
 /* Histograms of two children that may be split: the smaller one's is counted. */
-static void fill_children(const struct growth *g, size_t node)
+static void fill_children(struct growth *g, size_t node)
 {
     size_t left = 2 * node + 1, right = 2 * node + 2;
     bool left_is_larger = g->count[left] > g->count[right];
 
+    if (g->count[left_is_larger ? left : right] < g->rules->least_rows)
+        return;
     fill(g, left_is_larger ? right : left);
     subtract(g, node, left_is_larger ? right : left, left_is_larger ? left : right);
 }
@@ -165,15 +170,14 @@ void tree_grow(const uint8_t *bins, size_t inputs, const size_t *edges, double *
         .row = NEW(a, size_t, count + 1),
         .room = NEW(a, size_t, count + 1),
         .count = {count},
+        .a = a,
     };
 
     for (size_t i = 0; i < count; i++)
         g.row[i] = i;
-    for (size_t node = 0; node < TREE_NODES / 2; node++)
-        g.histogram[node] = NEW(a, struct bin, inputs * BINS_MAX);
     fill(&g, 0);
     for (size_t node = 0; node < TREE_NODES; node++) {
-        size_t depth = depth_of(node), input, edge;
+        size_t depth = depth_of(node), input = 0, edge = 0;
         double sum = 0, weight = 0;
 
         out[node] = (struct tree_node){0, TREE_LEAF, 0};
