@@ -807,7 +807,7 @@ int cli_run(int argc, char **argv, const struct cli_parts *parts)
     int status = EXIT_FAILURE;
 
     if (argc > 1 && strcmp(argv[1], "slurm") == 0) /* its flags are its own */
-        return slurm_run(argv + 2, route_table);
+        return slurm_run(argv + 2, parts->routes);
     rest = calloc((size_t)argc + 1, sizeof(*rest));
     c.arena = err.arena = arena_create(CLI_ARENA_BYTES);
     if (rest && c.arena)
