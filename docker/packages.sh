@@ -46,6 +46,12 @@ fuzz     libclang-rt-dev     libfuzzer    -
 fuzz     llvm                command      llvm-symbolizer
 bench    wrk                 command      wrk
 bench    libsimgrid-dev      header       simgrid/s4u.hpp
+slurm    munge               program      munged
+slurm    slurmctld           program      slurmctld
+slurm    slurmd              program      slurmd
+slurm    slurm-client        command      squeue
+slurm    python3             command      python3
+slurm    jq                  command      jq
 '
 
 say() { printf '%s\n' "$*" >&2; }
@@ -118,16 +124,29 @@ apt()
 # project brings up its own, so for the time of the installation that is off.
 no_main_cluster=/etc/postgresql-common/createcluster.d/gridplan-install.conf
 
+# Nor is any other service to be started by being installed (Slurm, munge, nginx).
+policy=/usr/sbin/policy-rc.d
+made_policy=
+forbid_services()
+{
+    [ ! -e $policy ] || return 0
+    as_root sh -c "printf '#!/bin/sh\\nexit 101\\n' >$policy && chmod 755 $policy"
+    made_policy=yes
+}
+allow_services() { [ -z "$made_policy" ] || as_root rm -f $policy; }
+
 install()
 {
     local log=$1 code=0
     shift
     apt update >"$log" 2>&1 || code=$?
     if [ $code = 0 ]; then
+        forbid_services
         as_root mkdir -p "${no_main_cluster%/*}"
         as_root sh -c "echo 'create_main_cluster = false' >$no_main_cluster"
         apt install --no-install-recommends "$@" >>"$log" 2>&1 || code=$?
         as_root rm -f "$no_main_cluster"
+        allow_services
     fi
     return $code
 }

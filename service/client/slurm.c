@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define COMMAND_TIME_LIMIT_S 30.0
+#define COMMAND_TIME_LIMIT_S 30.0 /* unless --timeout says otherwise */
 #define CHANGE_TIME_LIMIT_S  20.0
 #define ASK_TIME_LIMIT_S     120.0
 #define BUNDLE_SCHEMA        "gridplan-slurm/1"
@@ -40,7 +40,8 @@ const char slurm_help[] =
     "this\n"
     "             machine's Slurm, --url URL and --key-file FILE for a service instead "
     "of\n"
-    "             this program. Exit 1: Slurm failed, 3: gridplan refused, 4: nothing to "
+    "             this program, --timeout S for each of Slurm's commands (30). Exit 1: "
+    "Slurm failed, 3: gridplan refused, 4: nothing to "
     "do";
 
 /* The documents: member of a request, what prints it, what does if that fails, files of a
@@ -94,7 +95,7 @@ enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };
 
 struct flags {
     const char *from, *out, *user, *job, *policy, *decision, *mode, *render, *url,
-        *key_file;
+        *key_file, *timeout;
     bool anonymise, json, yes;
 };
 
@@ -104,8 +105,8 @@ struct client {
     struct arena *arena;
     struct error *err;
     const char *text[PART_COUNT]; /* NULL: nothing */
-    double now_s;
-    const char *imported; /* what POST /v1/imports/slurm answers */
+    double now_s, time_limit_s;   /* of a command that asks */
+    const char *imported;         /* what POST /v1/imports/slurm answers */
 };
 
 static int failed(const struct client *c, int status)
@@ -137,10 +138,10 @@ static int gather(struct client *c)
 
     c->now_s = clock_wall_s();
     for (size_t i = 0; i < PART_COUNT; i++) {
-        bool good = run(c, parts[i].command, COMMAND_TIME_LIMIT_S, &out);
+        bool good = run(c, parts[i].command, c->time_limit_s, &out);
 
         if (!good && parts[i].instead[0])
-            good = run(c, parts[i].instead, COMMAND_TIME_LIMIT_S, &out);
+            good = run(c, parts[i].instead, c->time_limit_s, &out);
         if (good && out.output_length > 0)
             c->text[i] = out.output;
         if (good || (!parts[i].required && !out.timed_out))
@@ -812,7 +813,8 @@ static bool read_flags(struct flags *f, char **at)
             take_flag(at, "--policy", &f->policy) +
             take_flag(at, "--decision", &f->decision) +
             take_flag(at, "--mode", &f->mode) + take_flag(at, "--render", &f->render) +
-            take_flag(at, "--url", &f->url) + take_flag(at, "--key-file", &f->key_file) +
+            take_flag(at, "--url", &f->url) + take_flag(at, "--timeout", &f->timeout) +
+            take_flag(at, "--key-file", &f->key_file) +
             take_switch(at, "--anonymise", &f->anonymise) +
             take_switch(at, "--json", &f->json) + take_switch(at, "--yes", &f->yes);
 
@@ -853,6 +855,12 @@ static int start(struct client *c, const struct verb *verb, char **arguments)
         return SLURM_EXIT_USAGE;
     if (config_read(none, none, &config, c->arena, c->err) != OK)
         return failed(c, SLURM_EXIT_USAGE);
+    c->time_limit_s =
+        c->flags.timeout ? strtod(c->flags.timeout, NULL) : COMMAND_TIME_LIMIT_S;
+    if (!(c->time_limit_s > 0) || c->time_limit_s > 3600) {
+        fprintf(stderr, "gridplan: --timeout: seconds, above 0, at most 3600\n");
+        return SLURM_EXIT_USAGE;
+    }
     if (!c->flags.url)
         c->flags.url = getenv("GRIDPLAN_URL");
     if (!c->flags.key_file)
