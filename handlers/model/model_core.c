@@ -4,7 +4,6 @@
 #include "models/base/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -87,64 +86,6 @@ static void limit_window(struct fitted_core *core, const struct drift_rule *rule
     drop_rows(core, core->old_count, over);
     core->sums.up_start -= core->sums.up_start < over ? core->sums.up_start : over;
     core->sums.down_start -= core->sums.down_start < over ? core->sums.down_start : over;
-}
-
-static int compare_known(const void *a, const void *b)
-{
-    const struct core_known *x = a, *y = b;
-
-    if (x->started_at_s != y->started_at_s)
-        return x->started_at_s < y->started_at_s ? -1 : 1;
-    return (x->time_s > y->time_s) - (x->time_s < y->time_s);
-}
-
-/* Takes the stored run that the row is, if there is one. Times of before a change, and
- * those that are bounds, are not what was stored. */
-static bool take_known(const struct fitted_row *row, bool is_old,
-                       struct core_known *known, size_t count)
-{
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (known[middle].started_at_s < row->run.started_at_s)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < count && known[low].started_at_s <= row->run.started_at_s; low++) {
-        if (known[low].is_used ||
-            (!is_old && !row->run.is_bound && known[low].time_s != row->run.run.time_s))
-            continue;
-        known[low].is_used = true;
-        return true;
-    }
-    return false;
-}
-
-size_t core_forget(struct fitted_core *core, struct core_known *known, size_t count,
-                   double from_s)
-{
-    size_t kept = 0, old = 0, before = core->row_count;
-
-    qsort(known, count, sizeof(*known), compare_known);
-    for (size_t i = 0; i < before; i++) {
-        const struct fitted_row *row = &core->rows[i];
-        bool is_old = i < core->old_count;
-
-        if (row->run.started_at_s >= from_s && !take_known(row, is_old, known, count))
-            continue;
-        old += is_old;
-        core->rows[kept++] = *row;
-    }
-    core->row_count = kept;
-    core->old_count = old;
-    if (core->sums.up_start > kept - old)
-        core->sums.up_start = kept - old;
-    if (core->sums.down_start > kept - old)
-        core->sums.down_start = kept - old;
-    return before - kept;
 }
 
 void core_create_empty(struct fitted_model *m, struct arena *a)

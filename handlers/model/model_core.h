@@ -92,17 +92,6 @@ enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
                            bool starting, const struct fitted_room *room,
                            struct core_update *out, struct error *err);
 
-/* A run that is still stored. */
-struct core_known {
-    double started_at_s, time_s;
-    bool is_used; /* room */
-};
-
-/* Forgets the runs from the instant on that are not among these: they were corrected or
- * removed. How many. Sorts the list. */
-size_t core_forget(struct fitted_core *core, struct core_known *known, size_t count,
-                   double from_s);
-
 /* Has it learnt runs that only a training takes in? */
 bool core_lags(const struct fitted_model *m);
 

@@ -31,8 +31,8 @@ static const struct json_field outcome_rows[] = {
     JSON_INTEGER(T, version, 0, JSON_EXACT, 0, 0, "Version that predicts now; 0: none"),
     JSON_TEXT(
         T, cause, JSON_OPTIONAL,
-        "train, refine, reform, change (the run times have changed) or correction (of "
-        "the history); left out when there is no new version"),
+        "train, refine, reform or change (the run times have changed); left out when "
+        "there is no new version"),
     JSON_INTEGER(T, learnt_count, 0, JSON_EXACT, 0, 0, "Executions that were looked at"),
     JSON_TEXT(T, reason, JSON_OPTIONAL,
               "Why there is no model, or the old one stays: insufficient_samples, "
@@ -537,8 +537,7 @@ static enum error_code take_back_earlier(struct learning *l, size_t count)
 /* What a batch of runs did to the model. */
 struct batch {
     bool changed, reformed;
-    size_t forgotten; /* runs that were corrected */
-    size_t earlier;   /* runs of before the batch to be taken back */
+    size_t earlier; /* runs of before the batch to be taken back */
 };
 
 static enum error_code learn_batch(struct learning *l, const struct fitted_room *room,
@@ -575,34 +574,10 @@ static enum error_code learn_batch(struct learning *l, const struct fitted_room 
     return OK;
 }
 
-/* Runs that were corrected or removed are no runs of the model any more; what they are
- * now comes as new ones. */
-static enum error_code forget_corrected(struct learning *l, size_t *forgotten)
-{
-    struct arena *a = l->rq->arena;
-    const struct store_sample *samples;
-    struct core_known *known;
-    size_t count;
-
-    *forgotten = 0;
-    if (l->model.version == 0 || !l->model.train_requested)
-        return OK;
-    TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id,
-                            STORE_SAMPLES_KNOWN, &samples, &count, a, l->rq->err));
-    known = NEW(a, struct core_known, count + 1);
-    for (size_t i = 0; i < count; i++)
-        known[i] = (struct core_known){samples[i].started_at_s, samples[i].run_time_s, 0};
-    *forgotten = core_forget(l->fitted.core, known, count,
-                             count < STORE_MODEL_SAMPLES_MAX ? -HUGE_VAL
-                                                             : samples[0].started_at_s);
-    return OK;
-}
-
 static enum error_code conclude_batch(struct learning *l, const struct batch *batch,
                                       bool trained, struct learn_outcome *out)
 {
-    out->cause = batch->forgotten  ? "correction"
-                 : trained         ? "train"
+    out->cause = trained           ? "train"
                  : batch->changed  ? "change"
                  : batch->reformed ? "reform"
                                    : "refine";
@@ -620,7 +595,6 @@ static enum error_code learn_remembering(struct learning *l, struct arena *scrat
     struct batch batch = {0};
 
     TRY(gather_unlearnt(l));
-    TRY(forget_corrected(l, &batch.forgotten));
     if (!starting)
         out->learnt_count = l->unlearnt_count;
     fitted_auto_names(&l->fitted, l->rq->arena);

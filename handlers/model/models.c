@@ -271,8 +271,7 @@ struct version_answer {
         VERSION_MEMBER(version, JSON_TYPE_INTEGER, "Number of the version, from 1"),     \
         VERSION_MEMBER(parent_version, JSON_TYPE_INTEGER,                                \
                        "Version that was refined; 0: trained from executions"),          \
-        VERSION_MEMBER(cause, JSON_TYPE_TEXT,                                            \
-                       "train, refine, reform, change, correction or port"),             \
+        VERSION_MEMBER(cause, JSON_TYPE_TEXT, "train, refine, reform, change or port"),  \
         VERSION_MEMBER(state, JSON_TYPE_TEXT, "trained or ported"),                      \
         VERSION_MEMBER(abandoned, JSON_TYPE_BOOLEAN, "A roll-back went behind it"),      \
         {.name = "created_at",                                                           \
