@@ -62,20 +62,22 @@ const double *store_numbers_read(struct db_bytes bytes, size_t *count, struct ar
     "m.tenant, m.model_id, m.application_id, m.site_id, nullif(m.phase_index, -1),"    \
     " m.kind, m.target, m.settings, m.state, m.version, m.last_version, m.generation," \
     " (SELECT count(*) FROM model_sample AS n WHERE n.tenant = m.tenant"               \
-    " AND n.model_id = m.model_id AND n.version IS NULL), m.train_requested, m.note,"  \
+    " AND n.model_id = m.model_id AND n.version IS NULL), m.train_requested,"          \
+    " m.corrected, m.note,"                                                            \
     " m.created_at, m.updated_at"
 
-#define MODEL_COLUMNS_AT(T, at)                                                       \
-    DB_COLUMN(T, at tenant, DB_TEXT), DB_COLUMN(T, at model_id, DB_TEXT),             \
-        DB_COLUMN(T, at application_id, DB_TEXT), DB_COLUMN(T, at site_id, DB_TEXT),  \
-        DB_COLUMN(T, at phase_index, DB_WHOLE), DB_COLUMN(T, at kind, DB_TEXT),       \
-        DB_COLUMN(T, at target, DB_TEXT), DB_COLUMN(T, at settings, DB_TEXT),         \
-        DB_COLUMN(T, at state, DB_TEXT), DB_COLUMN(T, at version, DB_INTEGER),        \
-        DB_COLUMN(T, at last_version, DB_INTEGER),                                    \
-        DB_COLUMN(T, at generation, DB_INTEGER),                                      \
-        DB_COLUMN(T, at unlearnt_count, DB_INTEGER),                                  \
-        DB_COLUMN(T, at train_requested, DB_BOOLEAN), DB_COLUMN(T, at note, DB_TEXT), \
-        DB_COLUMN(T, at created_at_s, DB_INSTANT),                                    \
+#define MODEL_COLUMNS_AT(T, at)                                                      \
+    DB_COLUMN(T, at tenant, DB_TEXT), DB_COLUMN(T, at model_id, DB_TEXT),            \
+        DB_COLUMN(T, at application_id, DB_TEXT), DB_COLUMN(T, at site_id, DB_TEXT), \
+        DB_COLUMN(T, at phase_index, DB_WHOLE), DB_COLUMN(T, at kind, DB_TEXT),      \
+        DB_COLUMN(T, at target, DB_TEXT), DB_COLUMN(T, at settings, DB_TEXT),        \
+        DB_COLUMN(T, at state, DB_TEXT), DB_COLUMN(T, at version, DB_INTEGER),       \
+        DB_COLUMN(T, at last_version, DB_INTEGER),                                   \
+        DB_COLUMN(T, at generation, DB_INTEGER),                                     \
+        DB_COLUMN(T, at unlearnt_count, DB_INTEGER),                                 \
+        DB_COLUMN(T, at train_requested, DB_BOOLEAN),                                \
+        DB_COLUMN(T, at corrected, DB_BOOLEAN), DB_COLUMN(T, at note, DB_TEXT),      \
+        DB_COLUMN(T, at created_at_s, DB_INSTANT),                                   \
         DB_COLUMN(T, at updated_at_s, DB_INSTANT)
 
 static const struct db_column model_columns[] = {MODEL_COLUMNS_AT(struct store_model, ),
@@ -752,7 +754,8 @@ static const struct db_statement insert_version = {
 static const struct db_statement update_model = {
     "advance_model",
     "UPDATE model SET version = $3, last_version = greatest(last_version, $3),"
-    " state = coalesce($4, state), note = $5, train_requested = false, retry_at = NULL,"
+    " state = coalesce($4, state), note = $5, train_requested = false,"
+    " corrected = false, retry_at = NULL,"
     " generation = generation + 1, updated_at = now()"
     " WHERE tenant = $1 AND model_id = $2",
     0};
@@ -829,7 +832,8 @@ enum error_code store_model_advance(struct db_session *s, const struct store_mod
                                     struct arena *a, struct error *err)
 {
     const struct store_model_version *v = advance->version;
-    uint64_t version = v ? model->last_version + 1 : model->version;
+    uint64_t kept = advance->forgets ? 0 : model->version;
+    uint64_t version = v ? model->last_version + 1 : kept;
     const struct db_param *name =
         DB_PARAMS(db_text(model->tenant), db_text(model->model_id));
 
@@ -843,7 +847,10 @@ enum error_code store_model_advance(struct db_session *s, const struct store_mod
                    NULL, err));
     TRY(db_run(s, &update_model,
                DB_PARAMS(name[0], name[1], db_integer(version),
-                         db_text(v ? v->state : NULL), db_text(advance->note)),
+                         db_text(v                  ? v->state
+                                 : advance->forgets ? "untrained"
+                                                    : NULL),
+                         db_text(advance->note)),
                NULL, err));
     if (advance->looked_at_count)
         TRY(write_samples(s, model, advance, version, a, err));

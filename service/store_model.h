@@ -39,6 +39,7 @@ struct store_model {
     uint64_t generation;     /* 1, 2 ...: of every change */
     uint64_t unlearnt_count; /* samples that no version has looked at */
     bool train_requested;
+    bool corrected;   /* its version knows a run that was corrected or removed since */
     const char *note; /* why the last training or refinement failed; NULL: it did not */
     double created_at_s, updated_at_s; /* instants */
 };
@@ -46,7 +47,7 @@ struct store_model {
 struct store_model_version {
     const char *model_id;
     uint64_t version, parent_version; /* parent 0: trained from samples */
-    const char *cause;                /* "train", "refine", "reform", "port" */
+    const char *cause;                /* "train", "refine", "correction" ... */
     const char *state;                /* "trained", "ported" */
     bool abandoned;
     double created_at_s;     /* instant; set by the database */
@@ -249,6 +250,7 @@ struct store_model_advance {
     const char *note;                          /* NULL: all is well */
     const struct store_sample *looked_at;
     size_t looked_at_count;
+    bool forgets; /* without a version: the model has none any more */
 };
 enum error_code store_model_advance(struct db_session *s, const struct store_model *model,
                                     const struct store_model_advance *advance,

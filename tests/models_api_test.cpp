@@ -451,6 +451,70 @@ TEST_CASE("a run that is corrected while it is learnt is learnt as corrected",
     CHECK(found == 1);
 }
 
+TEST_CASE("a model forgets runs that are corrected or removed", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::vector<known_run> runs = known_runs(0.05);
+    std::string ids[2], apps[2];
+    for (int k = 0; k < 2; k++) {
+        ids[k] = unique_name("model");
+        apps[k] = unique_name("app");
+        m.make(ids[k], apps[k]);
+    }
+    // The first learns run 7 with three times its time, and one run too many.
+    json right = executions_of(runs, apps[0]), wrong = right, extra = right[11];
+    wrong[7]["run_time_s"] = 3 * right[7]["run_time_s"].get<double>();
+    extra["execution_id"] = unique_name("run");
+    extra["run_time_s"] = 0.4 * extra["run_time_s"].get<double>();
+    wrong.push_back(extra);
+    m.store(wrong);
+    m.store(executions_of(runs, apps[1]));
+    for (const std::string &id : ids)
+        m.command(id, "refine");
+    auto predicted = [&](int k) {
+        return m
+            .done(m.post("/v1/predictions", question(ids[k]).dump()), 200)["run_time_s"]
+            .get<double>();
+    };
+    double before = predicted(0);
+    CHECK(std::fabs(before / predicted(1) - 1) > 1e-6);
+    auto path = [](const json &run) {
+        return "/v1/executions/" + run["execution_id"].get<std::string>();
+    };
+    api_reply r = m.call("PATCH", path(right[7]),
+                         json{{"run_time_s", right[7]["run_time_s"]}}.dump(),
+                         {{"content_type", "application/merge-patch+json"}});
+    REQUIRE(r.status == 200);
+    CHECK(m.read(ids[0])["state"] == "trained");
+    REQUIRE(m.call("DELETE", path(extra), "", {}).status == 204);
+    json learnt = m.command(ids[0], "refine");
+    CHECK(learnt["outcome"]["cause"] == "correction");
+    CHECK(learnt["version"] == 2);
+    json now = m.read(ids[0]);
+    CHECK(now["summary"]["sample_count"] == m.read(ids[1])["summary"]["sample_count"]);
+    CHECK(predicted(0) == Approx(predicted(1)).epsilon(1e-9));
+    CHECK(now["waiting_count"] == 0);
+    CHECK(now["train_requested"] == false);
+    // It goes on as any other.
+    json single = execution_json_of(runs[3], apps[0], unique_name("run"), 500);
+    m.store(json::array({single}));
+    CHECK(m.command(ids[0], "refine")["outcome"]["cause"] == "refine");
+
+    // Without any run nothing predicts, and the versions stay.
+    r = m.call("DELETE", "/v1/executions?application_id=" + apps[0], "", {});
+    REQUIRE(r.status == 200);
+    learnt = m.command(ids[0], "refine");
+    CHECK(learnt["outcome"].count("cause") == 0);
+    now = m.read(ids[0]);
+    CHECK(now["state"] == "untrained");
+    CHECK(now["version"] == 0);
+    CHECK(m.done(m.get("/v1/models/" + ids[0] + "/versions"), 200)["items"].size() == 3);
+    m.store(executions_of(runs, apps[0], 600));
+    CHECK(m.command(ids[0], "refine")["outcome"]["version"] == 4);
+    CHECK(m.read(ids[0])["state"] == "trained");
+}
+
 TEST_CASE("each further execution is predicted, then learnt", "[models][api][db]")
 {
     NEED_DATABASE();

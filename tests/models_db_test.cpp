@@ -219,7 +219,7 @@ TEST_CASE("what is not committed is not learnt", "[models][db]")
     v.summary = "{}";
     v.numbers = store_numbers(nullptr, 0, x.a);
     struct store_model_advance what {
-        &v, nullptr, &sample, 1
+        &v, nullptr, &sample, 1, false
     };
     REQUIRE_OK(store_model_advance(x.s, &locked, &what, x.a, &x.err));
     db_rollback(x.s); // as if the process had died

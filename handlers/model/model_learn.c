@@ -9,7 +9,8 @@
  * trained from them. A model without a version learns its latest 2,000 executions from
  * the first on. In the profile thesis, and for what was ported, a model that is to be
  * trained is trained from its latest 2,000 executions instead; a list that is due is
- * formed anew from them.
+ * formed anew from them. A model that knows a run that was corrected or removed since
+ * begins anew with the others, which keep what was found of them.
  */
 #include "handlers/model/model_learn.h"
 
@@ -31,8 +32,8 @@ static const struct json_field outcome_rows[] = {
     JSON_INTEGER(T, version, 0, JSON_EXACT, 0, 0, "Version that predicts now; 0: none"),
     JSON_TEXT(
         T, cause, JSON_OPTIONAL,
-        "train, refine, reform or change (the run times have changed); left out when "
-        "there is no new version"),
+        "train, refine, reform, change (the run times have changed) or correction (runs "
+        "that it knew were corrected or removed); left out when there is no new version"),
     JSON_INTEGER(T, learnt_count, 0, JSON_EXACT, 0, 0, "Executions that were looked at"),
     JSON_TEXT(T, reason, JSON_OPTIONAL,
               "Why there is no model, or the old one stays: insufficient_samples, "
@@ -216,7 +217,8 @@ enum error_code model_write(struct db_session *db, const struct store_model *mod
     struct text_buffer b = {.arena = a};
     struct model_summary summary;
     struct store_model_version version = {
-        .parent_version = strcmp(cause, "train") == 0 || strcmp(cause, "port") == 0
+        .parent_version = strcmp(cause, "train") == 0 || strcmp(cause, "port") == 0 ||
+                                  strcmp(cause, "correction") == 0
                               ? 0
                               : model->version,
         .cause = cause,
@@ -246,6 +248,7 @@ struct learnt_result {
     bool is_there;
     const char *cause; /* of the next version; NULL: there is none, and why is `note` */
     const char *note;
+    bool forgets; /* ... and the model has no version any more */
     const char *reference_model_id;
     const struct store_sample *looked_at;
     size_t looked_at_count;
@@ -290,6 +293,7 @@ static enum error_code write_result(const struct learning *l, struct db_session 
 {
     const struct learnt_result *r = &l->result;
     struct store_model_advance advance = {.note = r->note,
+                                          .forgets = r->forgets,
                                           .looked_at = r->looked_at,
                                           .looked_at_count = r->looked_at_count};
 
@@ -456,16 +460,23 @@ static enum error_code reform(struct learning *l)
 
 /* ---- with a memory of its runs ---- */
 
-/* What the model is to learn now: the new runs; without a version all there are; where it
- * is to be trained also what a roll-back left out. */
+/* Whether it learns its first runs, or all of them anew. */
+static bool is_starting(const struct learning *l)
+{
+    return l->model.version == 0 || l->model.corrected;
+}
+
+/* What the model is to learn now: the new runs; without a version, or anew, all there
+ * are; where it is to be trained also what a roll-back left out. */
 static enum error_code gather_unlearnt(struct learning *l)
 {
+    bool takes_all = is_starting(l);
     struct arena *a = l->rq->arena;
     const struct store_sample *stored;
     struct store_sample *list;
     size_t count, kept = 0;
 
-    if (l->model.version > 0 && !l->model.train_requested)
+    if (!takes_all && !l->model.train_requested)
         return OK;
     TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id, STORE_SAMPLES_ALL,
                             &stored, &count, a, l->rq->err));
@@ -475,8 +486,10 @@ static enum error_code gather_unlearnt(struct learning *l)
             strcmp(stored[i].verdict, fitted_verdict_names[RUN_LEFT_OUT]) == 0;
         bool is_unlearnt = isnan(stored[i].version);
 
-        if (l->model.version > 0 ? is_left_out || is_unlearnt
-                                 : !is_left_out || l->model.train_requested)
+        if (is_left_out && l->model.corrected)
+            continue; /* it stays so */
+        if (!takes_all ? is_left_out || is_unlearnt
+                       : !is_left_out || l->model.train_requested)
             list[kept++] = stored[i];
         if (is_left_out && l->model.train_requested)
             list[kept - 1].version = (double)NAN;
@@ -544,7 +557,7 @@ static enum error_code learn_batch(struct learning *l, const struct fitted_room 
                                    struct batch *batch)
 {
     struct request *rq = l->rq;
-    bool starting = l->model.version == 0;
+    bool starting = is_starting(l);
 
     for (size_t i = 0; i < l->unlearnt_count; i++) {
         struct store_sample *s = &l->unlearnt[i];
@@ -558,6 +571,8 @@ static enum error_code learn_batch(struct learning *l, const struct fitted_room 
         }
         TRY(run_of(l->kind, &l->settings, s, l->fitted.names, &run, rq->arena, rq->err));
         TRY(core_learn(&l->fitted, &run, starting, room, &update, rq->err));
+        if (l->model.corrected && s->version > 0)
+            continue; /* what was said of it stays */
         /* What no version has predicted yet is kept only where it tells of an outlier. */
         s->predicted_s =
             starting && update.verdict != RUN_OUTLIER ? (double)NAN : update.predicted_s;
@@ -577,10 +592,11 @@ static enum error_code learn_batch(struct learning *l, const struct fitted_room 
 static enum error_code conclude_batch(struct learning *l, const struct batch *batch,
                                       bool trained, struct learn_outcome *out)
 {
-    out->cause = trained           ? "train"
-                 : batch->changed  ? "change"
-                 : batch->reformed ? "reform"
-                                   : "refine";
+    out->cause = l->model.corrected ? "correction"
+                 : trained          ? "train"
+                 : batch->changed   ? "change"
+                 : batch->reformed  ? "reform"
+                                    : "refine";
     out->version = l->model.last_version + 1;
     TRY(take_back_earlier(l, batch->earlier));
     conclude(l, out->cause, NULL, l->unlearnt, l->unlearnt_count);
@@ -591,10 +607,16 @@ static enum error_code learn_remembering(struct learning *l, struct arena *scrat
                                          struct learn_outcome *out)
 {
     struct fitted_room room = {l->rq->arena, scratch, &l->rq->budget};
-    bool starting = l->model.version == 0, trained = false;
+    bool starting = is_starting(l), trained = false;
+    struct fitted_errors before = {0};
     struct batch batch = {0};
 
     TRY(gather_unlearnt(l));
+    if (l->model.version > 0 && starting) {
+        before = l->fitted.errors;
+        TRY(stored_fitted(&l->model, &(struct store_model_version){0}, &l->fitted,
+                          l->rq->arena, l->rq->err));
+    }
     if (!starting)
         out->learnt_count = l->unlearnt_count;
     fitted_auto_names(&l->fitted, l->rq->arena);
@@ -602,13 +624,14 @@ static enum error_code learn_remembering(struct learning *l, struct arena *scrat
         core_create_empty(&l->fitted, l->rq->arena);
     TRY(learn_batch(l, &room, &batch));
     if (starting) /* nobody was told what it said on the way */
-        l->fitted.errors = (struct fitted_errors){0};
+        l->fitted.errors = before;
     if (starting || l->model.train_requested || core_lags(&l->fitted))
         TRY(core_train(&l->fitted, &room, &trained, &out->reason, l->rq->err));
     if (l->fitted.reason) {
         for (size_t i = 0; i < l->unlearnt_count; i++)
             l->unlearnt[i].verdict = fitted_verdict_names[RUN_NEW];
         conclude_without(l, out->reason);
+        l->result.forgets = l->model.corrected;
         return OK;
     }
     return conclude_batch(l, &batch, trained && !batch.changed, out);
@@ -693,9 +716,11 @@ static enum error_code learn_from_stored(struct learning *l, struct learn_outcom
 static void count_errors(const struct learning *l, size_t new_count)
 {
     for (size_t i = 0; i < new_count && i < l->unlearnt_count; i++)
-        metrics_model_error(l->rq->service->metrics, l->model.kind,
-                            fabs(l->unlearnt[i].predicted_s - l->unlearnt[i].run_time_s) /
-                                l->unlearnt[i].run_time_s);
+        if (isnan(l->unlearnt[i].version))
+            metrics_model_error(
+                l->rq->service->metrics, l->model.kind,
+                fabs(l->unlearnt[i].predicted_s - l->unlearnt[i].run_time_s) /
+                    l->unlearnt[i].run_time_s);
 }
 
 /* That the model is written, or that nothing came of it. */
