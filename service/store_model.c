@@ -58,13 +58,17 @@ const double *store_numbers_read(struct db_bytes bytes, size_t *count, struct ar
 
 /* ---- models ---- */
 
-#define MODEL_HEAD                                                                     \
-    "m.tenant, m.model_id, m.application_id, m.site_id, nullif(m.phase_index, -1),"    \
-    " m.kind, m.target, m.settings, m.state, m.version, m.last_version, m.generation," \
-    " (SELECT count(*) FROM model_sample AS n WHERE n.tenant = m.tenant"               \
-    " AND n.model_id = m.model_id AND n.version IS NULL), m.train_requested,"          \
-    " m.corrected, m.note,"                                                            \
-    " m.created_at, m.updated_at"
+/* As readers see it: the version of a stale model knows what was corrected since. */
+#define MODEL_STATE \
+    "CASE WHEN m.corrected AND m.version > 0 THEN 'stale' ELSE m.state END"
+
+#define MODEL_HEAD                                                                  \
+    "m.tenant, m.model_id, m.application_id, m.site_id, nullif(m.phase_index, -1)," \
+    " m.kind, m.target, m.settings, " MODEL_STATE                                   \
+    ", m.version, m.last_version, m.generation,"                                    \
+    " (SELECT count(*) FROM model_sample AS n WHERE n.tenant = m.tenant"            \
+    " AND n.model_id = m.model_id AND n.version IS NULL), m.train_requested,"       \
+    " m.corrected, m.note, m.created_at, m.updated_at"
 
 #define MODEL_COLUMNS_AT(T, at)                                                      \
     DB_COLUMN(T, at tenant, DB_TEXT), DB_COLUMN(T, at model_id, DB_TEXT),            \
@@ -130,7 +134,7 @@ static const struct db_statement select_models = {
     "SELECT " MODEL_HEAD " FROM model AS m WHERE tenant = $1 AND model_id > $2"
     " AND ($3::text IS NULL OR application_id = $3)"
     " AND ($4::text IS NULL OR site_id = $4) AND ($5::text IS NULL OR kind = $5)"
-    " AND ($6::text IS NULL OR state = $6) ORDER BY model_id LIMIT $7",
+    " AND ($6::text IS NULL OR " MODEL_STATE " = $6) ORDER BY model_id LIMIT $7",
     DB_REPEATABLE};
 
 /* For changes of its row; the samples that new executions bring do not wait for it. */

@@ -33,7 +33,7 @@ struct store_model {
     const char *kind;
     const char *target; /* what it predicts; NULL, of a new one: STORE_TARGET_RUN_TIME */
     const char *settings;    /* JSON */
-    const char *state;       /* "untrained", "trained", "ported" */
+    const char *state;       /* "untrained", "trained", "ported", "stale" */
     uint64_t version;        /* that predicts; 0: none */
     uint64_t last_version;   /* highest so far */
     uint64_t generation;     /* 1, 2 ...: of every change */

@@ -486,12 +486,22 @@ TEST_CASE("a model forgets runs that are corrected or removed", "[models][api][d
                          json{{"run_time_s", right[7]["run_time_s"]}}.dump(),
                          {{"content_type", "application/merge-patch+json"}});
     REQUIRE(r.status == 200);
-    CHECK(m.read(ids[0])["state"] == "trained");
+    CHECK(m.read(ids[0])["state"] == "stale");
+    CHECK(m.done(m.get("/v1/models?state=stale&application_id=" + apps[0]), 200)["items"]
+              .size() == 1);
+    json stale = m.done(m.post("/v1/predictions", question(ids[0]).dump()), 200);
+    CHECK(stale["run_time_s"] == before); // as it was
+    CHECK(stale["warnings"].dump().find("history_corrected: runs that 1 model had") !=
+          std::string::npos);
     REQUIRE(m.call("DELETE", path(extra), "", {}).status == 204);
     json learnt = m.command(ids[0], "refine");
     CHECK(learnt["outcome"]["cause"] == "correction");
     CHECK(learnt["version"] == 2);
     json now = m.read(ids[0]);
+    CHECK(now["state"] == "trained");
+    CHECK(m.done(m.post("/v1/predictions", question(ids[0]).dump()), 200)["warnings"]
+              .dump()
+              .find("history_corrected") == std::string::npos);
     CHECK(now["summary"]["sample_count"] == m.read(ids[1])["summary"]["sample_count"]);
     CHECK(predicted(0) == Approx(predicted(1)).epsilon(1e-9));
     CHECK(now["waiting_count"] == 0);

@@ -15,7 +15,7 @@
 #define WHOLE_MAX 2147483647.0
 enum { COMBINATIONS_PRESET = 10 };
 
-static const char *const states[] = {"untrained", "trained", "ported", NULL};
+static const char *const states[] = {"untrained", "trained", "ported", "stale", NULL};
 enum { ANY = -1 };
 
 /* ---- what a caller sends ---- */
@@ -174,7 +174,10 @@ struct model_answer {
          .doc = "How it is trained",                                                    \
          .type = JSON_TYPE_RAW,                                                         \
          .offset = offsetof(T, model.settings)},                                        \
-        MODEL_MEMBER(state, JSON_TYPE_TEXT, "untrained, trained or ported"),            \
+        MODEL_MEMBER(state, JSON_TYPE_TEXT,                                             \
+                     "untrained, trained, ported; or stale: what it had learnt was "    \
+                     "corrected, and it is "                                            \
+                     "trained anew"),                                                   \
         MODEL_MEMBER(version, JSON_TYPE_INTEGER, "Version that predicts; 0: none"),     \
         MODEL_MEMBER(last_version, JSON_TYPE_INTEGER, "Highest version so far"),        \
         MODEL_MEMBER(generation, JSON_TYPE_INTEGER, "Number of changes of any kind"),   \

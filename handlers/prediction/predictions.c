@@ -246,7 +246,8 @@ static const struct json_object result_json = {"Prediction", "One prediction",
 static const struct json_field model_rows[] = {
     JSON_TEXT(T, id, JSON_OPTIONAL, "Its name; left out: not stored"),
     JSON_TEXT(T, kind, 0, "Kind of model"),
-    JSON_TEXT(T, state, JSON_OPTIONAL, "untrained, trained or ported"),
+    JSON_TEXT(T, state, JSON_OPTIONAL,
+              "untrained, trained, ported, or stale (history_corrected)"),
     JSON_INTEGER(T, version, 0, JSON_EXACT, 0, 0, "Version that answered; 0: none"),
     {0},
 };
@@ -865,6 +866,24 @@ static enum error_code check_request(const struct predictions_request *in,
     return err->code;
 }
 
+static void warn_of_corrections(struct predicting *p)
+{
+    size_t count = 0, first = 0;
+
+    for (size_t i = p->model_count; i-- > 0;) {
+        if (!p->models[i].state || strcmp(p->models[i].state, "stale") != 0)
+            continue;
+        first = i;
+        count++;
+    }
+    if (count)
+        warn(p, arena_printf(p->rq->arena,
+                             "history_corrected: runs that %zu model%s had learnt (first "
+                             "'%.100s') were corrected or removed; %s trained anew",
+                             count, count == 1 ? "" : "s", p->models[first].id,
+                             count == 1 ? "it is" : "they are"));
+}
+
 static enum error_code predict(struct predicting *p)
 {
     const struct predictions_request *in = p->in;
@@ -880,6 +899,7 @@ static enum error_code predict(struct predicting *p)
     TRY(fitted_interval(&p->models[0].fitted, in->interval_level, &p->interval,
                         p->rq->arena, p->rq->err));
     TRY(name_models(p));
+    warn_of_corrections(p);
     TRY(forecast_loads(p, &done));
     if (done)
         return OK;
