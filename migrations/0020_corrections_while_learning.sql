@@ -5,13 +5,21 @@
 -- generation of each model that has a sample of the run, learnt or not: somebody may be at it
 -- with the old values. Models are locked before their samples, as by who writes a version;
 -- otherwise each would wait for the other, and samples that were marked meanwhile would count
--- as not learnt.
+-- as not learnt. The triggers' names have them run before execution_changed and
+-- execution_removed, which take the samples away.
+--
+-- A model that had learnt what is corrected is marked: it begins anew from its other runs,
+-- because it remembers those that it has learnt.
 --
 -- Tasks: a score is kept only if the task has the revision that was read.
 
 ALTER TABLE progress_task ADD COLUMN revision integer NOT NULL DEFAULT 0;
 
 COMMENT ON COLUMN progress_task.revision IS 'Counted up when what it is scored by has changed; no unit';
+
+ALTER TABLE model ADD COLUMN corrected boolean NOT NULL DEFAULT false;
+
+COMMENT ON COLUMN model.corrected IS 'Whether its version knows a run that has been corrected or removed since';
 
 CREATE FUNCTION progress_task_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -27,53 +35,37 @@ COMMENT ON FUNCTION progress_task_changed IS 'Counts the changes of a task that 
 CREATE TRIGGER progress_task_changed BEFORE UPDATE ON progress_task
     FOR EACH ROW EXECUTE FUNCTION progress_task_changed();
 
-CREATE OR REPLACE FUNCTION execution_corrected() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION execution_correction_begins() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(key)
     FROM (SELECT DISTINCT model_lock_key(tenant, application_id) AS key
           FROM old_execution ORDER BY 1) AS keys;
-    PERFORM 1 FROM model AS m
-    WHERE (m.tenant, m.model_id) IN (
-        SELECT s.tenant, s.model_id FROM model_sample AS s JOIN old_execution AS e
-            ON s.tenant = e.tenant AND s.execution_id = e.execution_id
-        JOIN model AS known ON known.tenant = s.tenant AND known.model_id = s.model_id
-            AND known.application_id = e.application_id AND known.phase_index = e.phase_index)
-    ORDER BY m.tenant, m.model_id FOR NO KEY UPDATE;
-    WITH forgotten AS (
-        DELETE FROM model_sample AS s USING old_execution AS e, model AS m
-        WHERE s.tenant = e.tenant AND s.execution_id = e.execution_id
-            AND m.tenant = s.tenant AND m.model_id = s.model_id
-            AND m.application_id = e.application_id AND m.phase_index = e.phase_index
-        RETURNING s.tenant, s.model_id, s.version)
-    UPDATE model AS m SET train_requested = m.train_requested OR f.learnt, retry_at = NULL,
-        generation = m.generation + 1, updated_at = now()
-    FROM (SELECT tenant, model_id, bool_or(version IS NOT NULL) AS learnt FROM forgotten
-          GROUP BY 1, 2 ORDER BY 1, 2) AS f
-    WHERE m.tenant = f.tenant AND m.model_id = f.model_id;
-    UPDATE progress_task AS t SET run_time_s = NULL, scored_at = NULL
-    FROM old_execution AS e
-    WHERE t.tenant = e.tenant AND t.task_id = e.execution_id AND e.phase_index = -1;
-    IF TG_OP = 'DELETE' THEN
-        RETURN NULL;
-    END IF;
-    INSERT INTO model_sample (tenant, model_id, execution_id, started_at, run_time_s,
-        problem_size, processors, cpu_available_ratio, bandwidth_mbps, dedicated,
-        parameters, verdict)
-    SELECT m.tenant, m.model_id, e.execution_id, e.started_at, e.run_time_s,
-        e.problem_size, e.processors, e.cpu_available_ratio, e.bandwidth_mbps,
-        e.dedicated, e.parameters, CASE WHEN e.outlier THEN 'outlier' ELSE 'new' END
-    FROM new_execution AS e JOIN model AS m ON m.tenant = e.tenant
-        AND m.application_id = e.application_id
-        AND coalesce(m.site_id, '') = coalesce(e.site_id, '')
-        AND m.phase_index = e.phase_index
-    WHERE coalesce(e.exit_code, 0) = 0
-    ON CONFLICT DO NOTHING;
-    UPDATE progress_task AS t
-    SET run_time_s = e.run_time_s, scored_at = NULL,
-        application_id = coalesce(t.application_id, e.application_id)
-    FROM new_execution AS e
-    WHERE t.tenant = e.tenant AND t.task_id = e.execution_id AND e.phase_index = -1
-        AND coalesce(e.exit_code, 0) = 0;
+    WITH concerned AS MATERIALIZED (
+        SELECT m.tenant, m.model_id, EXISTS (
+            SELECT FROM old_execution AS e JOIN model_sample AS s
+                ON s.tenant = e.tenant AND s.execution_id = e.execution_id
+            WHERE e.tenant = m.tenant AND e.application_id = m.application_id
+                AND e.phase_index = m.phase_index AND s.model_id = m.model_id
+                AND s.version > 0) AS knows
+        FROM model AS m
+        WHERE EXISTS (
+            SELECT FROM old_execution AS e JOIN model_sample AS s
+                ON s.tenant = e.tenant AND s.execution_id = e.execution_id
+            WHERE e.tenant = m.tenant AND e.application_id = m.application_id
+                AND e.phase_index = m.phase_index AND s.model_id = m.model_id)
+        ORDER BY m.tenant, m.model_id FOR NO KEY UPDATE)
+    UPDATE model AS m SET generation = m.generation + 1, retry_at = NULL, updated_at = now(),
+        corrected = m.corrected OR c.knows
+    FROM concerned AS c WHERE m.tenant = c.tenant AND m.model_id = c.model_id;
     RETURN NULL;
 END
 $$;
+
+COMMENT ON FUNCTION execution_correction_begins IS 'Locks the models that may be learning what is corrected, and tells who learns them';
+
+CREATE TRIGGER execution_before_changed AFTER UPDATE ON execution
+    REFERENCING OLD TABLE AS old_execution
+    FOR EACH STATEMENT EXECUTE FUNCTION execution_correction_begins();
+CREATE TRIGGER execution_before_removed AFTER DELETE ON execution
+    REFERENCING OLD TABLE AS old_execution
+    FOR EACH STATEMENT EXECUTE FUNCTION execution_correction_begins();

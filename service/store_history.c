@@ -1,15 +1,6 @@
-/* store_history.c - load samples, failures, executions, checkpoint logs, moves.
- *
- * Pages of them are in records/
- */
+/* store_history.c - what is worked out of load samples, failures, executions, checkpoint
+ * logs and moves. Storing, pages and corrections are in records/. */
 #include "service/records/records.h"
-#include "service/store_token.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- load samples ---- */
 

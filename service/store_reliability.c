@@ -2,7 +2,6 @@
  * checkpoints of many applications. */
 #include "service/store_reliability.h"
 
-
 #include <math.h>
 #include <stdio.h>
 

@@ -223,6 +223,32 @@ TEST_CASE("a scan of coallocation.md 10", "[api][coallocation]")
     CHECK(got["queues_after"]["high"].empty());
 }
 
+TEST_CASE("members of queued jobs that a scan does not look at are named",
+          "[api][coallocation]")
+{
+    api a;
+    json body = claim_example("scan-weighted_round_robin");
+    auto warnings = [&] {
+        api_reply r = a.post(scans, body.dump());
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return r.json()["warnings"].dump();
+    };
+    CHECK(warnings() == "[]");
+    json &high = body["queues"]["high"];
+    high[0]["overtaken_count"] = 1; // the scan counts them
+    high[0]["priority"] = "high";   // as its queue
+    high[1]["job_class"] = "batch";
+    high[1]["group"] = "g";
+    body["snapshot"]["history_pairs"] = json::array();
+    CHECK(warnings() ==
+          R"(["ignored: priority of 1 job (first /queues/high/1/job_class): a job has )"
+          R"(the level of its queue",)"
+          R"("ignored: group of 1 job (first /queues/high/1/group): jobs are placed in )"
+          R"(the order of the list",)"
+          R"("ignored: /snapshot/history_pairs: no policy in use has a history table"])");
+}
+
 TEST_CASE("choosing a queue only, empty queues, a job that has come",
           "[api][coallocation]")
 {

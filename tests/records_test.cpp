@@ -466,7 +466,11 @@ TEST_CASE("doubles of earlier times go when keys become unique", "[records][db]"
         "INSERT INTO failure (tenant, resource_id, down_at, up_at) VALUES"
         " ('t', 'b', to_timestamp(100), NULL), ('t', 'b', to_timestamp(100), "
         "to_timestamp(150)),"
-        " ('t', 'c', to_timestamp(100), NULL), ('u', 'c', to_timestamp(100), NULL)",
+        " ('t', 'c', to_timestamp(100), NULL), ('u', 'c', to_timestamp(100), NULL);"
+        "INSERT INTO progress_sample (tenant, task_id, elapsed_s, progress_pct,"
+        " received_at) VALUES ('t', 'k', 10, 20, to_timestamp(100)),"
+        " ('t', 'k', 10, 40, to_timestamp(300)), ('t', 'k', 10, 30, to_timestamp(200)),"
+        " ('t', 'k', 10, 40, to_timestamp(300)), ('t', 'k', 11, 20, to_timestamp(100))",
         &err));
     REQUIRE_OK(migrate_run(d, migrations, migration_count, &applied, &err));
     CHECK(query_number(s, s.a, "SELECT count(*) FROM failure") == 4);
@@ -476,7 +480,11 @@ TEST_CASE("doubles of earlier times go when keys become unique", "[records][db]"
     CHECK(query_number(s, s.a,
                        "SELECT count(*) FROM double_record"
                        " WHERE record ->> 'resource_id' = 'b'") == 1);
-    CHECK(query_number(s, s.a, "SELECT count(*) FROM double_record") == 1);
+    CHECK(query_number(s, s.a, "SELECT count(*) FROM progress_sample") == 2);
+    CHECK(query_number(s, s.a,
+                       "SELECT progress_pct FROM progress_sample WHERE elapsed_s = 10") ==
+          40); // the last one counted
+    CHECK(query_number(s, s.a, "SELECT count(*) FROM double_record") == 3);
 }
 
 TEST_CASE("samples of other measures are other samples", "[records][db]")

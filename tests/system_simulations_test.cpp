@@ -182,6 +182,9 @@ TEST_CASE("runs that a killed replica has ended are not played again", "[system]
     int kept = parts();
     int before = std::stoi(sql(url, "SELECT run_count FROM simulation"
                                     " WHERE finished_at IS NULL"));
+    double told = std::stod(sql(url, "SELECT progress_ratio FROM simulation"
+                                     " WHERE finished_at IS NULL"));
+    double least_ratio = std::min(told, kept / 40.);
     gridplan two(flags(url));
     REQUIRE(eventually([&] { return two.is_ready(); }));
     int seen = before; // it never begins again
@@ -190,6 +193,7 @@ TEST_CASE("runs that a killed replica has ended are not played again", "[system]
             nlohmann::json now = state(two, location);
             if (now["status"] == "running" && now["attempt_count"] == 2) {
                 CHECK(now["runs_completed"] >= seen);
+                CHECK(now["progress_ratio"].get<double>() >= least_ratio - 1e-9);
                 seen = std::max(seen, now["runs_completed"].get<int>());
             }
             return now["status"] == "done";

@@ -486,7 +486,17 @@ static int level_of(const struct co_job_request *j)
     return j->priority >= 0 ? j->priority : j->job_class;
 }
 
-/* Jobs whose level would have them placed earlier, or from another queue. */
+/* Whether the level of a job would have it placed earlier than one before it, or from
+ * another queue. *least: of the jobs before it. */
+static bool is_elsewhere(const struct co_job_list *list, size_t i, int *least)
+{
+    int said = level_of(&list->jobs[i]), level = said < 0 ? CO_LOW : said;
+    bool elsewhere = list->is_queue ? level != (int)list->level : level > *least;
+
+    *least = level < *least ? level : *least;
+    return said >= 0 && elsewhere;
+}
+
 static void warn_of_levels(struct request *rq, struct decision_answer *out,
                            const struct co_job_list *list)
 {
@@ -494,21 +504,17 @@ static void warn_of_levels(struct request *rq, struct decision_answer *out,
     int least = CO_LEVEL_COUNT;
 
     for (size_t i = 0; i < list->count; i++) {
-        int level = level_of(&list->jobs[i]);
-        bool elsewhere = list->is_queue ? level != (int)list->level : level > least;
-
         budget_step(&rq->budget, 1);
-        least = level < 0 ? (least < CO_LOW ? least : CO_LOW)
-                          : (least < level ? least : level);
-        if (level < 0 || !elsewhere)
+        if (!is_elsewhere(list, i, &least))
             continue;
         first = count++ ? first : i;
     }
-    if (count)
-        decision_warn(rq, out, "ignored: priority of %zu job%s (first %s/%zu/%s): %s",
-                      count, count == 1 ? "" : "s", list->pointer, first,
-                      list->jobs[first].priority >= 0 ? "priority" : "job_class",
-                      list->is_queue ? "a job has the level of its queue" : in_order);
+    if (count == 0)
+        return;
+    decision_warn(rq, out, "ignored: priority of %zu job%s (first %s/%zu/%s): %s", count,
+                  count == 1 ? "" : "s", list->pointer, first,
+                  list->jobs[first].priority >= 0 ? "priority" : "job_class",
+                  list->is_queue ? "a job has the level of its queue" : in_order);
 }
 
 void co_warn_unused(struct request *rq, struct decision_answer *out,
