@@ -10,6 +10,7 @@ CREATE TABLE workflow_session (
     revision bigint NOT NULL,
     lease_revision bigint NOT NULL DEFAULT 0,
     plan text,
+    plan_schedule text,
     plan_revision bigint NOT NULL DEFAULT 0,
     planned_at timestamptz,
     due_at timestamptz,
@@ -33,6 +34,7 @@ COMMENT ON COLUMN workflow_session.definition_seq IS 'seq of the definition, no 
 COMMENT ON COLUMN workflow_session.revision IS 'Greatest seq so far, no unit';
 COMMENT ON COLUMN workflow_session.lease_revision IS 'Number of changes of what is granted, no unit';
 COMMENT ON COLUMN workflow_session.plan IS 'The plan in force, JSON; null: none; no unit';
+COMMENT ON COLUMN workflow_session.plan_schedule IS 'Its schedule and unplaced tasks, JSON; null: none; no unit';
 COMMENT ON COLUMN workflow_session.plan_revision IS 'Number of plans so far, no unit';
 COMMENT ON COLUMN workflow_session.planned_at IS 'Instant from which the plan counts its seconds';
 COMMENT ON COLUMN workflow_session.due_at IS 'Instant at which the answer may change without an event; null: not known';

@@ -77,6 +77,12 @@ static const struct db_statement extend_lease = {
     " WHERE tenant = $1 AND snapshot_id = $2 AND lease_id = $3",
     0};
 
+static const struct db_statement rewrite_lease = {
+    "rewrite_lease",
+    "UPDATE snapshot_lease SET rows = $4"
+    " WHERE tenant = $1 AND snapshot_id = $2 AND lease_id = $3",
+    0};
+
 static const struct db_statement delete_lease = {
     "delete_lease",
     "DELETE FROM snapshot_lease WHERE tenant = $1 AND snapshot_id = $2 AND lease_id = $3",
@@ -241,6 +247,17 @@ enum error_code store_lease_extend(struct db_session *s, const char *tenant,
     return db_run(s, &extend_lease,
                   DB_PARAMS(db_text(tenant), db_text(snapshot_id), db_uuid(lease_id),
                             db_instant(expires_at_s)),
+                  NULL, err);
+}
+
+enum error_code store_lease_rewrite(struct db_session *s, const char *tenant,
+                                    const char *snapshot_id, const char *lease_id,
+                                    const char *rows, struct error *err)
+{
+    assert(db_in_transaction(s));
+    return db_run(s, &rewrite_lease,
+                  DB_PARAMS(db_text(tenant), db_text(snapshot_id), db_uuid(lease_id),
+                            db_json(rows)),
                   NULL, err);
 }
 

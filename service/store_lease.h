@@ -70,6 +70,11 @@ enum error_code store_lease_extend(struct db_session *s, const char *tenant,
                                    const char *snapshot_id, const char *lease_id,
                                    double expires_at_s, struct error *err);
 
+/* Other rows, which hold no more than before. */
+enum error_code store_lease_rewrite(struct db_session *s, const char *tenant,
+                                    const char *snapshot_id, const char *lease_id,
+                                    const char *rows, struct error *err);
+
 /* `confirmed`: raises the lease_revision. */
 enum error_code store_lease_remove(struct db_session *s, const char *tenant,
                                    const char *snapshot_id, const char *lease_id,

@@ -73,6 +73,7 @@ static const struct db_statement redefine_session = {
     "redefine_session",
     "UPDATE workflow_session SET application_id = $3, snapshot_id = $4, definition = $5,"
     " definition_seq = $6, revision = $6, expires_after_s = $7, plan = NULL,"
+    " plan_schedule = NULL,"
     " plan_revision = plan_revision + 1, planned_at = NULL, due_at = NULL,"
     " defined_at = clock_timestamp(), expires_at = clock_timestamp() + $7 * interval"
     " '1 second' WHERE tenant = $1 AND session_id = $2",
@@ -100,7 +101,7 @@ static const struct db_statement advance_session = {
 static const struct db_statement write_plan = {
     "write_session_plan",
     "UPDATE workflow_session SET plan = $3, plan_revision = $4, planned_at = $5,"
-    " due_at = $6, seen_leases = $7"
+    " due_at = $6, seen_leases = $7, plan_schedule = $8"
     " WHERE tenant = $1 AND session_id = $2 AND plan_revision = $4 - 1",
     0};
 
@@ -277,9 +278,36 @@ enum error_code store_session_plan(struct db_session *s, const char *tenant,
                DB_PARAMS(db_text(tenant), db_text(session->session_id),
                          db_text(session->plan), db_integer(session->plan_revision),
                          db_instant(session->planned_at_s), db_instant(session->due_at_s),
-                         db_integer(session->seen_leases)),
+                         db_integer(session->seen_leases), db_text(session->schedule)),
                &count, err));
     *written = count > 0;
+    return OK;
+}
+
+struct schedule_row {
+    const char *schedule;
+};
+
+static const struct db_column schedule_columns[] = {
+    DB_COLUMN(struct schedule_row, schedule, DB_TEXT),
+    {0},
+};
+
+static const struct db_statement select_schedule = {
+    "select_session_schedule",
+    "SELECT plan_schedule FROM workflow_session WHERE tenant = $1 AND session_id = $2",
+    DB_REPEATABLE};
+
+enum error_code store_session_schedule(struct db_session *s, const char *tenant,
+                                       const char *session_id, const char **schedule,
+                                       struct arena *a, struct error *err)
+{
+    struct schedule_row row = {NULL};
+    bool found;
+
+    TRY(db_row(s, &select_schedule, DB_PARAMS(db_text(tenant), db_text(session_id)),
+               schedule_columns, sizeof(row), &row, &found, a, err));
+    *schedule = row.schedule;
     return OK;
 }
 
@@ -380,23 +408,21 @@ static const struct db_statement insert_events = {
     " $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) AS q",
     0};
 
+/* All rows of a list are of one session, the first row's. A plan that the server kept
+ * from when the table was small would go through all of it. */
 static const struct db_statement select_known = {
     "select_known_session_events",
-    "SELECT " OF_EVENT("e") " FROM unnest($2, $3) AS q(session_id, event_id)"
-                            " JOIN workflow_session_event AS e ON e.tenant = $1 AND "
-                            "e.session_id = q.session_id"
-                            " AND e.event_id = q.event_id",
-    DB_REPEATABLE};
+    "SELECT " OF_EVENT(
+        "e") " FROM workflow_session_event AS e WHERE e.tenant = $1"
+             " AND e.session_id = ($2::text[])[1] AND e.event_id = ANY ($3::text[])",
+    DB_REPEATABLE | DB_ONCE};
 
 static const struct db_statement select_near = {
     "select_near_session_events",
     "SELECT " OF_EVENT(
-        "e") " FROM (SELECT DISTINCT session_id, task_id FROM"
-             " unnest($2, $3) AS u(session_id, task_id) WHERE task_id IS NOT NULL) AS q"
-             " JOIN workflow_session_event AS e ON e.tenant = $1 AND e.session_id = "
-             "q.session_id"
-             " AND e.task_id = q.task_id",
-    DB_REPEATABLE};
+        "e") " FROM workflow_session_event AS e WHERE e.tenant = $1"
+             " AND e.session_id = ($2::text[])[1] AND e.task_id = ANY ($3::text[])",
+    DB_REPEATABLE | DB_ONCE};
 
 static const struct db_statement select_of_hosts = {
     "select_session_events_of_hosts",

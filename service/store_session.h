@@ -25,7 +25,8 @@ struct store_session {
     uint64_t event_count;
     uint64_t world_version; /* rises with each change of the snapshot or its leases */
     const char *definition; /* JSON; NULL in heads */
-    const char *plan;       /* JSON; NULL: none; in heads too */
+    const char *plan;       /* JSON; NULL: none, and in heads */
+    const char *schedule;   /* JSON, of a plan to be written; never read with the rest */
 };
 
 /* ERR_NOT_FOUND. */
@@ -90,6 +91,11 @@ enum error_code store_session_versions(struct db_session *s,
 enum error_code store_session_plan(struct db_session *s, const char *tenant,
                                    const struct store_session *session, bool *written,
                                    struct error *err);
+
+/* The schedule of the plan in force; NULL: there is none. */
+enum error_code store_session_schedule(struct db_session *s, const char *tenant,
+                                       const char *session_id, const char **schedule,
+                                       struct arena *a, struct error *err);
 
 /* When the answer may change again; with `raise` it has changed, too. Nothing if the plan
  * is another one. */

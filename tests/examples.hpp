@@ -66,7 +66,11 @@ inline int example_turn(const example &e)
         return 7;
     if (e.row->example)
         return 0;
-    std::string path = e.row->path; // ".../leases" comes before its "{lease_id}/confirm"
+    std::string path = e.row->path;
+
+    if (e.method == "POST" && path.rfind("/v1/workflow-sessions/", 0) == 0)
+        return turns.at("PUT") + 1; // which makes the session
+    // ".../leases" comes before its "{lease_id}/confirm"
     int belongs = e.method == "POST" && path.rfind("/v1/snapshots/", 0) == 0
                       ? (int)std::count(path.begin(), path.end(), '{')
                       : 0;

@@ -305,6 +305,7 @@ TEST_CASE("GET /v1/errors has every code that is sent", "[api][problem]")
 // mistakes' codes too.
 const std::set<std::string> codes_without_example = {"busy",
                                                      "forbidden",
+                                                     "gone",
                                                      "header_too_large",
                                                      "internal",
                                                      "invalid_availability",

@@ -205,8 +205,17 @@ TEST_CASE("an attempt of a session has a lease from its grant to its end", "[api
     CHECK_FALSE(leases[0].contains("expires_at"));
     CHECK(leases[0]["placements"][0]["running_id"] == "job7");
 
+    std::string before = leases[0]["placements"][0]["end_at"];
+    report("p", "progress", R"(,"progress_ratio":0.000001)");
+    s.ask("x");
+    leases = grid.leases();
+    for (const auto &l : leases)
+        if (l["placements"][0]["job_id"] == "a#1")
+            CHECK(l["placements"][0]["end_at"].get<std::string>() > before);
+
     report("2", "ended", "");
-    CHECK(grid.leases().empty());
+    for (const auto &l : grid.leases())
+        CHECK(l["placements"][0]["job_id"] != "a#1");
     CHECK(s.starts(s.ask("x")).size() == 2);
     CHECK(grid.leases().size() == 2);
     CHECK(s.call("DELETE", s.path).status == 204);

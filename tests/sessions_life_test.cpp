@@ -126,6 +126,8 @@ TEST_CASE("what is wrong with a definition is said where it is", "[api][db]")
         {definition("[]", R"(,"algorithm":"balanced")"), "/algorithm",
          "invalid_combination"},
         {definition("[]", R"(,"algorithm":"nobody")"), "/algorithm", "unknown_algorithm"},
+        {definition("[]", R"(,"options":{"colour":1})"), "/options/colour",
+         "unknown_option"},
         {definition("[]", R"(,"default_ref_s":0)"), "/default_ref_s", "out_of_bounds"},
         {definition("[]", R"(,"replan_min_interval_s":3601)"), "/replan_min_interval_s",
          "out_of_bounds"},
@@ -212,6 +214,22 @@ TEST_CASE("what is wrong with events is said where it is", "[api][db]")
     CHECK(log[0]["event_id"] == "x");
     CHECK(log[0]["seq"] == 1);
     CHECK(s.get(s.path + "/events?after_seq=1").json()["items"].empty());
+}
+
+TEST_CASE("too many events, or too long ones, are refused whole", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+    std::string one = R"({"event_id":"x","kind":"host_up","observed_at":1,)"
+                      R"("resource_id":"n1"})";
+    std::string many = "[" + one;
+    for (int i = 0; i < 10000; i++)
+        many += "," + one;
+
+    CHECK(s.post(s.path + "/events", many + "]").status == 413);
+    CHECK(s.post(s.path + "/events", one + std::string(20000, ' ')).status == 413);
+    CHECK(s.get(s.path).json()["revision"] == 0);
+    CHECK(s.report(one)["stored"] == 1);
 }
 
 TEST_CASE("a clock ahead of the service's is said", "[api][db]")
@@ -538,4 +556,64 @@ TEST_CASE("sessions on one snapshot are never given the same amounts", "[api][db
     CHECK(taken["n1"] <= 2);
     CHECK(taken["n2"] <= 3);
     CHECK(taken["n1"] + taken["n2"] >= 4); // the last asked with all news
+}
+
+TEST_CASE("a session's own grants and starts leave its plan, those of others do not",
+          "[api][db]")
+{
+    NEED_DATABASE();
+    stored_snapshot grid;
+    session s(grid.id, five_tasks,
+              R"(,"replan_min_interval_s":0,"replan_max_interval_s":3600)");
+    session other(grid.id, R"([{"id":"x","estimate_ref_s":1}])");
+    json first = s.ask("h");
+    std::string planned = first["plan"]["planned_at"];
+
+    CHECK(s.starts(first) == list{"a@n2#1"});
+    CHECK(s.get(s.path + "/next").json()["plan"]["planned_at"] == planned);
+    s.report(R"({"event_id":"1","kind":"started","task_id":"a","resource_id":"n2",)"
+             R"("observed_at":)" +
+             std::to_string(grid.now()) + "}");
+    json second = s.ask("h");
+    CHECK(second["plan"]["planned_at"] == planned);
+    CHECK(s.starts(second).empty());
+    CHECK(s.starts(other.ask("h")) == list{"x@n1#1"});
+    CHECK(s.get(s.path + "/next").json()["plan"]["planned_at"] != planned);
+}
+
+TEST_CASE("a running task whose move pays is said when moves are asked for", "[api][db]")
+{
+    NEED_DATABASE();
+    for (const char *moves : {"none", "paying"}) {
+        session s("", R"([{"id":"a","estimate_ref_s":10000}])",
+                  std::string(R"(,"moves":")") + moves + "\"",
+                  R"([{"id":"n1","mips_total":1,"cpus":1},)"
+                  R"({"id":"n2","mips_total":10,"cpus":1}])");
+        s.started("1", 0, "a", "n1");
+        json next = s.next(10);
+        INFO(next.dump());
+        if (*moves == 'n') {
+            CHECK(next["move"].empty());
+            continue;
+        }
+        REQUIRE(next["move"].size() == 1);
+        CHECK(next["move"][0]["task_id"] == "a");
+        CHECK(next["move"][0]["attempt"] == 1);
+        CHECK(next["move"][0]["from_resource_id"] == "n1");
+        CHECK(next["move"][0]["to_resource_id"] == "n2");
+        CHECK(next["move"][0]["gain_s"].get<double>() > 8000);
+    }
+}
+
+TEST_CASE("a session begins without tasks, and gets them as they come", "[api][db]")
+{
+    NEED_DATABASE();
+    session s("", "[]", R"(,"algorithm":"search","options":{"max_steps":50})");
+    json next = s.get(s.path + "/next").json();
+
+    CHECK(next["status"] == "running");
+    CHECK(next["start"].empty());
+    CHECK(s.post(s.path + "/tasks", R"([{"id":"a"},{"id":"b","depends_on":["a"]}])")
+              .status == 200);
+    CHECK(s.starts(s.ask("h")) == list{"a@n2#1"});
 }

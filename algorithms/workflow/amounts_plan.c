@@ -426,6 +426,7 @@ void workflow_amounts_answer(struct workflow_amounts *x, const struct workflow_p
 {
     struct workflow_placement *rows =
         NEW(x->arena, struct workflow_placement, out->schedule_count);
+    const struct world_plan *made = board_plan(x->board);
     size_t killed = 0;
 
     memcpy(rows, out->schedule, out->schedule_count * sizeof(*rows));
@@ -434,10 +435,11 @@ void workflow_amounts_answer(struct workflow_amounts *x, const struct workflow_p
         size_t job = x->job_of[rows[k].task];
         const struct world_placed *p;
 
+        budget_step(x->w->budget, 8);
         rows[k].next = false;
         if (job == WORKFLOW_NONE)
             continue;
-        p = &board_plan(x->board)->placed[job];
+        p = &made->placed[job];
         rows[k].next = is_next(x, &rows[k]);
         killed += p->killed;
         if (p->position_count > 1) {

@@ -72,42 +72,44 @@ static size_t touched_tasks(const struct session_touched *t, const char **tasks)
     return count;
 }
 
-static size_t count_attempts(const struct session_touched *t, const char *const *tasks,
-                             size_t count)
+static const struct session_attempt *find_attempt(const struct session_fold *fold,
+                                                  const struct session_event *e)
 {
-    size_t attempts = 0;
+    const struct session_attempt *x = session_attempts(fold, e->task_id);
 
-    for (size_t i = 0; i < count; i++)
-        for (const struct session_attempt *x = session_attempts(t->fold, tasks[i]); x;
-             x = x->next)
-            attempts++;
-    return attempts;
+    while (x && x->number != e->attempt)
+        x = x->next;
+    return x;
 }
 
+/* Of the attempts that new events are of, each once. */
 enum error_code session_learn(const struct session_touched *t)
 {
     const struct session_run *run = t->run;
     struct request *rq = run->rq;
-    const char **tasks = NEW(rq->arena, const char *, t->event_count);
-    size_t task_count = touched_tasks(t, tasks), count = 0;
+    struct execution *list = NEW(rq->arena, struct execution, t->fresh_count);
     struct record_stored stored;
-    struct execution *list;
+    struct name_index seen;
+    size_t count = 0;
 
     if (!run->definition.learn)
         return OK;
-    list = NEW(rq->arena, struct execution, count_attempts(t, tasks, task_count));
-    for (size_t i = 0; i < task_count; i++) {
-        const struct session_task_body *body = task_of(run, tasks[i]);
+    name_index_create(&seen, t->fresh_count, rq->arena);
+    for (size_t i = 0; i < t->fresh_count; i++) {
+        const struct session_event *e = &t->fresh[i].event;
+        const struct session_task_body *body;
+        const struct session_attempt *x;
 
-        if (!body)
+        if (!session_is_of_task(e->kind) || e->kind == SESSION_PROGRESS)
             continue;
-        for (const struct session_attempt *x = session_attempts(t->fold, tasks[i]); x;
-             x = x->next) {
-            if (!is_over(x))
-                continue;
-            list[count] = execution_of(run, body, x);
-            count += list[count].run_time_s > 0;
-        }
+        body = task_of(run, e->task_id);
+        x = find_attempt(t->fold, e);
+        if (!body || !x || !is_over(x))
+            continue;
+        list[count] = execution_of(run, body, x);
+        if (list[count].run_time_s > 0 &&
+            name_index_add(&seen, list[count].execution_id, count) == NAME_NOT_FOUND)
+            count++;
     }
     if (count == 0)
         return OK;

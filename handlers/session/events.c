@@ -272,6 +272,8 @@ static enum error_code follow(struct storing *s, struct db_session *db)
     list_superseded(s, &fold, all, count);
     touched.events = all;
     touched.event_count = count;
+    touched.fresh = s->fresh;
+    touched.fresh_count = s->fresh_count;
     TRY(session_learn(&touched));
     TRY(session_sync_leases(&touched, &overcommitted));
     if (overcommitted)

@@ -31,8 +31,10 @@ struct session_touched {
     const struct session_run *run; /* definition, tasks, ids; no state */
     struct db_session *db;
     const struct session_fold *fold;
-    const struct session_event *events; /* the new ones */
+    const struct session_event *events; /* all of their tasks */
     size_t event_count;
+    const struct store_session_event *fresh; /* the new ones */
+    size_t fresh_count;
 };
 
 /* Attempts that are over become executions, each once; another end replaces them. */

@@ -9,6 +9,7 @@
 #include "handlers/session/next.h"
 
 #include "handlers/session_run/lease_of.h"
+#include "models/base/names.h"
 
 struct granting {
     struct session_run *run;
@@ -17,6 +18,30 @@ struct granting {
     double hold_s;
     const bool *granted; /* of each start; the transaction may be run twice */
 };
+
+/* Others see when attempts that run are expected to end now. */
+static enum error_code renew_leases(struct granting *g, struct session_leases *leases)
+{
+    const struct session_run *run = g->run;
+    const struct session_times *times = session_times_of(g->run);
+
+    for (size_t i = 0; i < run->task_count; i++) {
+        const struct session_attempt *t = run->state.of[i].shown;
+        enum session_source source;
+        size_t r;
+
+        if (run->state.of[i].status != SESSION_TASK_RUNNING)
+            continue;
+        r = name_index_find(&run->resources, t->started->resource_id);
+        if (r == NAME_NOT_FOUND)
+            continue;
+        TRY(session_lease_renew(
+            leases, t->task_id, t->number,
+            t->started->observed_at_s +
+                session_total_s(session_time_s(times, i, r, &source), t)));
+    }
+    return OK;
+}
 
 /* What is not granted is not started. */
 static enum error_code take_leases(struct granting *g, const struct store_session *row,
@@ -39,6 +64,8 @@ static enum error_code take_leases(struct granting *g, const struct store_sessio
         TRY(session_lease_add(&leases, &takes, now_s + g->hold_s));
         count++;
     }
+    if (g->choice->is_fresh)
+        TRY(renew_leases(g, &leases));
     return session_leases_close(&leases, count > 0);
 }
 

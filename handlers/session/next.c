@@ -148,7 +148,8 @@ static const struct json_field move_rows[] = {
     JSON_INTEGER(T, attempt, 1, JSON_EXACT, 1, 0, "Number of the attempt"),
     JSON_TEXT(T, from_resource_id, 0, "Where it runs"),
     JSON_TEXT(T, to_resource_id, 0, "Where it would be done earlier"),
-    JSON_NUMBER(T, gain_s, 0, 0, 0, JSON_MAY_BE_NULL, "By how many seconds"),
+    JSON_NUMBER(T, gain_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "By how many seconds; null: not known"),
     {0},
 };
 #undef T
@@ -256,9 +257,7 @@ const struct json_object session_answer_json = {
         JSON_INSTANT(T, planned_at, 0, "From when its seconds count"),                  \
         JSON_TEXT(T, algorithm, 0, "Policy that decided"),                              \
         JSON_TEXT(T, status, 0, "As of any decision"),                                  \
-        JSON_RAW(T, objective, 0, "As of a workflow schedule"),                         \
-        JSON_RAW(T, schedule, 0, "As of a workflow schedule"),                          \
-        JSON_RAW(T, unplaced, 0, "As of a workflow schedule")
+        JSON_RAW(T, objective, 0, "As of a workflow schedule")
 #define R struct session_plan_row
 static const struct json_field kept_row_rows[] = {
     JSON_TEXT(R, task_id, 0, ""),
@@ -582,6 +581,7 @@ enum error_code get_session_plan(struct request *rq, const void *in, void *out)
     (void)in;
     TRY(session_run_read(&run, rq, &at, false));
     TRY(session_choose(&run, &wish, &choice));
+    TRY(session_plan_schedule(&run, &choice.plan));
     answer->session_id = run.row.session_id;
     answer->plan = choice.plan;
     return picture_answer(rq, out);

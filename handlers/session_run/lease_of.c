@@ -9,6 +9,8 @@
 
 enum { ROOM = 64 };
 
+static const double SAME_S = 1; /* ends that differ by less are not written */
+
 static const char *job_id(struct arena *a, const char *task_id, uint64_t attempt)
 {
     return arena_printf(a, "%s#%llu", task_id, (unsigned long long)attempt);
@@ -209,4 +211,19 @@ enum error_code session_lease_add(struct session_leases *leases,
     }
     leases->live_count++;
     return OK;
+}
+
+enum error_code session_lease_renew(struct session_leases *leases, const char *task_id,
+                                    uint64_t attempt, double end_at_s)
+{
+    const struct lease *had = session_lease_find(leases, task_id, attempt);
+    struct lease_row row;
+
+    if (!had || isnan(end_at_s) || fabs(had->placements->end_at_s - end_at_s) < SAME_S)
+        return OK;
+    row = had->placements[0];
+    row.end_at_s = stored_instant(end_at_s);
+    return store_lease_rewrite(
+        leases->db, leases->rq->principal.tenant, leases->row.snapshot_id, had->lease_id,
+        lease_rows_text(&row, 1, leases->rq->arena), leases->rq->err);
 }

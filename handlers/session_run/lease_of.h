@@ -47,6 +47,10 @@ const struct lease *session_lease_find(const struct session_leases *leases,
 enum error_code session_lease_add(struct session_leases *leases,
                                   const struct lease_row *row, double expires_at_s);
 
+/* Its end is another one, unless it is about the same. */
+enum error_code session_lease_renew(struct session_leases *leases, const char *task_id,
+                                    uint64_t attempt, double end_at_s);
+
 enum error_code session_lease_drop(struct session_leases *leases, const char *task_id,
                                    uint64_t attempt);
 

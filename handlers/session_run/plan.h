@@ -27,7 +27,8 @@ struct session_plan {
     const char *algorithm, *status;
     const char *candidates; /* task ids in byte order, each with a NUL-free separator;
                                NULL: none were given */
-    const char *objective, *schedule, *unplaced; /* JSON, as the answer has them */
+    const char *objective;  /* JSON, as the answer has it; likewise: */
+    const char *schedule, *unplaced; /* NULL: session_plan_schedule() reads them */
     const struct session_plan_row *rows;
     size_t row_count;
     const struct session_plan_move *moves;
@@ -61,6 +62,9 @@ enum error_code session_plan_make(struct session_run *run,
                                   const struct session_times *times,
                                   const struct session_candidates *candidates,
                                   struct session_plan *plan);
+
+/* Reads the schedule of a plan that was stored. */
+enum error_code session_plan_schedule(struct session_run *run, struct session_plan *plan);
 
 /* What is wrong with the graph or the tasks of a run, and with its algorithm; all
  * mistakes, with pointers into its definition. */

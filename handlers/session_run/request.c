@@ -290,27 +290,25 @@ static enum error_code find_ranks(struct request *rq, const struct workflow_body
     return OK;
 }
 
-static const char *printed(const struct json_object *table, const void *of,
-                           struct arena *a)
+/* A member of the answer, as it has it. */
+static const char *member_of(const struct workflow_schedule_answer *answer,
+                             const char *name, struct arena *a)
 {
+    const struct json_object *table = &workflow_schedule_answer_json;
+    struct json_field fields[2] = {{0}};
+    struct json_object one = {table->name, table->doc, table->size, fields};
     struct text_buffer b = {.arena = a};
+    size_t head = strlen(name) + 4; /* {"NAME": */
+    char *text;
 
-    json_print(table, of, &b);
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
+        if (strcmp(f->name, name) == 0)
+            fields[0] = *f;
+    json_print(&one, answer, &b);
     text_add(&b, "", 1);
-    return text_end(&b);
-}
-
-/* The members of the answer that are the plan, as it has them. */
-static enum error_code cut_answer(struct session_run *run,
-                                  const struct workflow_schedule_answer *answer,
-                                  struct session_plan *plan)
-{
-    struct arena *a = run->rq->arena;
-    const char *text = printed(&workflow_schedule_answer_json, answer, a);
-
-    TRY(json_member(text, "schedule", &plan->schedule, a, run->rq->err));
-    TRY(json_member(text, "unplaced", &plan->unplaced, a, run->rq->err));
-    return json_member(text, "objective", &plan->objective, a, run->rq->err);
+    text = text_end(&b);
+    text[strlen(text) - 1] = '\0'; /* } */
+    return text + head;
 }
 
 static void keep_rows(struct session_run *run, const struct workflow_body *body,
@@ -405,7 +403,9 @@ enum error_code session_plan_make(struct session_run *run,
         .warnings = answer->decision.warnings,
         .warning_count = answer->decision.warning_count,
     };
-    TRY(cut_answer(run, answer, plan));
+    plan->schedule = member_of(answer, "schedule", rq->arena);
+    plan->unplaced = member_of(answer, "unplaced", rq->arena);
+    plan->objective = member_of(answer, "objective", rq->arena);
     keep_rows(run, &body, &answer->plan, ranks, plan);
     keep_moves(run, &answer->plan, plan);
     return OK;
@@ -440,6 +440,20 @@ static struct workflow_task *whole_graph(const struct session_run *run)
     return tasks;
 }
 
+/* By a plan of nothing. */
+static enum error_code check_options(struct request *rq, const struct workflow_call *call,
+                                     const struct policy *policy,
+                                     const struct decision_request *decision)
+{
+    struct workflow none = {.submitted_at_s = NAN};
+    struct workflow_in in = call->in;
+    struct workflow_out ignored;
+
+    in.workflows = &none;
+    return workflow_decide(&in, policy, decision->options, decision->option_count,
+                           &ignored, rq->arena, rq->err);
+}
+
 enum error_code session_request_check(struct session_run *run)
 {
     struct workflow_request workflow = {.workflow = {.submitted_at_s = NAN,
@@ -465,7 +479,8 @@ enum error_code session_request_check(struct session_run *run)
     else if (!policy)
         decision_unknown_policy(body.decision.algorithm, workflow_policies, rq->err);
     TRY(workflow_call_begin(&call, rq, &body));
-    return workflow_problem_make(&call.in, false, &problem, rq->arena, rq->err);
+    TRY(workflow_problem_make(&call.in, false, &problem, rq->arena, rq->err));
+    return check_options(rq, &call, policy, &body.decision);
 }
 
 static int by_text(const void *left, const void *right)

@@ -139,7 +139,8 @@ static const char *const failure_kinds[] = {"error", "memory",    "time_limit",
                                             "host",  "cancelled", NULL};
 
 #define T struct session_event
-#define EVENT_ROWS                                                                       \
+/* null_flag: JSON_NULLABLE of what is sent. */
+#define EVENT_ROWS(null_flag)                                                            \
     {.name = "event_id",                                                                 \
      .doc = "Its name, chosen by the sender, unique in the session: sent again it is a " \
             "duplicate",                                                                 \
@@ -153,22 +154,22 @@ static const char *const failure_kinds[] = {"error", "memory",    "time_limit",
                     "host_up, host_down, host_speed: of a resource"),                    \
         JSON_INSTANT(T, observed_at, JSON_REQUIRED,                                      \
                      "When it happened, by the sender's clock"),                         \
-        JSON_ID(T, task_id, JSON_NULLABLE | JSON_OPTIONAL, "The task, of its kinds"),    \
+        JSON_ID(T, task_id, (null_flag) | JSON_OPTIONAL, "The task, of its kinds"),      \
         JSON_INTEGER(T, attempt, 1, 1000, 1, 0, "Number of the attempt; default 1"),     \
-        JSON_ID(T, resource_id, JSON_NULLABLE | JSON_OPTIONAL,                           \
+        JSON_ID(T, resource_id, (null_flag) | JSON_OPTIONAL,                             \
                 "Where it started; or the resource, of its kinds"),                      \
         JSON_ID(                                                                         \
-            T, running_id, JSON_NULLABLE | JSON_OPTIONAL,                                \
+            T, running_id, (null_flag) | JSON_OPTIONAL,                                  \
             "Of started: its id in `running` of the stored snapshot, so that it is not " \
             "counted twice"),                                                            \
-        JSON_NUMBER(T, run_time_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_OPTIONAL,  \
+        JSON_NUMBER(T, run_time_s, 0, JSON_LARGEST, NAN, (null_flag) | JSON_OPTIONAL,    \
                     "How long it ran; default: the time between the two events"),        \
         JSON_NUMBER(T, memory_peak_bytes, 0, JSON_LARGEST, NAN,                          \
-                    JSON_NULLABLE | JSON_OPTIONAL, "Most memory that it used"),          \
-        JSON_NUMBER(T, output_bytes, 0, JSON_LARGEST, NAN,                               \
-                    JSON_NULLABLE | JSON_OPTIONAL, "What it has made"),                  \
+                    (null_flag) | JSON_OPTIONAL, "Most memory that it used"),            \
+        JSON_NUMBER(T, output_bytes, 0, JSON_LARGEST, NAN, (null_flag) | JSON_OPTIONAL,  \
+                    "What it has made"),                                                 \
         JSON_NUMBER(T, exit_code, -2147483648.0, 2147483647, NAN,                        \
-                    JSON_NULLABLE | JSON_OPTIONAL, "Default: of ended 0, of failed 1"),  \
+                    (null_flag) | JSON_OPTIONAL, "Default: of ended 0, of failed 1"),    \
         {.name = "failure_kind",                                                         \
          .doc = "Of failed: error, memory, time_limit, host or cancelled",               \
          .type = JSON_TYPE_TEXT,                                                         \
@@ -176,17 +177,17 @@ static const char *const failure_kinds[] = {"error", "memory",    "time_limit",
          .offset = JSON_AT(T, failure_kind, const char *),                               \
          .min = 1,                                                                       \
          .max = 64,                                                                      \
-         .flags = JSON_NULLABLE | JSON_OPTIONAL},                                        \
+         .flags = (null_flag) | JSON_OPTIONAL},                                          \
         JSON_BOOLEAN(T, final, false, JSON_OPTIONAL,                                     \
                      "Of failed: it is not to be tried again"),                          \
-        JSON_NUMBER(T, progress_ratio, 0, 1, NAN, JSON_NULLABLE | JSON_OPTIONAL,         \
+        JSON_NUMBER(T, progress_ratio, 0, 1, NAN, (null_flag) | JSON_OPTIONAL,           \
                     "Of progress: share of its work that is done"),                      \
         JSON_NUMBER(T, mips_total, 0, JSON_LARGEST, NAN,                                 \
-                    JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                      \
+                    (null_flag) | JSON_OPTIONAL | JSON_ABOVE_MIN,                        \
                     "Of host_speed: the speed of the resource from now on")
-static const struct json_field event_rows[] = {EVENT_ROWS, {0}};
+static const struct json_field event_rows[] = {EVENT_ROWS(JSON_NULLABLE), {0}};
 static const struct json_field stored_rows[] = {
-    EVENT_ROWS,
+    EVENT_ROWS(0),
     JSON_INTEGER(T, seq, 0, JSON_EXACT, 0, 0,
                  "Order of storing; tasks and definitions have numbers, too"),
     JSON_INSTANT(struct store_session_event, received_at, 0, "When it came"),

@@ -135,6 +135,23 @@ static enum error_code read_plan(const struct session_run *run, struct session_p
                   : OK;
 }
 
+enum error_code session_plan_schedule(struct session_run *run, struct session_plan *plan)
+{
+    struct request *rq = run->rq;
+    struct db_session *db;
+    const char *text;
+
+    if (plan->schedule)
+        return OK;
+    TRY(request_db(rq, &db));
+    TRY(store_session_schedule(db, rq->principal.tenant, run->row.session_id, &text,
+                               rq->arena, rq->err));
+    if (!text) /* another definition has come meanwhile */
+        return fail(rq->err, ERR_BUSY, "", "the session is being planned anew");
+    TRY(json_member(text, "schedule", &plan->schedule, rq->arena, rq->err));
+    return json_member(text, "unplaced", &plan->unplaced, rq->arena, rq->err);
+}
+
 /* The plan of who was faster is as good. */
 static enum error_code write_plan(struct session_run *run, struct session_choice *out)
 {
@@ -147,6 +164,8 @@ static enum error_code write_plan(struct session_run *run, struct session_choice
     json_print(&session_plan_json, &out->plan, &b);
     text_add(&b, "", 1);
     row.plan = text_end(&b);
+    row.schedule = arena_printf(rq->arena, "{\"schedule\":%s,\"unplaced\":%s}",
+                                out->plan.schedule, out->plan.unplaced);
     row.plan_revision++;
     row.planned_at_s = run->now_s;
     row.due_at_s = NAN;
