@@ -37,6 +37,16 @@ struct job_model {
     double quantile; /* 0 to 1: of runs that are shorter than the time */
 };
 
+/* Where a run time comes from. Numbers that do not exist are NAN. */
+struct run_time_basis {
+    const char *source; /* "etc", "estimate", "model", "limit" */
+    const char *model_id;
+    uint64_t model_version; /* UINT64_MAX: no model */
+    double low_s, high_s, level;
+    const char *interval_basis;
+    double extrapolation_ratio;
+};
+
 struct job {
     const char *id;
     double estimate_ref_s; /* run time at 1 MIPS, >= 0; NAN: not known */

@@ -392,3 +392,97 @@ TEST_CASE("jobs of a queue on a snapshot run as long as their models say",
                      "model":{"model_id":"x"}}]})")
               .pointers() == std::vector<std::string>{"/jobs/0/model"});
 }
+
+TEST_CASE("tasks of workflows run as long as their models say",
+          "[models][workflow][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string east = m.line(0, 10, "east"), west = m.line(0, 2, "west");
+    auto task = [&](const std::string &id, double x, const json &more = json::object()) {
+        json t = {{"id", id},
+                  {"model", {{"application_id", m.app}, {"parameters", {{"x", x}}}}}};
+        t.update(more);
+        return t;
+    };
+    json body = {
+        {"algorithm", "heft"},
+        {"store", true},
+        {"snapshot",
+         {{"resources", json::parse(R"([{"id":"e","site_id":"east","mips_total":1},
+                                        {"id":"w","site_id":"west","mips_total":1}])")}}},
+        {"workflow",
+         {{"tasks",
+           {task("a", 5), task("b", 1, {{"depends_on", {"a"}}}),
+            task("c", 3, {{"depends_on", {"a"}}, {"estimate_s", 7}})}}}}};
+    json answer = m.done(m.post("/v1/workflow-schedules", body.dump()), 200);
+    INFO(answer.dump());
+    std::map<std::string, json> rows;
+    for (const json &row : answer["schedule"])
+        rows[row["task_id"].get<std::string>()] = row;
+    auto time_of = [&](const std::string &id) {
+        return rows[id]["finish_s"].get<double>() - rows[id]["start_s"].get<double>();
+    };
+    CHECK(rows["a"]["resource_id"] == "w");
+    CHECK(time_of("a") == Approx(10).epsilon(1e-6));
+    CHECK(rows["a"]["run_time_basis"]["model_id"] == west);
+    CHECK(time_of("b") == Approx(rows["b"]["resource_id"] == "w" ? 2 : 10).epsilon(1e-6));
+    CHECK(rows["b"]["run_time_basis"]["model_id"] ==
+          (rows["b"]["resource_id"] == "w" ? west : east));
+    CHECK(time_of("c") == Approx(7).epsilon(1e-6));
+    CHECK(!rows["c"].contains("run_time_basis"));
+    CHECK(warned(answer, "model_not_used").find("1 task has") != std::string::npos);
+    CHECK(warned(answer, "model_not_used").find("/workflow/tasks/2/model") !=
+          std::string::npos);
+
+    // The same plan is worth the same when it is judged.
+    json judged = body;
+    judged.erase("algorithm");
+    judged.erase("store");
+    judged["kind"] = "workflow";
+    judged["schedule"] = json::array();
+    for (const json &row : answer["schedule"])
+        judged["schedule"].push_back({{"task_id", row["task_id"]},
+                                      {"resource_id", row["resource_id"]},
+                                      {"start_s", row["start_s"]},
+                                      {"finish_s", row["finish_s"]}});
+    json verdict = m.done(m.post("/v1/evaluations", judged.dump()), 200);
+    INFO(verdict.dump());
+    CHECK(verdict["valid"] == true);
+    CHECK(warned(verdict, "model_not_used") != "");
+
+    // A round counts work, not times.
+    json round = body;
+    round["algorithm"] = "balanced";
+    for (json &t : round["workflow"]["tasks"])
+        t["estimate_ref_s"] = 5;
+    json counted = m.done(m.post("/v1/workflow-schedules", round.dump()), 200);
+    CHECK(counted["warnings"].dump().find(
+              "ignored: model of 3 tasks (first /workflow/tasks/0/model)") !=
+          std::string::npos);
+
+    // Several workflows, and what is wrong.
+    json several = body;
+    several.erase("workflow");
+    several["workflows"] = {{{"id", "u"}, {"tasks", json::array({task("a", 5)})}},
+                            {{"id", "v"}, {"tasks", {task("a", 5), task("b", 1)}}}};
+    several["workflows"][1]["tasks"][1]["model"] = {{"model_id", "no-such"}};
+    CHECK(m.post("/v1/workflow-schedules", several.dump()).pointers() ==
+          std::vector<std::string>{"/workflows/1/tasks/1/model/model_id"});
+    several["workflows"][1]["tasks"][1]["model"] = {{"application_id", m.app}};
+    json guessed = m.done(m.post("/v1/workflow-schedules", several.dump()), 200);
+    CHECK(warned(guessed, "model_no_answer").find("/workflows/1/tasks/1/model") !=
+          std::string::npos);
+    CHECK(guessed["schedule"].size() == 3); // it gets the median of the others
+
+    // What was decided is decided again when the models are gone.
+    for (const std::string &gone : {east, west})
+        REQUIRE(m.call("DELETE", "/v1/models/" + gone).status == 204);
+    CHECK(m.post("/v1/workflow-schedules", body.dump()).status == 422);
+    json replay = m.done(
+        m.post("/v1/decisions/" + answer["decision_id"].get<std::string>() + "/replay",
+               ""),
+        200);
+    INFO(replay.dump());
+    CHECK(replay["identical"] == true);
+}

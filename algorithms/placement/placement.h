@@ -106,16 +106,6 @@ struct placement_in {
     double time_limit_s;   /* how long that is, if it is known; 0: not known */
 };
 
-/* Where a run time comes from. Numbers that do not exist are NAN. */
-struct run_time_basis {
-    const char *source; /* "etc", "estimate", "model", "limit" */
-    const char *model_id;
-    uint64_t model_version; /* UINT64_MAX: no model */
-    double low_s, high_s, level;
-    const char *interval_basis;
-    double extrapolation_ratio;
-};
-
 /* Where one job goes. Times are seconds from the snapshot's "now". */
 struct placement {
     const char *job_id, *resource_id;

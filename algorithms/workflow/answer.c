@@ -221,6 +221,7 @@ static void fill_schedule(const struct workflow_problem *problem,
             .data_ready_s = plan->data_ready_s[i],
             .status = t->status,
             .task = i,
+            .run_time_index = UINT64_MAX,
         };
     }
     out->schedule = rows;

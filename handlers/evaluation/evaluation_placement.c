@@ -309,8 +309,10 @@ enum error_code evaluate_placement(struct request *rq, const void *in, void *out
     plan.rows = read_rows(body, rq);
     TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                 &problem.snapshot));
-    TRY(run_times_resolve(rq, problem.snapshot, body->jobs, body->job_count,
-                          &problem.jobs, &times));
+    TRY(run_times_resolve(
+        rq, problem.snapshot,
+        &(struct run_time_jobs){.jobs = body->jobs, .count = body->job_count},
+        &problem.jobs, &times));
     TRY(placement_reserve(rq, &problem));
     TRY(placement_evaluate(&plan, &answer->of, rq->arena, rq->err));
     if (rq->err->code != OK)

@@ -182,6 +182,7 @@ enum error_code evaluate_workflow(struct request *rq, const void *in, void *out)
     struct workflow_amounts *amounts = NULL;
     struct workflow_problem *problem;
     struct workflow_call call;
+    struct run_times *times;
     bool slots = false;
     double bound_s;
 
@@ -189,6 +190,7 @@ enum error_code evaluate_workflow(struct request *rq, const void *in, void *out)
     check_algorithm(decision, rq->err);
     read_slots(decision, &slots, rq->err);
     TRY(workflow_call_begin(&call, rq, &request->body));
+    TRY(workflow_call_models(&call, &times));
     if (workflow_amounts_asked(&call.in)) {
         TRY(workflow_problem_make(&call.in, false, &problem, rq->arena, rq->err));
         TRY(workflow_amounts_make(problem, &amounts, rq->arena, rq->err));
@@ -203,6 +205,7 @@ enum error_code evaluate_workflow(struct request *rq, const void *in, void *out)
     answer->import = call.import;
     workflow_call_warnings(&call, problem->warnings, problem->warning_count,
                            &answer->decision);
+    run_times_warn(rq, times, &answer->decision);
     rq->gap_ratio = answer->of.objective.gap_ratio;
     decision_end(rq, "workflow", status_of(&answer->of), &answer->decision);
     return OK;

@@ -905,8 +905,10 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
     check_lease(rq, body);
     TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                 &problem.snapshot));
-    TRY(run_times_resolve(rq, problem.snapshot, body->jobs, body->job_count,
-                          &problem.jobs, &times));
+    TRY(run_times_resolve(
+        rq, problem.snapshot,
+        &(struct run_time_jobs){.jobs = body->jobs, .count = body->job_count},
+        &problem.jobs, &times));
     if (rq->err->code != OK)
         return rq->err->code;
     TRY(placement_reserve(rq, &problem));

@@ -123,6 +123,7 @@ struct asked {
 struct run_times {
     struct request *rq;
     const struct snapshot *snapshot;
+    struct run_time_jobs of;
     const struct job *given;
     struct job *jobs;
     size_t job_count;
@@ -142,23 +143,32 @@ static bool has_time(const struct job *j)
     return j->etc_count || !isnan(j->estimate_ref_s) || !isnan(j->estimate_s);
 }
 
-static void check_model(struct request *rq, const struct job_model *m, size_t job)
+/* The pointer of the job's model, or of a member of it: "/model_id". */
+static const char *pointer_of(const struct run_times *t, size_t job, const char *member)
 {
-    bool both = m->model_id && m->application_id;
-    char pointer[64];
+    struct arena *a = t->rq->arena;
 
-    if (both || (!m->model_id && !m->application_id)) {
-        snprintf(pointer, sizeof(pointer), "/jobs/%zu/model/model_id", job);
-        invalid(rq->err, pointer, both ? ITEM_CONFLICT : ITEM_REQUIRED,
+    return t->of.at
+               ? arena_printf(a, "%s/model%s", t->of.at(t->of.context, job, a), member)
+               : arena_printf(a, "/jobs/%zu/model%s", job, member);
+}
+
+static void check_model(const struct run_times *t, const struct job_model *m, size_t job)
+{
+    struct request *rq = t->rq;
+    bool both = m->model_id && m->application_id;
+
+    if (both || (!m->model_id && !m->application_id))
+        invalid(rq->err, pointer_of(t, job, "/model_id"),
+                both ? ITEM_CONFLICT : ITEM_REQUIRED,
                 "give exactly one of model_id and application_id");
-    }
     if (!isnan(m->processors) && m->processors != floor(m->processors)) {
-        snprintf(pointer, sizeof(pointer), "/jobs/%zu/model/processors", job);
-        invalid(rq->err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
+        invalid(rq->err, pointer_of(t, job, "/processors"), ITEM_NOT_AN_INTEGER,
+                "must be a whole number");
     }
     if (!isnan(m->phase_index) && m->phase_index != floor(m->phase_index)) {
-        snprintf(pointer, sizeof(pointer), "/jobs/%zu/model/phase_index", job);
-        invalid(rq->err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
+        invalid(rq->err, pointer_of(t, job, "/phase_index"), ITEM_NOT_AN_INTEGER,
+                "must be a whole number");
     }
 }
 
@@ -192,14 +202,12 @@ static struct source *add_source(struct run_times *t, struct name_index *index,
                                  const struct job_model *m, size_t job)
 {
     size_t at = name_index_add(index, source_key(m, t->rq->arena), t->source_count);
-    char pointer[64];
 
     if (at != NAME_NOT_FOUND)
         return &t->sources[at];
     if (t->source_count == SOURCES_MAX) {
-        snprintf(pointer, sizeof(pointer), "/jobs/%zu/model", job);
-        invalid(t->rq->err, pointer, ITEM_TOO_MANY,
-                "the jobs name more than %d different models", SOURCES_MAX);
+        invalid(t->rq->err, pointer_of(t, job, ""), ITEM_TOO_MANY,
+                "the request names more than %d different models", SOURCES_MAX);
     }
     if (t->source_count >= SOURCES_MAX)
         return NULL;
@@ -229,7 +237,7 @@ static void list_questions(struct run_times *t)
         budget_step(&t->rq->finish, 8);
         if (!j->model)
             continue;
-        check_model(t->rq, j->model, i);
+        check_model(t, j->model, i);
         if (has_time(j) && t->unused_count++ == 0)
             t->unused_first = i;
         if (has_time(j) || t->rq->err->item_count)
@@ -297,8 +305,7 @@ static enum error_code look_up(struct run_times *t, const struct job_model *m,
 static void refuse_source(struct run_times *t, const struct source *s)
 {
     bool by_id = s->of->model_id;
-    const char *pointer = arena_printf(t->rq->arena, "/jobs/%zu/model/%s", s->job,
-                                       by_id ? "model_id" : "application_id");
+    const char *pointer = pointer_of(t, s->job, by_id ? "/model_id" : "/application_id");
 
     if (by_id)
         invalid(t->rq->err, pointer, ITEM_UNKNOWN_ID, "there is no model '%.100s'",
@@ -567,11 +574,12 @@ static void fill_job(struct run_times *t, size_t i)
 }
 
 enum error_code run_times_resolve(struct request *rq, const struct snapshot *s,
-                                  const struct job *jobs, size_t job_count,
-                                  const struct job **out, struct run_times **times)
+                                  const struct run_time_jobs *of, const struct job **out,
+                                  struct run_times **times)
 {
+    const struct job *jobs = of->jobs;
+    size_t job_count = of->count, i = 0;
     struct run_times *t;
-    size_t i = 0;
 
     *out = jobs;
     *times = NULL;
@@ -581,7 +589,7 @@ enum error_code run_times_resolve(struct request *rq, const struct snapshot *s,
         return OK;
     t = NEW(rq->arena, struct run_times, 1);
     *t = (struct run_times){
-        .rq = rq, .snapshot = s, .given = jobs, .job_count = job_count};
+        .rq = rq, .snapshot = s, .of = *of, .given = jobs, .job_count = job_count};
     list_questions(t);
     *times = t;
     if (rq->err->item_count)
@@ -617,9 +625,11 @@ static void count_jobs(struct counted *c, const struct asked *q)
     c->count += q->job_count;
 }
 
-static const char *jobs_text(size_t count)
+static const char *jobs_text(const struct run_times *t, size_t count)
 {
-    return count == 1 ? "job" : "jobs";
+    if (count == 1)
+        return t->of.one ? t->of.one : "job";
+    return t->of.many ? t->of.many : "jobs";
 }
 
 static void warn_answers(struct request *rq, const struct run_times *t,
@@ -651,20 +661,21 @@ static void warn_answers(struct request *rq, const struct run_times *t,
     if (silent.count)
         decision_warn(rq, answer,
                       "model_no_answer: the models of %zu %s have no run time, at least "
-                      "on some resources (first /jobs/%zu/model): %s",
-                      silent.count, jobs_text(silent.count), silent.first, why);
+                      "on some resources (first %s): %s",
+                      silent.count, jobs_text(t, silent.count),
+                      pointer_of(t, silent.first, ""), why);
     if (no_quantile.count)
         decision_warn(rq, answer,
                       "quantile_not_known: the models of %zu %s know too few errors for "
-                      "the quantile, their best guess is taken (first "
-                      "/jobs/%zu/model/quantile)",
-                      no_quantile.count, jobs_text(no_quantile.count), no_quantile.first);
+                      "the quantile, their best guess is taken (first %s)",
+                      no_quantile.count, jobs_text(t, no_quantile.count),
+                      pointer_of(t, no_quantile.first, "/quantile"));
     for (unsigned bit = 0; bit < PREDICTION_WARNINGS; bit++)
         if (by_bit[bit].count)
-            decision_warn(rq, answer, "%s: %s: %zu %s, first /jobs/%zu/model",
+            decision_warn(rq, answer, "%s: %s: %zu %s, first %s",
                           prediction_warning_name(bit), prediction_warning_text(bit),
-                          by_bit[bit].count, jobs_text(by_bit[bit].count),
-                          by_bit[bit].first);
+                          by_bit[bit].count, jobs_text(t, by_bit[bit].count),
+                          pointer_of(t, by_bit[bit].first, ""));
 }
 
 /* What is to be known of the k-th model of a source, if it is there the first time. */
@@ -696,10 +707,10 @@ void run_times_warn(struct request *rq, const struct run_times *t,
     if (t->unused_count)
         decision_warn(
             rq, answer,
-            "model_not_used: %zu %s a run time in the request besides the model "
-            "(first /jobs/%zu/model): it comes first",
-            t->unused_count, t->unused_count == 1 ? "job has" : "jobs have",
-            t->unused_first);
+            "model_not_used: %zu %s %s a run time in the request besides the model "
+            "(first %s): it comes first",
+            t->unused_count, jobs_text(t, t->unused_count),
+            t->unused_count == 1 ? "has" : "have", pointer_of(t, t->unused_first, ""));
     warn_answers(rq, t, answer);
     for (size_t i = 0; i < t->source_count; i++)
         for (size_t k = 0; k < t->sources[i].use_count; k++)
@@ -787,9 +798,10 @@ struct run_time_teller *run_time_teller_create(struct request *rq,
         return NULL;
     x = NEW(rq->arena, struct run_time_teller, 1);
     *x = (struct run_time_teller){.times = times,
-                                  .jobs = jobs,
+                                  .jobs = jobs ? jobs : times->given,
                                   .all = all,
-                                  .listed = job_count > JOBS_WITH_OWN_BASIS,
+                                  .listed = (jobs ? job_count : times->job_count) >
+                                            JOBS_WITH_OWN_BASIS,
                                   .arena = rq->arena};
     name_index_create(&x->resource_ids, s->resource_count, rq->arena);
     for (size_t r = 0; r < s->resource_count; r++)

@@ -22,21 +22,31 @@ extern const struct json_object run_time_basis_json;
 
 struct run_times;
 
-/* Asks the models of all jobs, as they are now or, in a replay, as they were. `jobs`: the
- * list at "/jobs"; where a model answers, *out has them with its times; NULL in *times:
- * no job has a model. Notes the mistakes in the models of jobs in *rq->err, and fails
- * only if it cannot go on. O(jobs + questions * classes * log runs + resources * models).
- */
+/* Jobs of a request, or what stands for jobs there. */
+struct run_time_jobs {
+    const struct job *jobs;
+    size_t count;
+    const char *one, *many; /* what they are called; NULL: "job", "jobs" */
+    /* Where one is in the request; NULL: in the list at "/jobs". */
+    const char *(*at)(const void *context, size_t job, struct arena *a);
+    const void *context;
+};
+
+/* Asks the models of all jobs, as they are now or, in a replay, as they were. *out: the
+ * jobs, with their times where a model answers; NULL in *times: no job has a model. Notes
+ * the mistakes in the models of jobs in *rq->err, and fails only if it cannot go on.
+ * O(jobs + questions * classes * log runs + resources * models). */
 enum error_code run_times_resolve(struct request *rq, const struct snapshot *s,
-                                  const struct job *jobs, size_t job_count,
-                                  const struct job **out, struct run_times **times);
+                                  const struct run_time_jobs *of, const struct job **out,
+                                  struct run_times **times);
 
 /* What is to be known of the models' answers, as warnings. */
 void run_times_warn(struct request *rq, const struct run_times *times,
                     struct decision_answer *answer);
 
 /* Who says of rows of an answer where their run times come from: of those whose time is
- * learnt, or of `all`. times NULL: nothing is learnt; NULL: there is nothing to say. */
+ * learnt, or of `all`. times NULL: nothing is learnt. jobs NULL: those of times. NULL:
+ * there is nothing to say. */
 struct run_time_teller;
 struct run_time_teller *run_time_teller_create(struct request *rq,
                                                const struct run_times *times,

@@ -331,7 +331,9 @@ enum error_code queue_orders_world(struct request *rq,
                 body->decision.option_count, options, rq->err);
     TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                 &in.snapshot));
-    TRY(run_times_resolve(rq, in.snapshot, jobs, body->job_count, &in.jobs, &times));
+    TRY(run_times_resolve(rq, in.snapshot,
+                          &(struct run_time_jobs){.jobs = jobs, .count = body->job_count},
+                          &in.jobs, &times));
     TRY(placement_reserve(rq, &in));
     if (amounts_queue(
             &(struct amounts_queue_in){.of = &in,

@@ -455,6 +455,7 @@ static void check_given_task(const struct workflow_task *t, size_t w, size_t i,
         {"status", t->status != WORKFLOW_IDLE},
         {"resource_id", t->resource_id != NULL},
         {"progress_samples", t->progress_sample_count > 0},
+        {"model", t->model != NULL},
     };
 
     for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++)

@@ -425,12 +425,106 @@ enum error_code workflow_unplaced_answer(const struct workflow_call *call,
     return OK;
 }
 
+/* ---- run times that models tell ---- */
+
+/* run_time_jobs.at: of all tasks one after the other. */
+static const char *task_pointer(const void *context, size_t task, struct arena *a)
+{
+    const struct workflow_call *call = context;
+    size_t w = 0;
+
+    while (task >= call->in.workflows[w].task_count)
+        task -= call->in.workflows[w++].task_count;
+    return call->in.single ? arena_printf(a, "/workflow/tasks/%zu", task)
+                           : arena_printf(a, "/workflows/%zu/tasks/%zu", w, task);
+}
+
+/* The task as its model is to see it; one that is done is not asked for. */
+static struct job job_of_task(const struct workflow_task *t)
+{
+    return (struct job){
+        .id = t->id,
+        .estimate_ref_s = t->estimate_ref_s,
+        .etc_s = t->etc_s,
+        .etc_count = t->etc_count,
+        .cpus = t->cpus > 0 ? t->cpus : 1,
+        .nodes = t->nodes ? t->nodes : 1,
+        .time_limit_s = t->time_limit_s > 0 ? t->time_limit_s : (double)NAN,
+        .estimate_s = t->estimate_s > 0 ? t->estimate_s : (double)NAN,
+        .model = t->status == WORKFLOW_DONE ? NULL : t->model,
+    };
+}
+
+static size_t count_models(struct workflow_call *call, size_t *tasks, size_t *first)
+{
+    size_t count = 0;
+
+    *tasks = 0;
+    for (size_t w = 0; w < call->in.workflow_count; w++) {
+        budget_step(&call->rq->finish, call->in.workflows[w].task_count);
+        for (size_t i = 0; i < call->in.workflows[w].task_count; i++, ++*tasks)
+            if (call->in.workflows[w].tasks[i].model && count++ == 0)
+                *first = *tasks;
+    }
+    return count;
+}
+
+enum error_code workflow_call_models(struct workflow_call *call, struct run_times **times)
+{
+    struct request *rq = call->rq;
+    size_t total, first, at = 0;
+    const struct job *told;
+    struct job *jobs;
+
+    *times = NULL;
+    if (count_models(call, &total, &first) == 0)
+        return OK;
+    jobs = NEW(rq->arena, struct job, total);
+    for (size_t w = 0; w < call->in.workflow_count; w++)
+        for (size_t i = 0; i < call->in.workflows[w].task_count; i++)
+            jobs[at++] = job_of_task(&call->in.workflows[w].tasks[i]);
+    TRY(run_times_resolve(
+        rq, call->in.snapshot,
+        &(struct run_time_jobs){jobs, total, "task", "tasks", task_pointer, call}, &told,
+        times));
+    if (rq->err->code != OK)
+        return rq->err->code;
+    workflow_copy_tasks(call);
+    at = 0;
+    for (size_t w = 0; w < call->in.workflow_count; w++)
+        for (size_t i = 0; i < call->in.workflows[w].task_count; i++, at++) {
+            struct workflow_task *t =
+                (struct workflow_task *)&call->in.workflows[w].tasks[i];
+
+            if (!t->model || told[at].estimate_s == jobs[at].estimate_s)
+                continue;
+            t->estimate_s = told[at].estimate_s;
+            t->etc_s = told[at].etc_s;
+            t->etc_count = told[at].etc_count;
+        }
+    return OK;
+}
+
+/* Rounds count what is left in reference seconds. */
+static void ignore_models(struct workflow_call *call)
+{
+    size_t total, first = 0, count = count_models(call, &total, &first);
+
+    if (count)
+        workflow_call_warn(
+            call,
+            "ignored: model of %zu task%s (first %s/model): a round counts "
+            "in reference seconds",
+            count, count == 1 ? "" : "s", task_pointer(call, first, call->rq->arena));
+}
+
 void workflow_call_ignores_amounts(struct workflow_call *call)
 {
     size_t count = 0, workflow = 0, task = 0;
     char path[64];
 
     decision_ignore_amounts(call->rq, call->in.snapshot);
+    ignore_models(call);
     for (size_t w = call->in.workflow_count; w-- > 0;)
         for (size_t i = call->in.workflows[w].task_count; i-- > 0;) {
             if (!workflow_task_asks(&call->in.workflows[w].tasks[i]))

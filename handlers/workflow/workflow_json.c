@@ -64,7 +64,8 @@ const struct json_object workflow_sample_json = {
 #define INSTANT(T, m, flag, text) \
     JSON_NUMBER(T, m, -JSON_LARGEST, JSON_LARGEST, NAN, flag, text)
 
-static const struct json_field task_rows[] = {WORKFLOW_TASK_ROWS, {0}};
+static const struct json_field task_rows[] = {
+    WORKFLOW_TASK_ROWS, JOB_MODEL_ROW(struct workflow_task), {0}};
 const struct json_object workflow_task_json = {
     "WorkflowTask", "A task of a workflow, and what it has done so far",
     sizeof(struct workflow_task), task_rows};

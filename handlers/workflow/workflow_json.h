@@ -9,6 +9,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
+#include "handlers/placement/run_times.h"
 #include "handlers/workflow/workflow_import.h"
 
 enum {
@@ -216,6 +217,12 @@ struct workflow_call {
  * noted, all of them; not OK: nothing can be decided. Call decision_begin() first. */
 enum error_code workflow_call_begin(struct workflow_call *call, struct request *rq,
                                     const struct workflow_body *body);
+
+/* Asks the models of tasks for their run times, and gives these to the tasks; *times: as
+ * run_times_resolve(), of all tasks one after the other. For decisions that plan all
+ * tasks to their end. */
+enum error_code workflow_call_models(struct workflow_call *call,
+                                     struct run_times **times);
 
 /* The decision runs tasks on slots: says what of amounts it does not look at. */
 void workflow_call_ignores_amounts(struct workflow_call *call);

@@ -192,8 +192,7 @@ static enum error_code look_up(struct workflow_call *call, struct looked_up *out
 
 /* ---- into the tasks ---- */
 
-/* Copies of the lists of tasks, to be changed. */
-static void copy_tasks(struct workflow_call *call)
+void workflow_copy_tasks(struct workflow_call *call)
 {
     struct arena *a = call->rq->arena;
     size_t count = call->in.workflow_count;
@@ -236,7 +235,7 @@ static void put_reports(struct workflow_call *call, const struct looked_up *l)
 
     if (l->task_count == 0)
         return;
-    copy_tasks(call);
+    workflow_copy_tasks(call);
     for (size_t k = 0; k < l->task_count; k++) {
         const struct task_reports *r = &l->tasks[k];
         struct workflow_task *t;
@@ -257,7 +256,7 @@ static void take_away(struct workflow_call *call)
     struct task_place at = {0};
     size_t total = task_total(call);
 
-    copy_tasks(call);
+    workflow_copy_tasks(call);
     for (size_t i = 0; i < total; i++) {
         struct workflow_task *t = task_at(call, i, &at);
 

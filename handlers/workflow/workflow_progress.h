@@ -15,6 +15,9 @@ enum workflow_progress {
 
 enum { WORKFLOW_PROGRESS_TASKS_MAX = 10000, WORKFLOW_PROGRESS_SAMPLES_MAX = 100 };
 
+/* Makes copies of the lists of tasks of call->in, which may be changed. */
+void workflow_copy_tasks(struct workflow_call *call);
+
 /* Gives every running task of call->in that says nothing of its progress the latest
  * reports that are stored of a task of its id; with "ignore" takes what they say away.
  * Without a database nothing is stored; one that is away costs a warning. What was looked

@@ -109,6 +109,7 @@ static const struct json_field placement_rows[] = {
     JSON_TEXT(T, remaining_source, JSON_OPTIONAL,
               "Of a running one, what its finish_s follows from: finish_s, progress, "
               "stored progress, work, elapsed, estimate or guess"),
+    RUN_TIME_BASIS_ROWS(T),
     {0},
 };
 #undef T
@@ -193,6 +194,7 @@ static const struct json_field schedule_rows[] = {
      .flags = JSON_OPTIONAL},
     JSON_OBJECT(T, import, const struct workflow_import *, &workflow_import_json,
                 JSON_POINTER | JSON_OPTIONAL, "What was read from another tool's file"),
+    RUN_TIMES_ROW(T),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -384,8 +386,38 @@ static enum error_code reserve_tables(const struct workflow_call *call)
     return cells > HEADS_MOST ? OK : request_reserve(call->rq, CELL_BYTES * cells);
 }
 
+/* Where the times of tasks come from that models have told. */
+static void tell_times(const struct workflow_call *call, const struct run_times *times,
+                       struct workflow_schedule_answer *out)
+{
+    struct request *rq = call->rq;
+    struct run_time_teller *teller =
+        run_time_teller_create(rq, times, call->in.snapshot, NULL, 0, false);
+    struct workflow_placement *rows;
+
+    run_times_warn(rq, times, &out->decision);
+    if (!teller)
+        return;
+    rows = NEW(rq->arena, struct workflow_placement, out->plan.schedule_count);
+    for (size_t i = 0; i < out->plan.schedule_count; i++) {
+        struct workflow_placement *p = &rows[i];
+
+        *p = out->plan.schedule[i];
+        budget_step(&rq->finish, p->resource_id_count + 1);
+        if (p->status == WORKFLOW_DONE || !p->resource_id)
+            continue;
+        run_time_tell(teller, p->task,
+                      p->resource_id_count ? p->resource_ids : &p->resource_id,
+                      p->resource_id_count ? p->resource_id_count : 1, &p->run_time_basis,
+                      &p->run_time_index);
+    }
+    out->plan.schedule = rows;
+    out->run_times = run_time_list(teller, &out->run_time_count);
+}
+
 static enum error_code schedule(const struct workflow_call *call,
                                 const struct choice *choice,
+                                const struct run_times *times,
                                 struct workflow_schedule_answer *out)
 {
     struct request *rq = call->rq;
@@ -396,6 +428,7 @@ static enum error_code schedule(const struct workflow_call *call,
         decision_check_failed(rq);
     workflow_call_warnings(call, out->plan.warnings, out->plan.warning_count,
                            &out->decision);
+    tell_times(call, times, out);
     TRY(workflow_unplaced_answer(call, out->plan.unplaced, out->plan.unplaced_count,
                                  &out->unplaced, &out->unplaced_count));
     out->import = call->import;
@@ -430,6 +463,7 @@ enum error_code post_workflow_schedules(struct request *rq, const void *in, void
     struct decision_answer decision = {0};
     struct workflow_round_answer *round;
     struct workflow_call call;
+    struct run_times *times = NULL;
     struct choice choice;
     void *answer;
 
@@ -439,11 +473,13 @@ enum error_code post_workflow_schedules(struct request *rq, const void *in, void
     settle_auto(body, &call, &choice);
     if (!choice.policy)
         workflow_call_ignores_amounts(&call);
+    else
+        TRY(workflow_call_models(&call, &times));
     TRY(reserve_tables(&call));
     answer = new_answer(out, choice.policy ? WORKFLOW_SCHEDULE : WORKFLOW_ROUND,
                         &decision, rq->arena);
     if (choice.policy) {
-        TRY(schedule(&call, &choice, answer));
+        TRY(schedule(&call, &choice, times, answer));
         TRY(picture_graph(rq, &call.in,
                           &((struct workflow_schedule_answer *)answer)->plan));
         return picture_answer(rq, out);

@@ -25,6 +25,8 @@ struct workflow_schedule_answer {
     const struct workflow_unplaced_answer *unplaced;
     size_t unplaced_count;
     const struct workflow_import *import; /* NULL: no file was given */
+    const struct run_time_basis *run_times;
+    size_t run_time_count;
 };
 extern const struct json_object workflow_schedule_answer_json;
 
