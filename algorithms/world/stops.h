@@ -5,8 +5,7 @@
  * jobs that start instead hold what they need.
  *
  * A stopped job's end stays what it was for those that wait for it.
- *
- * Source: world-model.md 7.3; the order is ours.
+ * The order is ours.
  */
 #ifndef GRIDPLAN_WORLD_STOPS_H
 #define GRIDPLAN_WORLD_STOPS_H
