@@ -83,6 +83,8 @@ static size_t room(const struct cluster_state *s, const struct cluster_row *row,
         units = usable(s, row, node, free, k);
         if (units < row->need[k])
             return 0;
+        if (k == CLUSTER_MEMORY && s->of->jobs[row->job].memory_per_node)
+            continue;
         if (units / row->need[k] < (int64_t)most)
             most = (size_t)(units / row->need[k]);
     }

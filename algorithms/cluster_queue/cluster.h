@@ -130,7 +130,8 @@ struct cluster_job {
     double number, task;     /* of its id and array; NAN: its id has no number, no task */
     struct cluster_owner of; /* partition: NONE, see rows */
     size_t nodes, nodes_max;
-    size_t tasks; /* > 0: any number of nodes, the amounts are of one task */
+    size_t tasks;         /* > 0: any number of nodes, the amounts are of one task */
+    bool memory_per_node; /* but the memory is of each node */
     const struct cluster_take *shared;
     size_t shared_count;
     bool exclusive, exclusive_user;

@@ -13,6 +13,8 @@ void cluster_need_on(const struct cluster *c, const struct cluster_row *row, siz
 
     for (size_t k = 0; k < c->amount_count; k++)
         need[k] = row->need[k] * (int64_t)tasks;
+    if (c->jobs[row->job].memory_per_node)
+        need[CLUSTER_MEMORY] = row->need[CLUSTER_MEMORY];
     need[CLUSTER_CPUS] = (need[CLUSTER_CPUS] + core - 1) / core * core;
     if (!c->settings.memory_counts)
         need[CLUSTER_MEMORY] = 0;

@@ -190,6 +190,7 @@ static const int64_t *need_of(struct cluster_bound *b, size_t i, ptrdiff_t parti
         memory = p->memory_per_node_default_bytes;
     else if (memory <= 0 && p && !isnan(p->memory_per_cpu_default_bytes))
         memory = p->memory_per_cpu_default_bytes * cpus;
+    job->memory_per_node = job->tasks > 0 && w->of.memory_bytes > 0;
     /* More memory than a cpu may have: more cpus. */
     if (p && p->memory_per_cpu_max_bytes > 0 &&
         memory > p->memory_per_cpu_max_bytes * cpus)
@@ -252,6 +253,7 @@ static void add_rows(struct cluster_bound *b, size_t i, size_t first, size_t cou
         for (size_t t = 0; t < count; t++) {
             b->jobs[first + t].shared = b->jobs[first].shared;
             b->jobs[first + t].shared_count = b->jobs[first].shared_count;
+            b->jobs[first + t].memory_per_node = b->jobs[first].memory_per_node;
             add_row(b, (struct cluster_row){first + t, (size_t)at, need, limit_s, 0});
         }
     }

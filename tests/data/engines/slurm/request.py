@@ -7,6 +7,7 @@
       planned    the plans of that pass, in order; an array's tasks by its id
       tested     jobs that it tested, in order
       priorities what sprio showed; fair_shares: what sshare showed
+    and for recordings to their end requests/NAME.replay.json: what was submitted when, and what became of it.
 """
 import json
 import re
@@ -260,6 +261,85 @@ def make(folder):
             "priorities": priorities, "fair_shares": shares}
 
 
+def submitted(x):
+    """A job of scenario.json, for a replay."""
+    args, job = x["args"], {"user": x["user"], "account_id": "physics" if x["user"] in ("user1", "user2") else "biology"}
+    options = {}
+    k = 0
+    while k < len(args):
+        name, _, value = args[k].partition("=")
+        if len(name) == 2 and not value and k + 1 < len(args):
+            k += 1
+            value = args[k]
+        options[name.lstrip("-")] = value
+        k += 1
+    nodes, tasks = int(options.get("N", 0)), int(options.get("n", 0))
+    if nodes:
+        job["nodes"] = nodes
+        job["cpus"] = int(options.get("ntasks-per-node", 0)) or -(-(tasks or nodes) // nodes)
+    elif tasks > 1:
+        job["tasks"] = tasks
+    job["partition_ids"] = [options.get("p", "batch")]
+    job["time_limit_s"] = 60 * int(options["t"])
+    job["qos_id"] = options.get("qos", "normal")
+    job["nice"] = int(options.get("nice", 0))
+    if "mem" in options:
+        job["memory_bytes"] = int(options["mem"]) * MIB
+    needs = licences(options.get("L", ""))
+    if "gres" in options:
+        needs["gpus"] = int(options["gres"].split(":")[1])
+    if needs:
+        job["needs"] = needs
+    if "C" in options:
+        job["features"] = options["C"]
+    if "exclusive" in options:
+        job["exclusive"] = True
+    made = {"at_s": x["at_s"], "run_s": x["run_s"], "held": "hold" in options, "job": job}
+    if "begin" in options:
+        made["begin_s"] = int(options["begin"].split("+")[1])
+    if "dependency" in options:
+        kind, _, made["after"] = options["dependency"].partition(":")
+        made["kind"] = {"afterok": "ok", "afterany": "any"}[kind]
+    text, _, most = options.get("array", "").partition("%")
+    made["tasks"] = [{"array": {"id": x["job_id"], "task_ids": str(i), "running_max": int(most)}, "id": f"{x['job_id']}_{i}"}
+                     for i in tasks_of(text)] or [{"id": x["job_id"]}]
+    return made
+
+
+def tasks_of(text):
+    return tasks(text) if text else []
+
+
+def replay(folder):
+    truth = json.loads((folder / "truth.json").read_text())
+    scenario = json.loads((folder / "scenario.json").read_text())
+    cluster = cluster_of(folder)
+    add_accounts(folder, cluster, {})
+    for x in cluster["accounts"]:
+        x["usage_s"] = 0
+    first = re.search(r"\[(\S+)\] sched/backfill: _attempt_backfill: beginning", next(
+        line for line in (folder / "ctld.log").read_text().split("\n") if "beginning" in line and datetime.fromisoformat(
+            re.match(r"\[(\S+)\]", line)[1]).replace(tzinfo=timezone.utc).timestamp() >= scenario["base_s"]))[1]
+    made = {"base_s": scenario["base_s"], "first_pass_s": datetime.fromisoformat(first).replace(tzinfo=timezone.utc).timestamp(),
+            "cluster": cluster, "submissions": [], "releases": [], "reservations": [], "actual": []}
+    for x in scenario["log"]:
+        if "args" in x:
+            made["submissions"].append(submitted(x))
+        elif "release" in x["command"]:
+            made["releases"].append({"at_s": x["at_s"], "job": x["command"][2]})
+        else:
+            words = dict(w.partition("=")[::2] for w in x["command"])
+            start_s = datetime.fromisoformat(words["starttime"]).replace(tzinfo=timezone.utc).timestamp()
+            made["reservations"].append({"id": words["reservationname"], "start_s": start_s, "end_s": start_s + 60 * int(words["duration"]),
+                                         "resource_ids": words["nodes"].split(","), "users_allowed": ["root"]})
+    made["actual"] = [{k: a[k] for k in ("job", "submit_s", "start_s", "end_s", "priority_at_start", "state")}
+                      for a in truth["actual"]]
+    return made
+
+
 for name in sys.argv[1:]:
+    if (Path(name).name).startswith("live"):
+        out = Path(__file__).parent / "requests" / (Path(name).name + ".replay.json")
+        out.write_text(json.dumps(replay(Path(name)), separators=(",", ":")) + "\n")
     out = Path(__file__).parent / "requests" / (Path(name).name + ".json")
     out.write_text(json.dumps(make(Path(name)), separators=(",", ":")) + "\n")
