@@ -404,3 +404,330 @@ TEST_CASE("amounts of a job by its tasks, cpus and defaults", "[api][cluster]")
     CHECK(cpus(R"({"id": "1", "cpus": 8, "memory_bytes": 8000})") == "8");
     CHECK(cpus(R"({"id": "1", "cpus": 3})") == "3");
 }
+
+namespace
+{
+
+// Four nodes of 4 cpus, of which n1 to n3 are taken until 1000, 2000, 3000.
+json settings_body(const char *settings)
+{
+    json body = json::parse(R"({"now_s": 0, "cluster": {"resources": [
+        {"id": "n1", "cpus": 4, "sockets": 2, "cores_per_socket": 2}, {"id": "n2", "cpus": 4},
+        {"id": "n3", "cpus": 4}, {"id": "n4", "cpus": 4}],
+        "partitions": [{"id": "p", "default": true, "resource_ids": ["n1", "n2", "n3", "n4"]},
+                       {"id": "q", "resource_ids": ["n4"]}],
+        "running": [{"id": "a", "resource_ids": ["n1"], "cpus": 4, "expected_end_s": 1000},
+                    {"id": "b", "resource_ids": ["n2"], "cpus": 4, "expected_end_s": 1020},
+                    {"id": "c", "resource_ids": ["n3"], "cpus": 4, "expected_end_s": 3000}]
+        }, "jobs": []})");
+    body["algorithm"] = "slurm_backfill";
+    body["options"] = json::parse(settings);
+    for (int i = 1; i <= 4; i++) {
+        json job = json::parse(R"({"cpus": 4, "time_limit_s": 600, "user": "u"})");
+        job["id"] = std::to_string(i);
+        body["jobs"].push_back(job);
+    }
+    return body;
+}
+
+// "starts", "1000", "-": without a plan; for jobs 1 to 4.
+std::string starts(const json &body)
+{
+    std::string text;
+    json answer = decide(body);
+    std::map<std::string, std::string> told;
+    for (const auto &row : answer["starts"])
+        told[row["job_id"].get<std::string>()] = "starts";
+    for (const auto &row : answer["waiting"])
+        told[row["job_id"].get<std::string>()] =
+            row["estimated_start_s"].is_null() ? "-" : row["estimated_start_s"].dump();
+    for (auto &[id, what] : told)
+        text += what + " ";
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("each setting of slurm_backfill does what it says", "[api][cluster]")
+{
+    struct {
+        const char *settings, *want;
+    } cases[] = {
+        {"{}", "starts 600 1020 1020 "},
+        {R"({"bf_end_grouping": false})", "starts 600 1000 1020 "},
+        {R"({"bf_interval_s": -1})", "starts - - - "},
+        {R"({"bf_max_job_test": 2})", "starts 600 1020 - "},
+        {R"({"bf_max_job_user": 1})", "starts 600 - - "},
+        {R"({"bf_max_job_user_part": 1})", "starts 600 - - "},
+        {R"({"bf_max_job_part": 2})", "starts 600 1020 - "},
+        {R"({"bf_window_s": 900})", "starts 600 - - "},
+        {R"({"bf_resolution_s": 300})", "starts 600 1020 1020 "},
+        {R"({"bf_window_linear_s": 5})", "starts 600 1020 1020 "},
+        {R"({"sched_max_job_start": 1})", "starts 600 1020 1020 "},
+        {R"({"partition_job_depth": 1})", "starts 600 1020 1020 "},
+        {R"({"bf_max_job_array_resv": 0})", "starts 600 1020 1020 "},
+        {R"({"strict_reservations": true})", "starts 600 1020 1020 "},
+        // Without effect on the present.
+        {R"({"sched_interval_s": 5, "sched_min_interval_s": 2, "default_queue_depth": 1,
+             "defer": true, "kill_wait_s": 5, "over_time_limit_s": 60,
+             "requeue_delay_s": 5, "bf_running_job_reserve": true,
+             "preempt_exempt_s": 7})",
+         "starts 600 1020 1020 "},
+    };
+    for (const auto &c : cases) {
+        INFO(c.settings);
+        CHECK(starts(settings_body(c.settings)) == c.want);
+        json body = settings_body("{}");
+        body["cluster"]["policy_settings"] = json::parse(c.settings);
+        CHECK(starts(body) == c.want);
+    }
+}
+
+TEST_CASE("settings that need accounts, arrays, limits or reservations", "[api][cluster]")
+{
+    json body = settings_body(R"({"bf_max_job_assoc": 1})");
+    body["cluster"]["accounts"] = json::parse(R"([{"id": "a"}])");
+    for (int i = 0; i < 4; i++)
+        body["jobs"][i]["account_id"] = "a";
+    CHECK(starts(body) == "starts 600 - - ");
+
+    body = settings_body(R"({"bf_max_job_array_resv": 1})");
+    body["jobs"] = json::parse(
+        R"([{"id": "0", "array": {"id": "0", "task_ids": "1-4"}, "cpus": 4,
+             "time_limit_s": 600}])");
+    CHECK(starts(body) == "starts 600 - - ");
+
+    // A limit passes the row over, or closes its partition.
+    body = settings_body(R"({"assoc_limit_stop": false, "bf_interval_s": -1})");
+    body["cluster"]["accounts"] =
+        json::parse(R"([{"id": "a", "user_id": "u", "limits": {"wall_s_max": 500}}])");
+    body["jobs"][1]["user"] = "v";
+    CHECK(starts(body) == "- starts - - ");
+    body["options"]["assoc_limit_stop"] = true;
+    CHECK(starts(body) == "- - - - ");
+
+    // Job 1 starts by backfill when the main loop may start nobody... and that once.
+    body = settings_body(R"({"bf_max_job_start": 1})");
+    body["cluster"]["running"] = json::array();
+    body["jobs"][0]["nodes"] = 5; // can never run, and closes nothing
+    body["jobs"][1]["partition_ids"] = json::parse(R"(["q"])");
+    CHECK(starts(body) == "starts starts starts ");
+
+    // On n1, which is reserved from 1200 on, job 1 would end behind 1200.
+    body = settings_body("{}");
+    body["cluster"]["reservations"] = json::parse(
+        R"([{"id": "r", "start_s": 1200, "end_s": 5000, "accounts_allowed": [],
+             "resource_ids": ["n1"]}])");
+    body["jobs"] = json::array({body["jobs"][0]});
+    body["jobs"][0]["resource_ids_required"] = json::parse(R"(["n1"])");
+    CHECK(starts(body) == "1020 "); // as Slurm plans
+    body["options"]["strict_reservations"] = true;
+    CHECK(starts(body) == "5041 ");
+    body["jobs"][0].erase("resource_ids_required");
+    body["jobs"][0]["resource_ids_excluded"] = json::parse(R"(["n1", "n4"])");
+    CHECK(starts(body) == "1020 ");
+}
+
+TEST_CASE("limits by name, and rights of partitions", "[api][cluster]")
+{
+    struct {
+        const char *limits, *name;
+    } cases[] = {
+        {R"({"jobs_running_max": 1})", "jobs_running_max"},
+        {R"({"jobs_running_per_user_max": 1})", "jobs_running_per_user_max"},
+        {R"({"jobs_running_per_account_max": 1})", "jobs_running_per_account_max"},
+        {R"({"wall_s_max": 599})", "wall_s_max"},
+        {R"({"group": {"jobs_running": 1}})", "group"},
+        {R"({"group": {"cpus": 5}})", "group"},
+        {R"({"group": {"nodes": 1}})", "group"},
+        {R"({"group": {"cpu_s_running": 6399}})", "group"},
+        {R"({"group": {"cpu_s": 6399}})", "group"},
+        {R"({"per_job": {"cpus": 3}})", "per_job"},
+        {R"({"per_user": {"cpus": 7}})", "per_user"},
+        {R"({"per_node": {"cpus": 3}})", "per_node"},
+        {R"({"jobs_submitted_max": 1})", ""},
+    };
+    for (const auto &c : cases)
+        for (const char *scope : {"qos", "partition_qos", "account", "partition"}) {
+            json body = settings_body("{}");
+            json &cluster = body["cluster"];
+            cluster["accounts"] = json::parse(R"([{"id": "a"}])");
+            cluster["qos"] =
+                json::parse(R"([{"id": "x", "usage_factor": 2}, {"id": "y"}])");
+            // One job runs for each scope.
+            cluster["running"] = json::parse(
+                R"([{"id": "r", "resource_ids": ["n1"], "cpus": 4, "user": "u",
+                     "account_id": "a", "qos_id": "x", "partition_id": "p",
+                     "expected_end_s": 1000, "exclusive_user": true}])");
+            cluster["partitions"][0]["qos_id"] = "y";
+            if (scope == std::string("qos"))
+                cluster["qos"][0]["limits"] = json::parse(c.limits);
+            else if (scope == std::string("partition_qos"))
+                cluster["qos"][1]["limits"] = json::parse(c.limits);
+            else if (scope == std::string("account"))
+                cluster["accounts"][0]["limits"] = json::parse(c.limits);
+            else
+                cluster["partitions"][0]["limits"] = json::parse(c.limits);
+            body["jobs"] = json::array({body["jobs"][0]});
+            body["jobs"][0].merge_patch(
+                json::parse(R"({"account_id": "a", "qos_id": "x"})"));
+            json answer = decide(body);
+            INFO(c.limits << " " << scope << " " << answer.dump(1));
+            if (!*c.name) {
+                CHECK(answer["starts"].size() == 1);
+                continue;
+            }
+            REQUIRE(answer["waiting"].size() == 1);
+            CHECK(answer["waiting"][0]["reason"] == "limit");
+            CHECK(answer["waiting"][0]["limit"]["scope"] == scope);
+            CHECK(answer["waiting"][0]["limit"]["name"] == c.name);
+        }
+
+    struct {
+        const char *partition, *job, *want;
+    } rights[] = {
+        {R"({"accounts_allowed": ["a"]})", R"({"account_id": "b"})", "unplaced"},
+        {R"({"accounts_allowed": ["a"]})", R"({"account_id": "aa"})", "starts"},
+        {R"({"accounts_denied": ["a"]})", R"({"account_id": "aa"})", "unplaced"},
+        {R"({"accounts_denied": ["a"]})", R"({"account_id": "b"})", "starts"},
+        {R"({"qos_allowed": ["x"]})", R"({"qos_id": "x"})", "starts"},
+        {R"({"qos_allowed": ["x"]})", "{}", "unplaced"},
+        {R"({"nodes_per_job_min": 2})", "{}", "unplaced"},
+        {R"({"cpus_per_node_max": 3})", "{}", "unplaced"},
+        {R"({"time_limit_max_s": 500})", "{}", "unplaced"},
+        {R"({"time_limit_default_s": 100, "time_limit_max_s": 500})",
+         R"({"time_limit_s": null})", "starts"},
+        {R"({"memory_per_node_default_bytes": 1000})", "{}", "unplaced"},
+        {R"({"memory_per_node_default_bytes": 1000})", R"({"memory_bytes": 10})",
+         "starts"},
+        {"{}", R"({"cpus": 2, "memory_per_cpu_bytes": 300})", "unplaced"},
+        {"{}", R"({"cpus": 1, "memory_per_cpu_bytes": 300})", "starts"},
+        {R"({"state": "inactive"})", "{}", "partition_down"},
+        {R"({"sharing": "exclusive"})", R"({"cpus": 1})", "starts"},
+    };
+    for (const auto &c : rights) {
+        json body = settings_body("{}");
+        for (int i = 0; i < 4; i++)
+            body["cluster"]["resources"][i]["memory_bytes"] = 500;
+        body["cluster"]["accounts"] =
+            json::parse(R"([{"id": "a"}, {"id": "aa", "parent_id": "a"}, {"id": "b"}])");
+        body["cluster"]["qos"] = json::parse(R"([{"id": "x"}])");
+        body["cluster"]["partitions"][0].merge_patch(json::parse(c.partition));
+        body["jobs"] = json::array({body["jobs"][0]});
+        body["jobs"][0].merge_patch(json::parse(c.job));
+        INFO(c.partition << " " << c.job);
+        CHECK(outcomes(body)["1"].substr(0, strlen(c.want)) == c.want);
+    }
+}
+
+TEST_CASE("jobs that share, depend and stretch", "[api][cluster]")
+{
+    json body = settings_body("{}");
+    body["cluster"]["running"] = json::parse(
+        R"([{"id": "a", "resource_ids": ["n1"], "cpus": 1, "user": "v",
+             "exclusive_user": true, "name": "lone", "expected_end_s": 1000}])");
+    auto one = [&](const char *job) {
+        body["jobs"] = json::array({json::parse(job)});
+        json answer = decide(body);
+        if (answer["unplaced"].size())
+            return "unplaced " +
+                   answer["unplaced"][0]["reasons"][0]["reason"].get<std::string>();
+        if (!answer["starts"].size())
+            return answer["waiting"][0]["slurm_reason"].get<std::string>();
+        return answer["starts"][0]["resource_ids"].dump();
+    };
+    CHECK(one(R"({"id": "1", "user": "u"})") == R"(["n2"])");
+    CHECK(one(R"({"id": "1", "user": "v"})") == R"(["n1"])");
+    CHECK(one(R"({"id": "1", "nodes": 2, "nodes_max": 3})") == R"(["n2","n3","n4"])");
+    CHECK(one(R"({"id": "1", "nodes": 3, "nodes_max": 9, "exclusive_user": true})") ==
+          R"(["n2","n3","n4"])");
+    CHECK(one(R"({"id": "1", "user": "v", "name": "lone", "singleton": true})") ==
+          "Dependency");
+    CHECK(one(R"({"id": "1", "user": "u", "name": "lone", "singleton": true})") ==
+          R"(["n2"])");
+    CHECK(one(R"({"id": "1", "held": true, "held_by": "admin"})") == "JobHeldAdmin");
+    CHECK(one(R"({"id": "1", "site_factor": 5, "requeue": false, "comment": "c"})") ==
+          R"(["n2"])");
+    body["finished_jobs"] =
+        json::parse(R"([{"id": "x", "ok": false}, {"id": "y", "ok": true}])");
+    CHECK(one(R"({"id": "1", "after": ["x"]})") == "unplaced dependency_never");
+    CHECK(one(R"({"id": "1", "after": ["x"], "kill_on_invalid_dependency": false})") ==
+          "DependencyNeverSatisfied");
+    CHECK(one(R"({"id": "1", "after": [{"job_id": "x", "kind": "notok"}]})") ==
+          R"(["n2"])");
+    CHECK(one(R"({"id": "1", "after": [{"job_id": "y", "kind": "notok"}]})") ==
+          "unplaced dependency_never");
+    CHECK(one(R"({"id": "1", "after": ["a", "y"]})") == "Dependency");
+    CHECK(one(R"({"id": "1", "after": ["a", "y"], "after_mode": "any"})") == R"(["n2"])");
+    CHECK(one(R"({"id": "1", "after": [{"job_id": "a", "kind": "start"}]})") ==
+          R"(["n2"])");
+    CHECK(one(R"({"id": "1", "after": [{"job_id": "a", "kind": "start",
+                                        "delay_s": 60}]})") == "Dependency");
+    CHECK(one(R"({"id": "1", "nodes": 4, "time_limit_s": 7200, "time_limit_min_s": 60,
+                  "cpus": 4})") == "Resources");
+    // Two jobs on one cpu, where a partition lets them.
+    body["cluster"]["partitions"][1].merge_patch(
+        json::parse(R"({"sharing": "force", "shared_jobs_max": 2,
+                        "preemptible_by_tier": false})"));
+    body["cluster"]["running"] = json::parse(
+        R"([{"id": "a", "resource_ids": ["n4"], "cpus": 4, "expected_end_s": 1000}])");
+    CHECK(one(R"({"id": "1", "cpus": 4, "partition_ids": ["q"]})") == R"(["n4"])");
+    CHECK(one(R"({"id": "1", "cpus": 8, "partition_ids": ["q"]})") ==
+          "unplaced requirement");
+}
+
+TEST_CASE("how priorities are reckoned can be said", "[api][cluster]")
+{
+    auto of = [](const char *priority) {
+        json body = settings_body("{}");
+        body["now_s"] = 1000;
+        body["cluster"]["policy_settings"]["priority"] = json::parse(priority);
+        for (int i = 0; i < 4; i++) {
+            body["jobs"][i]["submit_s"] = 0;
+            body["jobs"][i]["eligible_s"] = 500;
+            body["jobs"][i]["nodes"] = 4;
+        }
+        return decide(body)["waiting"][0]["priority"].get<double>();
+    };
+    CHECK(of(R"({"weight_age": 1000, "max_age_s": 2000})") == 250);
+    CHECK(of(R"({"weight_age": 1000, "max_age_s": 2000, "accrue_always": true})") == 500);
+    CHECK(of(R"({"weight_job_size": 100})") == 100);
+    CHECK(of(R"({"weight_job_size": 100, "favor_small": true})") == 1);
+    CHECK(of(R"({"weight_job_size": 1000, "small_relative_to_time": true})") == 100);
+    CHECK(of(R"({"weight_tres": {"nodes": 40, "cpus": 2}})") == 42);
+    CHECK(of(R"({"type": "basic"})") == 4);
+    CHECK(of(R"({"weight_assoc": 100, "calc_period_s": 60, "decay_half_life_s": 100,
+                 "damping": 2, "fair_share": "classic"})") == 1);
+}
+
+TEST_CASE("what is stopped for others is told", "[api][cluster]")
+{
+    json body = settings_body("{}");
+    body["cluster"]["qos"] = json::parse(
+        R"([{"id": "low", "grace_s": 30}, {"id": "high", "preempts": ["low"]}])");
+    body["cluster"]["running"][0]["qos_id"] = "low";
+    body["cluster"]["running"][0]["elapsed_s"] = 40;
+    for (int i = 0; i < 4; i++)
+        body["jobs"][i]["qos_id"] = "high";
+    body["cluster"]["policy_settings"] =
+        json::parse(R"({"preempt_type": "qos", "preempt_mode": "requeue"})");
+    json answer = decide(body);
+    REQUIRE(answer["preemptions"].size() == 1);
+    json told = answer["preemptions"][0];
+    CHECK(told["job_id"] == "2");
+    CHECK(told["stop"][0] == "a");
+    CHECK(told["resource_ids"][0] == "n1");
+    CHECK(told["mode"] == "requeue");
+    CHECK(told["lost_s"] == 40);
+    CHECK(told["grace_s"] == 30);
+    body["cluster"]["policy_settings"]["preempt_mode"] = "off";
+    CHECK(!decide(body).contains("preemptions"));
+    // By tiers.
+    body["cluster"]["policy_settings"] =
+        json::parse(R"({"preempt_type": "partition_prio", "preempt_mode": "cancel"})");
+    body["cluster"]["running"][0]["partition_id"] = "q";
+    body["cluster"]["partitions"][0]["priority_tier"] = 5;
+    CHECK(decide(body)["preemptions"][0]["mode"] == "cancel");
+    body["cluster"]["partitions"][1]["preemptible_by_tier"] = false;
+    CHECK(!decide(body).contains("preemptions"));
+}

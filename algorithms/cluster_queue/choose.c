@@ -67,6 +67,7 @@ static int64_t usable(const struct cluster_state *s, const struct cluster_row *r
         return units;
     if (p->sharing == CLUSTER_SHARES_MANY && capacity < CLUSTER_ENDLESS / 1000000)
         units += (int64_t)((p->shared_jobs_max - 1) * (double)capacity);
+    units = units < capacity ? units : capacity;
     units -= units > 0 ? units % c->nodes[node].core_units : 0;
     return units < p->cpus_per_node_max ? units : p->cpus_per_node_max;
 }
