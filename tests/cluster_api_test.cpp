@@ -731,3 +731,42 @@ TEST_CASE("what is stopped for others is told", "[api][cluster]")
     body["cluster"]["partitions"][1]["preemptible_by_tier"] = false;
     CHECK(!decide(body).contains("preemptions"));
 }
+
+TEST_CASE("a time limit cuts the plans; those made are told", "[api][cluster]")
+{
+    json body =
+        json::parse(R"({"algorithm": "slurm_backfill", "cluster": {"resources": []},
+        "jobs": [], "options": {"bf_max_job_test": 1000000, "bf_window_s": 2592000}})");
+    for (int i = 0; i < 300; i++)
+        body["cluster"]["resources"].push_back(
+            {{"id", "n" + std::to_string(i)}, {"cpus", 8}});
+    for (int i = 0; i < 2500; i++)
+        body["jobs"].push_back({{"id", std::to_string(i)},
+                                {"nodes", 1 + i * 7 % 40},
+                                {"cpus", 1 + i % 8},
+                                {"time_limit_s", 600 + i * 37 % 7200}});
+    body["time_limit_s"] = 0.05;
+    json answer = decide(body);
+    CHECK(answer["status"] == "cut");
+    CHECK(answer["starts"].size() + answer["waiting"].size() == 2500);
+    CHECK(answer["starts"].size() > 0);
+    CHECK(answer["waiting"].back()["reason"] == "time_limit");
+    CHECK(answer["timings"]["decide_s"].get<double>() < 2);
+    body.erase("time_limit_s");
+    body["jobs"].erase(size_t{400});
+    answer = decide(body);
+    CHECK(answer["status"] == "feasible");
+    for (const auto &row : answer["waiting"])
+        CHECK(row["reason"] != "time_limit");
+}
+
+TEST_CASE("the example has a chart", "[api][cluster]")
+{
+    std::ifstream in(GRIDPLAN_SOURCE_DIR "/openapi/examples/queue-slurm_backfill.json");
+    json body = json::parse(in);
+    api a;
+    api_reply r =
+        a.call("POST", "/v1/queue-orders", body.dump(), {{"accept", "image/svg+xml"}});
+    CHECK(r.status == 200);
+    CHECK(r.body.substr(0, 200).find("<svg") != std::string::npos);
+}

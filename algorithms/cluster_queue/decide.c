@@ -269,7 +269,9 @@ void cluster_screen(struct cluster_pass *p)
     for (size_t i = 0; i < p->of->row_count; i++) {
         struct cluster_verdict *v = &p->out->verdicts[i];
 
-        screen_row(&x, i, p->out->verdicts);
+        p->out->is_cut |= budget_step(p->of->budget, 1);
+        if (!p->out->is_cut)
+            screen_row(&x, i, p->out->verdicts);
         v->start_s = v->until_s = (double)NAN;
         v->limit_s = p->of->rows[i].limit_s;
         v->behind = v->reservation = CLUSTER_NONE;
@@ -367,7 +369,7 @@ void cluster_main_loop(struct cluster_pass *p)
         size_t row = p->out->order[i], partition = c->rows[row].partition;
         const struct cluster_verdict *v = &p->out->verdicts[row];
 
-        if (budget_step(c->budget, 1)) {
+        if (budget_step(c->budget, 1) || p->out->is_cut) {
             p->out->is_cut = true;
             return;
         }

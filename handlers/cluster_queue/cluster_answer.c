@@ -485,6 +485,16 @@ static enum decision_status status_of(const struct telling *t)
                                                            : DECISION_OPTIMAL;
 }
 
+/* Bytes of the sets of nodes of the intervals ahead, and of rows and nodes. */
+static double bytes_of(const struct cluster *c)
+{
+    double tests = fmin(c->settings.bf_max_job_test, (double)c->row_count);
+    double sets = 2 * tests * (double)cluster_words(c->node_count) * sizeof(uint64_t);
+
+    return sets + (double)c->row_count * (sizeof(struct cluster_verdict) + 512) +
+           3.0 * (double)c->node_count * (double)c->amount_count * sizeof(int64_t);
+}
+
 enum error_code queue_orders_cluster(struct request *rq,
                                      const struct queue_orders_request *body,
                                      struct queue_orders_answer *answer)
@@ -501,6 +511,7 @@ enum error_code queue_orders_cluster(struct request *rq,
     t.bound.rq = rq;
     t.bound.body = &with;
     TRY(cluster_bind(&t.bound));
+    TRY(request_reserve(rq, bytes_of(&t.bound.of)));
     cluster_decide(&t.bound.of, &t.out, rq->arena);
     answer->site_id = body->site_id;
     choose_rows(&t);
