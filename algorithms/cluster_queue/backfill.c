@@ -218,41 +218,79 @@ struct trial {
     bool later_is_interval;
 };
 
+enum trial_result { TRIAL_RUNS, TRIAL_LATER, TRIAL_NONE };
+
 static bool meets(const struct cluster_reservation *r, double from_s, double to_s)
 {
     return r->start_s < to_s && from_s < r->end_s;
 }
 
-/* The licences once group k has ended, without what is promised and reserved. */
+/* Of what exists once: what jobs that have ended after group k give back. */
+static int64_t released(const struct trial *t, size_t what, size_t k)
+{
+    const struct cluster_state *s = t->b->state;
+    int64_t units = 0;
+
+    budget_step(t->b->of->budget, s->held_count);
+    for (size_t h = 0; h < s->held_count; h++) {
+        if (!t->groups->of[h] || t->groups->of[h] > k)
+            continue;
+        for (size_t n = 0; n < s->held[h]->shared_count; n++)
+            if (s->held[h]->shared[n].what == what)
+                units += s->held[h]->shared[n].units;
+    }
+    return units;
+}
+
+/* The most that is promised of it in the row's time. */
+static int64_t promised(const struct trial *t, size_t what)
+{
+    const struct backfill *b = t->b;
+    int64_t most = 0;
+
+    budget_step(b->of->budget, b->count);
+    for (size_t n = interval_at(b, t->from_s);
+         n < b->count && b->intervals[n]->begin_s <= t->from_s + t->limit_s; n++)
+        if (b->intervals[n]->shared[what] > most)
+            most = b->intervals[n]->shared[what];
+    return most;
+}
+
+/* What others have reserved of it in the row's time. */
+static int64_t reserved(const struct trial *t, size_t what)
+{
+    const struct cluster *c = t->b->of;
+    ptrdiff_t own = c->jobs[c->rows[t->row].job].reservation;
+    int64_t units = 0;
+
+    budget_step(c->budget, c->reservation_count);
+    for (size_t n = 0; n < c->reservation_count; n++) {
+        const struct cluster_reservation *r = &c->reservations[n];
+
+        if (own == (ptrdiff_t)n ||
+            !meets(r, (double)t->from_s, (double)(t->from_s + t->limit_s)))
+            continue;
+        for (size_t m = 0; m < r->shared_count; m++)
+            if (r->shared[m].what == what)
+                units += r->shared[m].units;
+    }
+    return units;
+}
+
+/* Whether there is enough of what exists once after group k has ended. */
 static bool has_shared(const struct trial *t, size_t k)
 {
     const struct backfill *b = t->b;
     const struct cluster_job *job = &b->of->jobs[b->of->rows[t->row].job];
-    int64_t to_s = t->from_s + t->limit_s;
 
     if (!b->of->settings.bf_licenses)
         return cluster_has_shared(b->state, job);
     for (size_t i = 0; i < job->shared_count; i++) {
         size_t what = job->shared[i].what;
-        int64_t free = b->state->shared[what], most = 0;
 
-        budget_step(b->of->budget, b->state->held_count + b->count);
-        for (size_t h = 0; h < b->state->held_count; h++)
-            if (t->groups->of[h] && t->groups->of[h] <= k)
-                for (size_t n = 0; n < b->state->held[h]->shared_count; n++)
-                    if (b->state->held[h]->shared[n].what == what)
-                        free += b->state->held[h]->shared[n].units;
-        for (size_t n = interval_at(b, t->from_s);
-             n < b->count && b->intervals[n]->begin_s <= to_s; n++)
-            if (b->intervals[n]->shared[what] > most)
-                most = b->intervals[n]->shared[what];
-        for (size_t n = 0; n < b->of->reservation_count; n++)
-            for (size_t m = 0; m < b->of->reservations[n].shared_count; m++)
-                if (b->of->reservations[n].shared[m].what == what &&
-                    job->reservation != (ptrdiff_t)n &&
-                    meets(&b->of->reservations[n], (double)t->from_s, (double)to_s))
-                    free -= b->of->reservations[n].shared[m].units;
-        if (free - most < job->shared[i].units)
+        if (b->state->shared[what] + released(t, what, k) - promised(t, what) -
+                reserved(t, what) <
+            job->shared[i].units)
             return false;
     }
     return true;
@@ -367,45 +405,56 @@ static bool is_promised(const struct trial *t, const struct cluster_pick *pick,
     return false;
 }
 
+/* Tries the row from t->from_s on; TRIAL_LATER: it is to be tried again at t->later_s. */
+static enum trial_result try_from(struct trial *t, int64_t *start_s,
+                                  struct cluster_pick *pick)
+{
+    struct backfill *b = t->b;
+    const struct cluster_settings *set = &b->of->settings;
+    int64_t counted_s;
+    size_t group;
+
+    find_later(t);
+    cluster_usable(b->state, &b->of->rows[t->row], (double)t->from_s,
+                   (double)(t->from_s + t->limit_s), b->pass->usable);
+    cluster_set_keep(b->pass->usable, b->free, b->state->words);
+    if (!least_group(t, b->pass->usable, &group))
+        return TRIAL_LATER;
+    *start_s = group ? t->groups->end_s[group - 1] : b->now_s;
+    if (*start_s < t->from_s)
+        *start_s = t->from_s;
+    counted_s =
+        t->later_is_interval ? *start_s : floor_to(*start_s, set->bf_resolution_s);
+    if (*start_s > b->now_s && t->later_s != LATER_NONE && counted_s > t->later_s)
+        return TRIAL_LATER;
+    if (*start_s > b->window_end_s)
+        return TRIAL_NONE;
+    cluster_choose(&b->pass->question, b->pass->usable, group, pick, b->pass->arena);
+    if (*start_s > t->from_s &&
+        (is_promised(t, pick, *start_s) ||
+         (set->strict_reservations && runs_into(t, pick, *start_s)))) {
+        t->later_s = *start_s;
+        return TRIAL_LATER;
+    }
+    return TRIAL_RUNS;
+}
+
 /* The start of a row and its nodes; false: none. */
 static bool will_run(struct trial *t, int64_t *start_s, struct cluster_pick *pick)
 {
-    struct backfill *b = t->b;
-    const struct cluster_row *row = &b->of->rows[t->row];
-    int64_t step = b->of->settings.bf_resolution_s;
+    enum trial_result result = TRIAL_LATER;
 
-    for (; t->from_s != LATER_NONE; t->from_s = t->later_s) {
-        size_t group;
-
+    for (; t->from_s != LATER_NONE && result == TRIAL_LATER; t->from_s = t->later_s) {
         while (t->from_s != LATER_NONE && !find_free(t))
-            if (budget_step(b->of->budget, 1))
+            if (budget_step(t->b->of->budget, 1))
                 return false;
         if (t->from_s == LATER_NONE)
             return false;
-        find_later(t);
-        cluster_usable(b->state, row, (double)t->from_s, (double)(t->from_s + t->limit_s),
-                       b->pass->usable);
-        cluster_set_keep(b->pass->usable, b->free, b->state->words);
-        if (!least_group(t, b->pass->usable, &group))
-            continue;
-        *start_s = group ? t->groups->end_s[group - 1] : b->now_s;
-        if (*start_s < t->from_s)
-            *start_s = t->from_s;
-        if (*start_s > b->now_s && t->later_s != LATER_NONE &&
-            (t->later_is_interval ? *start_s : floor_to(*start_s, step)) > t->later_s)
-            continue;
-        if (*start_s > b->window_end_s)
-            return false;
-        cluster_choose(&b->pass->question, b->pass->usable, group, pick, b->pass->arena);
-        if (*start_s > t->from_s &&
-            (is_promised(t, pick, *start_s) ||
-             (b->of->settings.strict_reservations && runs_into(t, pick, *start_s)))) {
-            t->later_s = *start_s;
-            continue;
-        }
-        return true;
+        result = try_from(t, start_s, pick);
+        if (result != TRIAL_LATER)
+            break;
     }
-    return false;
+    return result == TRIAL_RUNS;
 }
 
 /* ---- a pass ---- */

@@ -595,72 +595,87 @@ static void bind_reservations(struct cluster_bound *b)
 
 /* ---- what runs ---- */
 
-/* Adds a row of a running job, of its first or of a further node. */
-static void add_running(struct cluster_bound *b, struct name_index *ids,
-                        const struct cluster_running_in *r, const uint32_t *nodes,
-                        size_t node_count, const char *pointer)
+static ptrdiff_t find_if(struct cluster_bound *b, const struct name_index *in,
+                         const char *name, const char *what, const char *pointer)
+{
+    return name ? cluster_find(b, in, name, what, pointer) : CLUSTER_NONE;
+}
+
+/* The job without its nodes. */
+static struct cluster_running make_running(struct cluster_bound *b,
+                                           const struct cluster_running_in *r,
+                                           const char *pointer)
+{
+    double left_s = r->time_limit_s - r->elapsed_s;
+    struct cluster_running to = {
+        .id = r->id,
+        .of = {cluster_user(b, r->user),
+               cluster_association(b, r->user, r->account_id, pointer),
+               find_if(b, &b->qos, r->qos_id, "quality of service", pointer),
+               find_if(b, &b->partitions, r->partition_id, "partition", pointer),
+               number_of(&b->arrays, r->array_id, &b->of.array_count),
+               cluster_job_name(b, r->user, r->name)},
+        .exclusive = r->exclusive,
+        .exclusive_user = r->exclusive_user,
+        .preemptible = r->preemptible,
+        .start_s = b->body->now_s - r->elapsed_s,
+        .end_s = 1e15,
+        .priority = r->priority,
+    };
+
+    if (!isnan(r->expected_end_s))
+        to.end_s = r->expected_end_s;
+    else if (!isnan(left_s))
+        to.end_s = b->body->now_s + left_s;
+    else
+        cluster_count(&b->unknown_end, b->of.running_count);
+    if (to.end_s <= b->body->now_s)
+        cluster_count(&b->overdue, b->of.running_count);
+    return to;
+}
+
+static void add_nodes(struct cluster_bound *b, struct cluster_running *to,
+                      const uint32_t *nodes, size_t count, const int64_t *units)
 {
     struct arena *a = b->rq->arena;
-    size_t amounts = b->of.amount_count, at, had;
-    const struct cluster_take *shared;
-    size_t shared_count;
-    const int64_t *units = cluster_units(b, r->cpus, r->memory_bytes, r->needs,
-                                         r->need_count, &shared, &shared_count);
-    struct cluster_running *to;
-    uint32_t *all_nodes;
-    int64_t *taken;
+    size_t amounts = b->of.amount_count, had = to->node_count;
+    uint32_t *all_nodes = NEW(a, uint32_t, had + count);
+    int64_t *taken = NEW(a, int64_t, (had + count) * amounts);
 
-    at = name_index_add(ids, r->id, b->of.running_count);
-    if (at == NAME_NOT_FOUND) {
-        double left_s = r->time_limit_s - r->elapsed_s;
-
-        at = b->of.running_count++;
-        b->running_list[at] = (struct cluster_running){
-            .id = r->id,
-            .of = {cluster_user(b, r->user),
-                   cluster_association(b, r->user, r->account_id, pointer),
-                   r->qos_id ? cluster_find(b, &b->qos, r->qos_id, "quality of service",
-                                            pointer)
-                             : CLUSTER_NONE,
-                   r->partition_id ? cluster_find(b, &b->partitions, r->partition_id,
-                                                  "partition", pointer)
-                                   : CLUSTER_NONE,
-                   CLUSTER_NONE, cluster_job_name(b, r->user, r->name)},
-            .shared = shared,
-            .shared_count = shared_count,
-            .exclusive = r->exclusive,
-            .exclusive_user = r->exclusive_user,
-            .preemptible = r->preemptible,
-            .start_s = b->body->now_s - r->elapsed_s,
-            .end_s = !isnan(r->expected_end_s) ? r->expected_end_s
-                     : !isnan(left_s)          ? b->body->now_s + left_s
-                                               : 1e15,
-            .priority = r->priority,
-        };
-        if (b->running_list[at].end_s <= b->body->now_s)
-            cluster_count(&b->overdue, at);
-        if (isnan(r->expected_end_s) && isnan(left_s))
-            cluster_count(&b->unknown_end, at);
-        if (r->array_id)
-            b->running_list[at].of.array =
-                number_of(&b->arrays, r->array_id, &b->of.array_count);
-    }
-    to = &b->running_list[at];
-    had = to->node_count;
-    all_nodes = NEW(a, uint32_t, had + node_count);
-    taken = NEW(a, int64_t, (had + node_count) * amounts);
     if (had) {
         memcpy(all_nodes, to->nodes, had * sizeof(*all_nodes));
         memcpy(taken, to->taken, had * amounts * sizeof(*taken));
     }
-    for (size_t i = 0; i < node_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         all_nodes[had + i] = nodes[i];
         memcpy(&taken[(had + i) * amounts], units, amounts * sizeof(*taken));
         budget_step(&b->rq->budget, amounts);
     }
     to->nodes = all_nodes;
     to->taken = taken;
-    to->node_count = had + node_count;
+    to->node_count = had + count;
+}
+
+/* Adds a row of a running job, of its first or of a further node. What exists once counts
+ * by the first. */
+static void add_running(struct cluster_bound *b, struct name_index *ids,
+                        const struct cluster_running_in *r, const uint32_t *nodes,
+                        size_t node_count, const char *pointer)
+{
+    const struct cluster_take *shared;
+    size_t shared_count, at;
+    const int64_t *units = cluster_units(b, r->cpus, r->memory_bytes, r->needs,
+                                         r->need_count, &shared, &shared_count);
+
+    at = name_index_add(ids, r->id, b->of.running_count);
+    if (at == NAME_NOT_FOUND) {
+        at = b->of.running_count;
+        b->running_list[at] = make_running(b, r, pointer);
+        b->running_list[at].shared = shared;
+        b->running_list[at].shared_count = shared_count;
+        b->of.running_count++;
+    }
+    add_nodes(b, &b->running_list[at], nodes, node_count, units);
 }
 
 static void bind_running(struct cluster_bound *b)
@@ -704,6 +719,40 @@ static void bind_running(struct cluster_bound *b)
     b->of.running = b->running_list;
 }
 
+static bool is_in_the_way(struct cluster_bound *b, const struct cluster_running *r)
+{
+    for (size_t k = 0; k < b->of.reservation_count; k++) {
+        const struct cluster_reservation *x = &b->of.reservations[k];
+
+        budget_step(&b->rq->budget, r->node_count + 1);
+        if (!x->nodes || x->start_s >= r->end_s || x->end_s <= b->of.now_s)
+            continue;
+        for (size_t n = 0; n < r->node_count; n++)
+            if (cluster_set_has(x->nodes, r->nodes[n]))
+                return true;
+    }
+    return false;
+}
+
+/* Takes what the job has; notes where that is more than there is. */
+static void take_from(struct cluster_bound *b, const struct cluster_running *r,
+                      int64_t *free)
+{
+    size_t amounts = b->of.amount_count;
+
+    budget_step(&b->rq->budget, r->node_count * amounts);
+    for (size_t n = 0; n < r->node_count; n++)
+        for (size_t k = 0; k < amounts; k++) {
+            int64_t *left = &free[r->nodes[n] * amounts + k];
+
+            *left -= r->taken[n * amounts + k];
+            if (*left < 0 && !b->overcommitted)
+                b->overcommitted =
+                    arena_printf(b->rq->arena, "%s of %s", b->amount_names[k],
+                                 b->of.nodes[r->nodes[n]].id);
+        }
+}
+
 /* What is worth a warning of what runs: more than there is, or in a reservation's way. */
 static void look_at_running(struct cluster_bound *b)
 {
@@ -713,29 +762,8 @@ static void look_at_running(struct cluster_bound *b)
     for (size_t i = 0; i < b->of.node_count; i++)
         memcpy(&free[i * amounts], b->of.nodes[i].capacity, amounts * sizeof(*free));
     for (size_t i = 0; i < b->of.running_count; i++) {
-        const struct cluster_running *r = &b->running_list[i];
-        bool meets = false;
-
-        budget_step(&b->rq->budget, r->node_count * amounts + b->of.reservation_count);
-        for (size_t n = 0; n < r->node_count; n++)
-            for (size_t k = 0; k < amounts; k++) {
-                int64_t *left = &free[r->nodes[n] * amounts + k];
-
-                *left -= r->taken[n * amounts + k];
-                if (*left < 0 && !b->overcommitted)
-                    b->overcommitted =
-                        arena_printf(b->rq->arena, "%s of %s", b->amount_names[k],
-                                     b->of.nodes[r->nodes[n]].id);
-            }
-        for (size_t k = 0; k < b->of.reservation_count && !meets; k++) {
-            const struct cluster_reservation *x = &b->of.reservations[k];
-
-            budget_step(&b->rq->budget, r->node_count);
-            for (size_t n = 0; n < r->node_count && x->nodes && !meets; n++)
-                meets = cluster_set_has(x->nodes, r->nodes[n]) && x->start_s < r->end_s &&
-                        b->of.now_s < x->end_s;
-        }
-        if (meets)
+        take_from(b, &b->running_list[i], free);
+        if (is_in_the_way(b, &b->running_list[i]))
             cluster_count(&b->reserved, i);
     }
 }

@@ -457,6 +457,38 @@ static bool jobs_named(const struct waits *x, const char *name, size_t *first,
     return true;
 }
 
+/* What the k-th member of its list means for the job. */
+static void bind_one(struct waits *x, size_t i, size_t k, struct cluster_job *job,
+                     struct cluster_after *list, bool *met)
+{
+    struct cluster_bound *b = x->b;
+    const struct cluster_after_in_row *a = &b->body->jobs[i].cluster.after[k];
+    size_t runs = name_index_find(x->running, a->job_id), first, end;
+    size_t done = name_index_find(x->finished, a->job_id);
+
+    if (jobs_named(x, a->job_id, &first, &end)) {
+        bool one_task = a->kind == CLUSTER_JOB_CORR && end - first > 1;
+
+        for (size_t j = first; j < end; j++)
+            if (!one_task ||
+                (b->jobs[j].task >= job->task && b->jobs[j].task <= job->task))
+                add_after(job, list,
+                          (struct cluster_after){kind_of(a->kind), false, j, a->delay_s});
+    } else if (runs != NAME_NOT_FOUND) {
+        add_after(job, list,
+                  (struct cluster_after){kind_of(a->kind), true, runs, a->delay_s});
+    } else if (done != NAME_NOT_FOUND) {
+        after_finished(x, job, done, a->kind, met);
+    } else if (b->body->strict_dependencies) {
+        invalid(b->rq->err,
+                arena_printf(b->rq->arena, "/jobs/%zu/after/%zu/job_id", i, k),
+                ITEM_UNKNOWN_ID, "no job '%.100s'", a->job_id);
+    } else {
+        cluster_count(&b->gone, i);
+        *met = true;
+    }
+}
+
 static void bind_after(struct waits *x, size_t i, struct cluster_job *job)
 {
     struct cluster_bound *b = x->b;
@@ -469,35 +501,8 @@ static void bind_after(struct waits *x, size_t i, struct cluster_job *job)
         room += jobs_named(x, in->after[k].job_id, &first, &end) ? end - first : 1;
     list = NEW(b->rq->arena, struct cluster_after, room);
     budget_step(&b->rq->budget, room);
-    for (size_t k = 0; k < in->after_count; k++) {
-        const struct cluster_after_in_row *a = &in->after[k];
-        size_t runs = name_index_find(x->running, a->job_id);
-        size_t done = name_index_find(x->finished, a->job_id);
-
-        if (jobs_named(x, a->job_id, &first, &end)) {
-            for (size_t j = first; j < end; j++) {
-                double task = b->jobs[j].task;
-
-                if (a->kind == CLUSTER_JOB_CORR && end - first > 1 &&
-                    (task < job->task || task > job->task))
-                    continue;
-                add_after(job, list,
-                          (struct cluster_after){kind_of(a->kind), false, j, a->delay_s});
-            }
-        } else if (runs != NAME_NOT_FOUND) {
-            add_after(job, list,
-                      (struct cluster_after){kind_of(a->kind), true, runs, a->delay_s});
-        } else if (done != NAME_NOT_FOUND) {
-            after_finished(x, job, done, a->kind, &met);
-        } else if (b->body->strict_dependencies) {
-            invalid(b->rq->err,
-                    arena_printf(b->rq->arena, "/jobs/%zu/after/%zu/job_id", i, k),
-                    ITEM_UNKNOWN_ID, "no job '%.100s'", a->job_id);
-        } else {
-            cluster_count(&b->gone, i);
-            met = true;
-        }
-    }
+    for (size_t k = 0; k < in->after_count; k++)
+        bind_one(x, i, k, job, list, &met);
     job->after = list;
     if (job->any_after && (met || job->after_count))
         job->is_never = false;
@@ -536,15 +541,11 @@ static void tell_cycle(struct cluster_bound *b, size_t job, const bool *left)
             text, b->jobs[at].id);
 }
 
-/* Takes away those that nobody on the way waits for any more; who is left is in a cycle,
- * or waits for one. */
-static void check_cycles(struct cluster_bound *b)
+/* Who waits for each job: list[first[j]] to list[first[j + 1] - 1]; and for how many each
+ * waits. */
+static size_t *followers(struct cluster_bound *b, size_t *first, size_t *waits)
 {
-    struct arena *a = b->rq->arena;
-    size_t n = b->job_count, ready = 0, done = 0;
-    size_t *waits = NEW(a, size_t, n), *first = NEW(a, size_t, n + 2);
-    size_t *list, *queue = NEW(a, size_t, n);
-    bool *left = NEW(a, bool, n);
+    size_t n = b->job_count, *list;
 
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < b->jobs[i].after_count; k++)
@@ -554,28 +555,41 @@ static void check_cycles(struct cluster_bound *b)
             }
     for (size_t i = 1; i <= n; i++)
         first[i + 1] += first[i];
-    list = NEW(a, size_t, first[n + 1] + 1);
+    list = NEW(b->rq->arena, size_t, first[n + 1] + 1);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < b->jobs[i].after_count; k++)
             if (!b->jobs[i].after[k].is_running)
                 list[first[b->jobs[i].after[k].job + 1]++] = i;
     budget_step(&b->rq->budget, n + first[n + 1]);
+    return list;
+}
+
+/* Takes away jobs that wait for nobody, again and again; who is left is in a cycle, or
+ * waits for one. */
+static void check_cycles(struct cluster_bound *b)
+{
+    struct arena *a = b->rq->arena;
+    size_t n = b->job_count, ready = 0, *list;
+    size_t *waits = NEW(a, size_t, n), *first = NEW(a, size_t, n + 2);
+    size_t *queue = NEW(a, size_t, n), at = 0;
+    bool *left = NEW(a, bool, n);
+
+    list = followers(b, first, waits);
     for (size_t i = 0; i < n; i++) {
         left[i] = waits[i] > 0;
         if (!waits[i])
             queue[ready++] = i;
     }
-    for (; done < ready; done++)
+    for (size_t done = 0; done < ready; done++)
         for (size_t k = first[queue[done]]; k < first[queue[done] + 1]; k++)
             if (!--waits[list[k]]) {
                 left[list[k]] = false;
                 queue[ready++] = list[k];
             }
-    for (size_t i = 0; i < n && ready < n; i++)
-        if (left[i]) {
-            tell_cycle(b, i, left);
-            return;
-        }
+    while (at < n && !left[at])
+        at++;
+    if (at < n)
+        tell_cycle(b, at, left);
 }
 
 static void bind_all_after(struct cluster_bound *b, const struct name_index *ids,
