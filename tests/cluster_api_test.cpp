@@ -467,6 +467,7 @@ TEST_CASE("each setting of slurm_backfill does what it says", "[api][cluster]")
         {R"({"partition_job_depth": 1})", "starts 600 1020 1020 "},
         {R"({"bf_max_job_array_resv": 0})", "starts 600 1020 1020 "},
         {R"({"strict_reservations": true})", "starts 600 1020 1020 "},
+        {R"({"reserve_whole_nodes": false})", "starts 600 1020 1020 "},
         // Without effect on the present.
         {R"({"sched_interval_s": 5, "sched_min_interval_s": 2, "default_queue_depth": 1,
              "defer": true, "kill_wait_s": 5, "over_time_limit_s": 60,

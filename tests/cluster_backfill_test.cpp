@@ -320,3 +320,69 @@ TEST_CASE("jobs of lower qualities of service are stopped, only those that are n
     s.jobs[0].of.qos = 0;
     CHECK(stopped().substr(0, 5) == " 9000");
 }
+
+TEST_CASE("a plan may keep its amounts alone", "[cluster]")
+{
+    small_cluster s(2, 4, 0);
+    s.runs("r1", {0}, 4, 1000);
+    s.runs("r2", {1}, 4, 5000);
+    s.waits("A", 1, 2, 600);
+    s.waits("B", 1, 2, 600);
+    s.waits("C", 1, 1, 600);
+    s.waits("D", 1, 4, 600).exclusive = true;
+    auto told = s.decide();
+    CHECK(told["A"] == "1000-1560 n1");
+    CHECK(told["B"] == "1560-2160 n1");
+    CHECK(told["C"] == "2160-2760 n1");
+    CHECK(told["D"] == "2760-3360 n1");
+    s.settings.promises_amounts = true;
+    told = s.decide();
+    CHECK(told["A"] == "1000-1560 n1");
+    CHECK(told["B"] == "1000-1560 n1");
+    CHECK(told["C"] == "1560-2160 n1");
+    CHECK(told["D"] == "2160-2760 n1");
+}
+
+TEST_CASE("amounts that are promised are there", "[cluster][property]")
+{
+    rng r = rng_stream(4, "amounts");
+
+    for (int round = 0; round < 300; round++) {
+        small_cluster s(1 + rng_index(&r, 3), 4, 0);
+        s.settings.promises_amounts = true;
+        for (size_t i = 0; i < s.nodes.size(); i++)
+            if (rng_index(&r, 2))
+                s.runs("r", {uint32_t(i)}, double(1 + rng_index(&r, 4)),
+                       double(60 * (1 + rng_index(&r, 20))));
+        for (size_t i = rng_index(&r, 10); i > 0; i--)
+            s.waits(s.name("j" + std::to_string(i)), 1 + rng_index(&r, s.nodes.size()),
+                    double(1 + rng_index(&r, 4)), double((1 + rng_index(&r, 10)) * 60))
+                .exclusive = rng_index(&r, 5) == 0;
+        test_arena a;
+        cluster_decision out{};
+        cluster_decide(&s.get(), &out, a);
+        // All times are whole minutes: looks at each.
+        for (int64_t t = 0; t < 60 * 400; t += 60)
+            for (size_t n = 0; n < s.nodes.size(); n++) {
+                double used = 0, jobs = 0, exclusive = 0;
+                for (const auto &x : s.running)
+                    if (x.nodes[0] == n && double(t) < x.end_s) {
+                        used += double(x.taken[0]) / 1e6;
+                        jobs++;
+                    }
+                for (size_t i = 0; i < s.rows.size(); i++) {
+                    const cluster_verdict &v = out.verdicts[i];
+                    for (size_t k = 0; k < v.pick.count; k++)
+                        if (v.pick.nodes[k] == n &&
+                            std::floor(v.start_s / 60) * 60 <= t && t < v.until_s) {
+                            used += double(s.rows[i].need[0]) / 1e6;
+                            jobs++;
+                            exclusive += s.jobs[s.rows[i].job].exclusive;
+                        }
+                }
+                INFO("round " << round << " at " << t << " node " << n);
+                REQUIRE(used <= 4);
+                REQUIRE((exclusive == 0 || jobs == 1));
+            }
+    }
+}

@@ -27,9 +27,10 @@
 
 struct interval {
     int64_t begin_s, end_s;
-    uint64_t *nodes; /* set: not promised */
-    int64_t *shared; /* promised; [shared_count] */
-    ptrdiff_t from;  /* row whose promise ends where it begins; CLUSTER_NONE */
+    uint64_t *nodes;  /* set: not promised */
+    int64_t *amounts; /* promised, [node_count][amount_count]; NULL: whole nodes are */
+    int64_t *shared;  /* promised; [shared_count] */
+    ptrdiff_t from;   /* row whose promise ends where it begins; CLUSTER_NONE */
 };
 
 struct backfill {
@@ -46,6 +47,8 @@ struct backfill {
     bool *array_over;
     double tested, started;
     uint64_t *free; /* set, for the moment */
+    int64_t
+        *withheld; /* likewise, of each node's amounts; NULL: whole nodes are promised */
 };
 
 static int64_t floor_to(int64_t t, int64_t step)
@@ -134,11 +137,20 @@ static const struct cluster_groups *groups_of(struct backfill *b, size_t partiti
 
 /* ---- intervals ---- */
 
+static size_t cell_count(const struct cluster *c)
+{
+    return c->settings.promises_amounts ? c->node_count * c->amount_count : 0;
+}
+
 static struct interval *make_interval(struct backfill *b, int64_t begin_s, int64_t end_s)
 {
     struct interval *x = NEW(b->pass->arena, struct interval, 1);
+    size_t cells = cell_count(b->of);
 
-    *x = (struct interval){begin_s, end_s, NEW(b->pass->arena, uint64_t, b->state->words),
+    *x = (struct interval){begin_s,
+                           end_s,
+                           NEW(b->pass->arena, uint64_t, b->state->words),
+                           cells ? NEW(b->pass->arena, int64_t, cells) : NULL,
                            NEW(b->pass->arena, int64_t, b->of->shared_count),
                            CLUSTER_NONE};
     return x;
@@ -177,12 +189,37 @@ static void split(struct backfill *b, int64_t t)
     behind = make_interval(b, t, x->end_s);
     memcpy(behind->nodes, x->nodes, b->state->words * sizeof(*x->nodes));
     memcpy(behind->shared, x->shared, b->of->shared_count * sizeof(*x->shared));
+    if (x->amounts)
+        memcpy(behind->amounts, x->amounts, cell_count(b->of) * sizeof(*x->amounts));
     x->end_s = t;
     memmove(&b->intervals[i + 2], &b->intervals[i + 1],
             (b->count - i - 1) * sizeof(*b->intervals));
     b->intervals[i + 1] = behind;
     b->count++;
-    budget_step(b->of->budget, b->state->words + b->count / 8);
+    budget_step(b->of->budget, b->state->words + b->count / 8 + cell_count(b->of));
+}
+
+/* Nodes whole, or what the row needs of them; of an exclusive job all there is. */
+static void promise_nodes(struct backfill *b, const struct cluster_row *row,
+                          const struct cluster_pick *pick, struct interval *x)
+{
+    size_t amounts = b->of->amount_count;
+    int64_t need[64];
+
+    budget_step(b->of->budget, pick->count * amounts);
+    for (size_t k = 0; k < pick->count; k++) {
+        size_t node = pick->nodes[k];
+
+        if (!x->amounts) {
+            x->nodes[node / 64] &= ~(UINT64_C(1) << node % 64);
+            continue;
+        }
+        cluster_need_on(b->of, row, node, pick->tasks ? pick->tasks[k] : 1, need);
+        for (size_t i = 0; i < amounts; i++)
+            x->amounts[node * amounts + i] += b->of->jobs[row->job].exclusive
+                                                  ? b->of->nodes[node].capacity[i]
+                                                  : need[i];
+    }
 }
 
 static void promise(struct backfill *b, size_t row, const struct cluster_pick *pick,
@@ -197,11 +234,9 @@ static void promise(struct backfill *b, size_t row, const struct cluster_pick *p
          i++) {
         struct interval *x = b->intervals[i];
 
-        for (size_t k = 0; k < pick->count; k++)
-            x->nodes[pick->nodes[k] / 64] &= ~(UINT64_C(1) << pick->nodes[k] % 64);
+        promise_nodes(b, &b->of->rows[row], pick, x);
         for (size_t k = 0; k < job->shared_count && b->of->settings.bf_licenses; k++)
             x->shared[job->shared[k].what] += job->shared[k].units;
-        budget_step(b->of->budget, pick->count);
     }
     if (i < b->count && b->intervals[i]->begin_s == end_s)
         b->intervals[i]->from = (ptrdiff_t)row;
@@ -341,6 +376,25 @@ static void find_later(struct trial *t)
     }
 }
 
+/* Asks anew what fits beside the most that intervals have promised of each amount. */
+static void withhold(struct trial *t, size_t first, size_t end)
+{
+    struct backfill *b = t->b;
+    const struct cluster_row *row = &b->of->rows[t->row];
+    size_t cells = cell_count(b->of);
+
+    memset(b->withheld, 0, cells * sizeof(*b->withheld));
+    for (size_t i = first; i < end; i++) {
+        budget_step(b->of->budget, cells);
+        for (size_t k = 0; k < cells; k++)
+            if (b->intervals[i]->amounts[k] > b->withheld[k])
+                b->withheld[k] = b->intervals[i]->amounts[k];
+    }
+    b->pass->question.withheld = b->withheld;
+    cluster_ask(&b->pass->question, row, t->groups,
+                b->of->partitions[row->partition].nodes);
+}
+
 /* Leaves in b->free the nodes that fit once and that no interval of the row's time has
  * promised. False: they are too few, and are so until t->from_s, which is moved on. */
 static bool find_free(struct trial *t)
@@ -351,8 +405,10 @@ static bool find_free(struct trial *t)
 
     while (end < b->count && b->intervals[end]->begin_s <= t->from_s + t->limit_s)
         end++;
+    if (b->withheld)
+        withhold(t, first, end);
     memcpy(b->free, q->fits, words * sizeof(*b->free));
-    for (size_t i = end; i-- > first;) {
+    for (size_t i = end; i-- > first && !b->withheld;) {
         const struct cluster_job *job = &b->of->jobs[b->of->rows[t->row].job];
         size_t least = job->tasks ? 1 : job->nodes;
 
@@ -387,7 +443,8 @@ static bool runs_into(const struct trial *t, const struct cluster_pick *pick,
     return false;
 }
 
-/* Whether nodes of the pick are promised to others while the row would run. */
+/* Whether nodes of the pick are promised to others while the row would run; of amounts it
+ * is not known before it is tried then. */
 static bool is_promised(const struct trial *t, const struct cluster_pick *pick,
                         int64_t start_s)
 {
@@ -395,6 +452,8 @@ static bool is_promised(const struct trial *t, const struct cluster_pick *pick,
     int64_t step = b->of->settings.bf_resolution_s;
     int64_t end_s = floor_to(start_s + t->limit_s, step);
 
+    if (b->withheld)
+        return true;
     for (size_t i = interval_at(b, floor_to(start_s, step));
          i < b->count && b->intervals[i]->begin_s < end_s; i++) {
         budget_step(b->of->budget, pick->count);
@@ -671,6 +730,8 @@ void cluster_backfill(struct cluster_pass *p)
 
     if (c->settings.bf_max_job_user_part < HUGE_VAL)
         b.tested_user_part = NEW(p->arena, double, c->user_count * c->partition_count);
+    if (cell_count(c))
+        b.withheld = NEW(p->arena, int64_t, cell_count(c));
     b.window_end_s = b.now_s + c->settings.bf_window_s;
     b.intervals[b.count++] = make_interval(&b, b.now_s, b.window_end_s);
     memset(b.intervals[0]->nodes, 0xff, p->state->words * sizeof(uint64_t));
@@ -680,5 +741,6 @@ void cluster_backfill(struct cluster_pass *p)
             return;
         }
         look_at(&b, p->out->order[i]);
+        p->question.withheld = NULL;
     }
 }

@@ -92,22 +92,40 @@ static size_t room(const struct cluster_state *s, const struct cluster_row *row,
     return most;
 }
 
-static struct seen see(const struct cluster_state *s, size_t node)
+static struct seen see(const struct cluster_question *q, size_t node)
 {
+    const struct cluster_state *s = q->s;
     struct seen n = {.left = s->places[node]};
     size_t amounts = s->of->amount_count;
 
     memcpy(n.free, &s->free[node * amounts], amounts * sizeof(int64_t));
+    for (size_t k = 0; k < amounts && q->withheld; k++)
+        n.free[k] -= q->withheld[node * amounts + k];
     return n;
+}
+
+/* Whether a node of which something is withheld is no place for the row's job. */
+static bool is_taken(const struct cluster_question *q, size_t node)
+{
+    const struct cluster *c = q->s->of;
+
+    if (!q->withheld || !c->jobs[q->row->job].exclusive)
+        return false;
+    for (size_t k = 0; k < c->amount_count; k++)
+        if (q->withheld[node * c->amount_count + k] > 0)
+            return true;
+    return false;
 }
 
 /* The first group in which a task of the row fits. */
 static uint32_t first_group(const struct cluster_question *q, size_t node)
 {
     const struct cluster_state *s = q->s;
-    struct seen n = see(s, node);
+    struct seen n = see(q, node);
     uint32_t group = 0;
 
+    if (is_taken(q, node))
+        return NEVER;
     for (;;) {
         budget_step(s->of->budget, s->of->amount_count);
         if (is_compatible(s, q->row, n.left) && room(s, q->row, node, n.free, 1))
@@ -122,7 +140,7 @@ static uint32_t first_group(const struct cluster_question *q, size_t node)
 static size_t tasks_at(const struct cluster_question *q, size_t node, size_t k)
 {
     const struct cluster_state *s = q->s;
-    struct seen n = see(s, node);
+    struct seen n = see(q, node);
 
     while (n.left && q->groups && q->groups->of[n.left->held->index] <= k)
         release(&n, s->of->amount_count);

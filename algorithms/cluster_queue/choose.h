@@ -31,6 +31,7 @@ struct cluster_question {
     uint64_t *fits;                      /* set: nodes that fit once */
     uint32_t *first;                     /* [node_count]: from this group on */
     uint64_t *work;                      /* set, for the moment */
+    const int64_t *withheld; /* of free amounts, [node_count][amount_count]; NULL: none */
 };
 
 /* Memory for questions. */

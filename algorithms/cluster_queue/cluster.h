@@ -198,6 +198,7 @@ struct cluster_settings {
     double preempt_exempt_s;
     bool memory_counts, whole_nodes;
     bool ends_one_by_one, strict_reservations;
+    bool promises_amounts; /* not whole nodes */
 };
 
 struct cluster {

@@ -34,13 +34,15 @@
     X(kill_wait_s, 0, 1e6, 30, "And killed so long after that")
 
 /* Likewise: name, default, meaning. */
-#define CLUSTER_SWITCHES(X)                                                          \
-    X(bf_licenses, false, "Licences are planned as nodes are")                       \
-    X(bf_running_job_reserve, false, "Also for jobs that run")                       \
-    X(defer, false, "Jobs are not tried when they are submitted")                    \
-    X(assoc_limit_stop, false, "A row that a limit holds back closes its partition") \
-    X(bf_end_grouping, true,                                                         \
-      "Running jobs that end close together are released together")                  \
+#define CLUSTER_SWITCHES(X)                                                            \
+    X(bf_licenses, false, "Licences are planned as nodes are")                         \
+    X(bf_running_job_reserve, false, "Also for jobs that run")                         \
+    X(defer, false, "Jobs are not tried when they are submitted")                      \
+    X(assoc_limit_stop, false, "A row that a limit holds back closes its partition")   \
+    X(bf_end_grouping, true,                                                           \
+      "Running jobs that end close together are released together")                    \
+    X(reserve_whole_nodes, true,                                                       \
+      "A plan keeps its nodes as a whole from those behind it, not its amounts alone") \
     X(strict_reservations, false, "No plan runs into a reservation")
 
 /* Its options are the numbers, then the switches, in this order. */

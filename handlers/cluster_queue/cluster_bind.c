@@ -806,6 +806,7 @@ static void bind_settings(struct cluster_bound *b)
         .whole_nodes = s->select == SELECT_WHOLE_NODES,
         .ends_one_by_one = !s->bf_end_grouping,
         .strict_reservations = s->strict_reservations,
+        .promises_amounts = !s->reserve_whole_nodes,
     };
     b->ranking = (struct cluster_ranking){
         .weights = {.age = p->weight_age,
