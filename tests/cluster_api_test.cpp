@@ -752,7 +752,7 @@ TEST_CASE("a time limit cuts the plans; those made are told", "[api][cluster]")
     CHECK(answer["starts"].size() + answer["waiting"].size() == 2500);
     CHECK(answer["starts"].size() > 0);
     CHECK(answer["waiting"].back()["reason"] == "time_limit");
-    CHECK(answer["timings"]["decide_s"].get<double>() < 2);
+    CHECK(answer["timings"]["decide_s"].get<double>() < 10);
     body.erase("time_limit_s");
     body["jobs"].erase(size_t{400});
     answer = decide(body);

@@ -386,3 +386,22 @@ TEST_CASE("amounts that are promised are there", "[cluster][property]")
             }
     }
 }
+
+TEST_CASE("nodes come from the shortest run that is enough, else from the longest",
+          "[cluster]")
+{
+    small_cluster s(8, 4, 0);
+    s.runs("a", {3}, 4, 1000); // runs of 3, 1 and 2 nodes
+    s.runs("b", {5}, 4, 1000);
+    s.waits("one", 1, 4, 100);
+    CHECK(s.decide()["one"] == "starts n5");
+    s.jobs[0].nodes = s.jobs[0].nodes_max = 2;
+    CHECK(s.decide()["one"] == "starts n7 n8");
+    s.jobs[0].nodes = s.jobs[0].nodes_max = 4;
+    CHECK(s.decide()["one"] == "starts n1 n2 n3 n5");
+    s.jobs[0].nodes = s.jobs[0].nodes_max = 5;
+    CHECK(s.decide()["one"] == "starts n1 n2 n3 n7 n8");
+    s.nodes[6].weight = s.nodes[7].weight = 0.5;
+    s.jobs[0].nodes = s.jobs[0].nodes_max = 1;
+    CHECK(s.decide()["one"] == "starts n7");
+}

@@ -301,6 +301,8 @@ void cluster_begin(struct cluster_pass *p, size_t row, const struct cluster_pick
 
 /* ---- the main loop ---- */
 
+enum { ROWS_AT_ANY_RATE = 64 }; /* that it tries, even without time */
+
 struct loop {
     struct cluster_pass *p;
     bool *closed;        /* [partition_count] */
@@ -369,10 +371,9 @@ void cluster_main_loop(struct cluster_pass *p)
         size_t row = p->out->order[i], partition = c->rows[row].partition;
         const struct cluster_verdict *v = &p->out->verdicts[row];
 
-        if (budget_step(c->budget, 1) || p->out->is_cut) {
-            p->out->is_cut = true;
+        p->out->is_cut |= budget_step(c->budget, 1);
+        if (p->out->is_cut && i >= ROWS_AT_ANY_RATE)
             return;
-        }
         if (l.starts >= c->settings.sched_max_job_start)
             return;
         if (v->outcome != CLUSTER_WAITS || v->reason == CLUSTER_REASON_RESOURCE_DOWN ||

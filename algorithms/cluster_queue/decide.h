@@ -92,6 +92,7 @@ struct cluster_pass {
     struct arena *arena;
 };
 
+/* Also without time the first rows of the queue start as far as they fit. */
 void cluster_decide(const struct cluster *c, struct cluster_decision *out,
                     struct arena *a);
 

@@ -18,7 +18,11 @@ const struct route queue_routes[] = {
      "estimates hold and nobody else comes, and who or what each of them waits for. "
      "Times are seconds on any one scale, of which now_s is the present. With a snapshot "
      "instead of processors jobs have cpus, memory and other amounts, and start on its "
-     "resources; times are seconds from now then.",
+     "resources; times are seconds from now then. With a cluster it is the queue of "
+     "nodes "
+     "with partitions, accounts, limits, reservations and licences, as Slurm has it, "
+     "with "
+     "priorities and plans of its main loop and backfill.",
      "queue-"},
     {0},
 };
