@@ -4,6 +4,7 @@
 #include "handlers/operations/routes.h"
 
 #include "algorithms/checkpoint/checkpoint.h"
+#include "algorithms/cluster_queue/settings.h"
 #include "algorithms/coallocation/claim.h"
 #include "algorithms/coallocation/coallocation.h"
 #include "algorithms/coallocation/scan.h"
@@ -13,7 +14,6 @@
 #include "algorithms/parallel/parallel.h"
 #include "algorithms/placement/placement.h"
 #include "algorithms/plan/plan.h"
-#include "algorithms/cluster_queue/settings.h"
 #include "algorithms/queue/queue.h"
 #include "algorithms/replication/replication.h"
 #include "algorithms/simulation/vm.h"
