@@ -73,6 +73,14 @@ static void print_number(struct rewriting *w, enum kind kind, const char *name)
     text_addf(w->out, "%c%zu", letters[kind], at + 1);
 }
 
+static void print_account(struct rewriting *w, const char *name)
+{
+    if (strcmp(name, "root") == 0)
+        text_addf(w->out, "root"); /* the tree's, everywhere */
+    else
+        print_number(w, ACCOUNTS, name);
+}
+
 static void print_string(struct rewriting *w, enum kind kind)
 {
     const char *text = json_walk_string(&w->walk), *slash = strchr(text, '/');
@@ -89,12 +97,12 @@ static void print_string(struct rewriting *w, enum kind kind)
         if (!user || !account)
             w->out->failed = true;
         else {
-            print_number(w, ACCOUNTS, account);
+            print_account(w, account);
             text_add(w->out, "/", 1);
             print_number(w, USERS, user);
         }
-    } else if (kind == ACCOUNTS && strcmp(text, "root") == 0)
-        text_addf(w->out, "root"); /* the tree's, everywhere */
+    } else if (kind == ACCOUNTS)
+        print_account(w, text);
     else
         print_number(w, kind, text);
     text_add(w->out, "\"", 1);

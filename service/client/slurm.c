@@ -375,7 +375,7 @@ static int decide(struct client *c, const char **decision)
 struct row {
     const char *id, *user, *slurm_reason, *reason;
     double slurm_start_s, start_s, priority, nice;
-    bool held, starts;
+    bool held, starts, replaced; /* by rows of its tasks */
 };
 
 struct rows {
@@ -403,8 +403,10 @@ static struct row *row_for(struct rows *r, const char *id)
                             : NULL;
     if (!array || r->count == r->size)
         return NULL;
+    array->replaced = true;
     r->list[r->count] = *array;
     r->list[r->count].id = id;
+    r->list[r->count].replaced = false;
     name_index_add(&r->index, id, r->count);
     return &r->list[r->count++];
 }
@@ -581,6 +583,8 @@ static int advise(struct client *c)
     for (size_t i = 0; i < rows.count; i++) {
         const struct row *r = &rows.list[i];
 
+        if (r->replaced)
+            continue;
         if (c->flags.user && (!r->user || strcmp(r->user, c->flags.user) != 0))
             continue;
         if (c->flags.job && strcmp(r->id, c->flags.job) != 0 &&

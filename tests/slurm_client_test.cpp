@@ -1,0 +1,231 @@
+// slurm_client_test.cpp - gridplan slurm: the program, with recorded documents, and with
+// programs in the place of Slurm's.
+#include "tests/slurm_support.hpp"
+
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using nlohmann::json;
+
+// A folder that goes with its scope.
+struct folder {
+    std::string path;
+    folder()
+    {
+        char name[] = "/tmp/gridplan-client.XXXXXX";
+        REQUIRE(mkdtemp(name));
+        path = name;
+    }
+    ~folder()
+    {
+        std::string command = "rm -rf -- '" + path + "'";
+        if (system(command.c_str()) != 0)
+            WARN("left " << path);
+    }
+    std::string write(const std::string &name, const std::string &text,
+                      bool runs = false) const
+    {
+        std::string file = path + "/" + name;
+        std::ofstream(file) << text;
+        if (runs)
+            REQUIRE(chmod(file.c_str(), 0755) == 0);
+        return file;
+    }
+    std::string read(const std::string &name) const
+    {
+        std::stringstream text;
+        text << std::ifstream(path + "/" + name).rdbuf();
+        return text.str();
+    }
+};
+
+struct ended {
+    int status;
+    std::string out, err;
+};
+
+// Runs the program; `before` stands before it on the line of the shell.
+static ended client(const folder &f, const std::string &arguments,
+                    const std::string &before = "")
+{
+    std::string line = before + " env -u GRIDPLAN_URL " + std::string(GRIDPLAN_BINARY) +
+                       " slurm " + arguments + " >'" + f.path + "/out' 2>'" + f.path +
+                       "/err'";
+    int status = system(line.c_str());
+
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, f.read("out"), f.read("err")};
+}
+
+static const std::string plan1 =
+    "--from " GRIDPLAN_SOURCE_DIR "/tests/data/engines/slurm/plan1/t0";
+
+TEST_CASE("a snapshot of a folder reads back as the same cluster", "[slurm][system]")
+{
+    folder f;
+    ended e = client(f, "snapshot " + plan1 + " --out " + f.path + "/s.json");
+
+    INFO(e.err);
+    REQUIRE(e.status == 0);
+    CHECK(json::parse(f.read("s.json")).at("schema").get<std::string>() ==
+          "gridplan-slurm/1");
+    std::string direct = client(f, "snapshot --anonymise " + plan1).out;
+    CHECK(client(f, "snapshot --anonymise --from " + f.path + "/s.json").out == direct);
+    json r = json::parse(direct);
+    CHECK(r.at("jobs").size() == 19);
+    for (const char *name : {"user1", "user4", "physics", "biology", "\"j05\"", "c1"}) {
+        INFO(name);
+        CHECK(direct.find(name) == std::string::npos);
+    }
+    // Who is twice there is the same, and the tree of accounts holds together.
+    CHECK(direct.find("\"parent_id\":\"root\"") != std::string::npos);
+    for (const auto &account : r.at("cluster").at("accounts"))
+        if (account.contains("user_id"))
+            CHECK(account.at("id").get<std::string>() ==
+                  account.at("parent_id").get<std::string>() + "/" +
+                      account.at("user_id").get<std::string>());
+}
+
+TEST_CASE("why jobs wait, by Slurm and by a decision", "[slurm][system]")
+{
+    folder f;
+    std::string decision = f.write("d.json", R"({"starts": [{"job_id": "9"}], "waiting": [
+        {"job_id": "1", "estimated_start_s": 1795343100, "reason": "nodes"},
+        {"job_id": "6_1", "estimated_start_s": 1795343050, "reason": "licence"}]})");
+    ended e = client(f, "advise " + plan1 + " --decision " + decision + " --user user4");
+
+    INFO(e.err);
+    REQUIRE(e.status == 0);
+    CHECK(e.out.find("9            user4      Priority               nothing            "
+                     "2026-11-22T14:03:00Z   now\n") != std::string::npos);
+    CHECK(e.out.find("6_1          user4      Resources              licence            "
+                     "2026-11-22T11:33:00Z   2026-11-22T10:24:10Z\n") !=
+          std::string::npos);
+    CHECK(e.out.find("\n6  ") == std::string::npos); // its tasks stand for it
+    CHECK(e.out.find("user1") == std::string::npos);
+    CHECK(client(f, "advise " + plan1 + " --decision " + decision + " --job 6 --json")
+              .out == f.read("d.json") + "\n");
+    CHECK(
+        client(f, "advise " + plan1 + " --decision " + decision + " --job 4711").status ==
+        4);
+}
+
+// Programs in the place of Slurm's: they print a file of the recording, and write down
+// with what they were called.
+static std::string fake_slurm(const folder &f, const std::string &squeue = "")
+{
+    const std::string t0 = GRIDPLAN_SOURCE_DIR "/tests/data/engines/slurm/plan1/t0/";
+    const std::string note = "#!/bin/sh\nfor x; do printf '<%s>' \"$x\"; done >>'" +
+                             f.path + "/calls'; echo >>'" + f.path + "/calls'\n";
+
+    f.write("squeue", squeue.empty() ? note + "exec cat " + t0 + "squeue.json\n" : squeue,
+            true);
+    f.write("sinfo", note + "exec cat " + t0 + "sinfo.json\n", true);
+    f.write("sshare", "#!/bin/sh\nexit 1\n", true);
+    f.write("sacctmgr", "#!/bin/sh\nexit 1\n", true);
+    f.write(
+        "scontrol",
+        note +
+            "case $*-$PWD in 'update jobid=1 '*) echo 'no such job' >&2; exit 1;; esac\n"
+            "case \"$1 $2 $3\" in\n'-d show job') exec cat " +
+            t0 + "scontrol_show_job.txt;;\n'show '*) exec cat " + t0 +
+            "scontrol_show_$2.txt;;\nesac\n",
+        true);
+    return "PATH='" + f.path + "':$PATH";
+}
+
+TEST_CASE("changes are made without a shell, to the first that fails", "[slurm][system]")
+{
+    folder f;
+    std::string path = fake_slurm(f);
+    std::string decision = f.write("d.json", R"({"starts": [{"job_id": "9"}], "waiting": [
+        {"job_id": "3", "estimated_start_s": 5}, {"job_id": "1", "estimated_start_s": 9},
+        {"job_id": "2", "estimated_start_s": 12}]})");
+
+    ended dry = client(f, "apply --decision " + decision, path);
+    INFO(dry.err);
+    CHECK(dry.status == 0);
+    CHECK(dry.out == "scontrol update jobid=9 priority=4000000\nscontrol release 3\n"
+                     "scontrol update jobid=3 priority=3999990\n");
+    CHECK(f.read("calls").find("update") == std::string::npos);
+
+    decision = f.write("d.json", R"({"starts": [{"job_id": "9"}], "waiting": [
+        {"job_id": "2", "estimated_start_s": 7}, {"job_id": "1", "estimated_start_s": 9},
+        {"job_id": "3", "estimated_start_s": 12}]})");
+    ended e = client(f, "apply --yes --decision " + decision, path);
+    CHECK(e.status == 1);
+    CHECK(e.out == "scontrol update jobid=9 priority=4000000\n"
+                   "scontrol update jobid=2 priority=3999990\n"
+                   "scontrol update jobid=1 priority=3999980\n");
+    CHECK(e.err.find("no such job") != std::string::npos);
+    CHECK(e.err.find("to undo what was done:\n  scontrol update jobid=2 priority=2186\n"
+                     "  scontrol update jobid=9 priority=") != std::string::npos);
+    CHECK(f.read("calls").find(
+              "<update><jobid=9><priority=4000000>\n<update><jobid=2>"
+              "<priority=3999990>\n<update><jobid=1><priority=3999980>\n") !=
+          std::string::npos);
+    CHECK(f.read("calls").find("release") == std::string::npos);
+
+    decision = f.write("d.json", R"({"starts": [], "waiting": []})");
+    CHECK(client(f, "apply --decision " + decision, path).status == 4);
+    decision = f.write("d.json", R"({"starts": [{"job_id": "1; reboot"}]})");
+    CHECK(client(f, "apply --yes --decision " + decision, path).status == 3);
+}
+
+TEST_CASE("what Slurm's programs do wrong is told, within the time", "[slurm][system]")
+{
+    folder f;
+    // The plugin of --json is missing: the text says it all.
+    std::string path =
+        fake_slurm(f, "#!/bin/sh\necho 'squeue: error: unable to find plugin' >&2\n"
+                      "exit 1\n");
+    ended e = client(f, "snapshot", path);
+    CHECK(e.status == 0);
+    CHECK(e.out.find("JobId=18 ArrayJobId=6") != std::string::npos);
+
+    f.write("scontrol", "#!/bin/sh\necho 'slurm_load: Unable to contact' >&2\nexit 1\n",
+            true);
+    e = client(f, "snapshot", path);
+    CHECK(e.status == 1);
+    CHECK(e.err.find("scontrol: exit status 1: slurm_load: Unable to contact") !=
+          std::string::npos);
+
+    f.write("squeue", "#!/bin/sh\nsleep 100 &\nwait\n", true);
+    f.write("scontrol", "#!/bin/sh\nexec sleep 100\n", true);
+    e = client(f, "snapshot --timeout 0.3", "timeout 20 env " + path);
+    CHECK(e.status == 1);
+    CHECK(e.err.find("scontrol: no answer within 0.3 s") != std::string::npos);
+
+    CHECK(client(f, "snapshot", "PATH=/nonexistent:/usr/bin:/bin ").status == 1);
+    // Output that is larger than any pipe, and a complaint beside it.
+    f.write("squeue",
+            "#!/bin/sh\nhead -c 3000000 /dev/zero | tr '\\0' x >&2\n"
+            "printf '{\"jobs\": []}'; head -c 3000000 /dev/zero | tr '\\0' ' '\n",
+            true);
+    path = fake_slurm(f, f.read("squeue"));
+    e = client(f, "snapshot", path);
+    CHECK(e.status == 0);
+    CHECK(e.out.size() > 3000000);
+}
+
+TEST_CASE("command lines that are wrong", "[slurm][system]")
+{
+    folder f;
+    std::string file = f.write("x.json", R"({"schema": "other/1"})");
+
+    for (const std::string &arguments :
+         {std::string(), std::string("frobnicate"), std::string("advise --nope"),
+          std::string("advise --user"), "apply --yes " + plan1,
+          "apply --yes --render sbatch " + plan1, "apply --mode loud " + plan1,
+          "advise --from " + file, std::string("advise --from /nonexistent"),
+          "advise --from " + f.path, "advise --timeout x " + plan1,
+          "apply --decision /nonexistent " + plan1}) {
+        INFO(arguments);
+        ended e = client(f, arguments);
+        CHECK(e.status == 2);
+        CHECK(e.err.find("gridplan: ") == 0);
+    }
+    ended e = client(f, "snapshot --anonymise --url http://127.0.0.1:9 " + plan1);
+    CHECK(e.status == 3);
+    CHECK(e.err.find("curl") != std::string::npos);
+}
