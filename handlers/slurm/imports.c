@@ -2,6 +2,7 @@
 #include "handlers/slurm/cluster_json.h"
 #include "handlers/slurm/slurm.h"
 #include "models/json_walk.h"
+#include "models/slurm/history.h"
 #include "service/clock.h"
 
 #include <math.h>
@@ -19,11 +20,25 @@
     X(qos, "sacctmgr -P show qos")                                              \
     X(associations, "sacctmgr -P show assoc")
 
+/* Parts about the past. */
+#define HISTORY_PARTS(X)                                                               \
+    X(sacct, "sacct -P -D -a -o ALL, sacct --json, /jobs of the database's interface") \
+    X(events, "sacctmgr -P show event")
+
 struct import_request {
 #define X(part, doc) const char *part;
     PARTS(X)
+    HISTORY_PARTS(X)
 #undef X
     double now_s, tz_offset_s;
+    const char *application_pattern;
+    bool drain_is_failure;
+};
+
+/* A run that did not complete: it says little or nothing of its run time. */
+struct import_censored {
+    const char *execution_id, *failure_kind;
+    double memory_requested_bytes;
 };
 
 struct import_unplaced {
@@ -46,6 +61,12 @@ struct import_answer {
     size_t estimate_count;
     const struct import_unplaced *unplaced;
     size_t unplaced_count;
+    const struct slurm_run *executions;
+    size_t execution_count;
+    const struct import_censored *censored;
+    size_t censored_count;
+    const struct slurm_failure *failures;
+    size_t failure_count;
     const char *const *warnings;
     size_t warning_count;
     const struct slurm_loss_row *lost;
@@ -55,7 +76,7 @@ struct import_answer {
 #define T struct import_request
 static const struct json_field request_rows[] = {
 #define X(part, doc) JSON_RAW(T, part, 0, doc),
-    PARTS(X)
+    PARTS(X) HISTORY_PARTS(X)
 #undef X
         JSON_NUMBER(
             T, now_s, 0, 1e12, NAN, JSON_NULLABLE,
@@ -63,6 +84,12 @@ static const struct json_field request_rows[] = {
             "else now"),
     JSON_NUMBER(T, tz_offset_s, -86400, 86400, NAN, JSON_NULLABLE,
                 "What texts of times are ahead of UTC; default 0"),
+    JSON_TEXT(T, application_pattern, JSON_NULLABLE,
+              "sacct: which runs are one application: text with {name} {account} {user} "
+              "{partition} {qos} {comment}; of the name digits at the end go; default "
+              "{name}"),
+    JSON_BOOLEAN(T, drain_is_failure, false, 0,
+                 "events: DRAIN is a failure too; default: it is not"),
     {0},
 };
 #undef T
@@ -95,6 +122,52 @@ static const struct json_object unplaced_json = {
     "SlurmUnplaced", "A job that is not in jobs, as it can have no place",
     sizeof(struct import_unplaced), unplaced_rows};
 
+#define T struct slurm_run
+static const struct json_field run_rows[] = {
+    JSON_TEXT(T, execution_id, 0, "slurm:CLUSTER:JOB:START"),
+    JSON_TEXT(T, application_id, 0, "By application_pattern"),
+    JSON_TEXT(T, resource_id, JSON_OPTIONAL, "Its node, of a job of one"),
+    JSON_INSTANT(T, started_at, 0, "When it started"),
+    JSON_NUMBER(T, run_time_s, 0, 0, 0, 0, "How long it ran"),
+    JSON_NUMBER(T, queue_wait_s, 0, 0, 0, JSON_OPTIONAL, "From its eligibility on"),
+    JSON_NUMBER(T, processors, 0, 0, 0, 0, "CPUs that it had"),
+    JSON_NUMBER(T, memory_peak_bytes, 0, 0, 0, JSON_OPTIONAL,
+                "The most that a step of it had"),
+    JSON_NUMBER(T, exit_code, 0, 0, 0, 0, "0 only for what completed"),
+    {0},
+};
+#undef T
+static const struct json_object run_json = {"SlurmExecution",
+                                            "A run, as POST /v1/executions takes it",
+                                            sizeof(struct slurm_run), run_rows};
+
+#define T struct import_censored
+static const struct json_field censored_rows[] = {
+    JSON_TEXT(T, execution_id, 0, "The run"),
+    JSON_TEXT(T, failure_kind, 0,
+              "time_limit, memory, error, cancelled, preempted or node"),
+    JSON_NUMBER(T, memory_requested_bytes, 0, 0, 0, JSON_OPTIONAL,
+                "Memory of a node that it asked for"),
+    {0},
+};
+#undef T
+static const struct json_object censored_json = {
+    "SlurmCensored", "A run that did not complete", sizeof(struct import_censored),
+    censored_rows};
+
+#define T struct slurm_failure
+static const struct json_field failure_rows[] = {
+    JSON_TEXT(T, resource_id, 0, "The node"),
+    JSON_INSTANT(T, down_at, 0, "When it failed"),
+    JSON_INSTANT(T, up_at, JSON_OPTIONAL, "When it was back; absent: it is not"),
+    JSON_TEXT(T, cause, JSON_OPTIONAL, "Why, as was said"),
+    {0},
+};
+#undef T
+static const struct json_object failure_json = {
+    "SlurmFailure", "A failure of a node, as POST /v1/failures takes it",
+    sizeof(struct slurm_failure), failure_rows};
+
 #define T struct import_answer
 static const struct json_field answer_rows[] = {
     JSON_OBJECT(T, cluster, struct slurm_cluster, &slurm_cluster_json, 0,
@@ -108,6 +181,12 @@ static const struct json_field answer_rows[] = {
               "What Slurm says of jobs that wait"),
     JSON_LIST(T, unplaced, unplaced_count, struct import_unplaced, &unplaced_json, 0, 0,
               "Jobs that can have no place"),
+    JSON_LIST(T, executions, execution_count, struct slurm_run, &run_json, 0,
+              JSON_OPTIONAL, "sacct: runs that ended"),
+    JSON_LIST(T, censored, censored_count, struct import_censored, &censored_json, 0,
+              JSON_OPTIONAL, "Those of them that did not complete"),
+    JSON_LIST(T, failures, failure_count, struct slurm_failure, &failure_json, 0,
+              JSON_OPTIONAL, "Failures of nodes, of events and of jobs that they ended"),
     JSON_TEXTS(T, warnings, warning_count, 0, 0,
                "What was guessed, left out or could not be read"),
     JSON_LIST(T, lost, lost_count, struct slurm_loss_row, &slurm_loss_json, 0, 0,
@@ -138,34 +217,92 @@ static enum error_code unpack(const char *json, const char *pointer, const char 
     return json_walk_end(&walk, pointer, err);
 }
 
-static enum error_code read_parts(struct request *rq, const struct import_request *in,
-                                  struct slurm_records *records)
-{
-    const char *const parts[] = {
-#define X(part, doc) in->part,
-        PARTS(X)
-#undef X
-    };
-    static const char *const pointers[] = {
-#define X(part, doc) "/" #part,
-        PARTS(X)
-#undef X
-    };
-    bool any = false;
+struct document {
+    const char *json, *pointer;
+};
 
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+/* Reads what is given of some documents; how many that are. */
+static size_t read_documents(struct request *rq, const struct document *list,
+                             size_t count, struct slurm_records *records)
+{
+    size_t given = 0;
+
+    for (size_t i = 0; i < count; i++) {
         const char *text;
 
-        if (!parts[i] || strcmp(parts[i], "null") == 0)
+        if (!list[i].json || strcmp(list[i].json, "null") == 0)
             continue;
-        any = true;
-        if (unpack(parts[i], pointers[i], &text, rq->arena, rq->err) == OK)
-            slurm_records_read(text, strlen(text), pointers[i], records, rq->arena,
+        given++;
+        if (unpack(list[i].json, list[i].pointer, &text, rq->arena, rq->err) == OK)
+            slurm_records_read(text, strlen(text), list[i].pointer, records, rq->arena,
                                rq->err);
     }
-    if (!any)
-        return invalid(rq->err, "/squeue", ITEM_REQUIRED, "no document was given");
+    return given;
+}
+
+static enum error_code read_parts(struct request *rq, const struct import_request *in,
+                                  struct slurm_records *now, struct slurm_records *past)
+{
+#define X(part, doc) {in->part, "/" #part},
+    const struct document parts[] = {PARTS(X)}, history[] = {HISTORY_PARTS(X)};
+#undef X
+    size_t given;
+
+    now->updated_s = past->updated_s = (double)NAN;
+    given = read_documents(rq, parts, sizeof(parts) / sizeof(parts[0]), now);
+    given += read_documents(rq, history, sizeof(history) / sizeof(history[0]), past);
+    if (given == 0)
+        invalid(rq->err, "/squeue", ITEM_REQUIRED, "no document was given");
+    if (in->application_pattern && !slurm_pattern_is_good(in->application_pattern))
+        invalid(rq->err, "/application_pattern", ITEM_MALFORMED,
+                "in braces may stand name, account, user, partition, qos and comment");
     return rq->err->code;
+}
+
+static void warn(struct import_answer *answer, struct arena *a, size_t count,
+                 const char *what)
+{
+    const char **list = NEW(a, const char *, answer->warning_count + 1);
+
+    if (count == 0)
+        return;
+    if (answer->warning_count > 0)
+        memcpy(list, answer->warnings, answer->warning_count * sizeof(*list));
+    list[answer->warning_count++] = arena_printf(a, "skipped: %zu: %s", count, what);
+    answer->warnings = list;
+}
+
+static void print_history(const struct import_request *in,
+                          const struct slurm_records *past, struct import_answer *answer,
+                          struct arena *a)
+{
+    struct slurm_history_options options = {
+        .application_pattern = in->application_pattern,
+        .drain_is_failure = in->drain_is_failure,
+        .tz_offset_s = isnan(in->tz_offset_s) ? 0 : in->tz_offset_s,
+    };
+    struct slurm_history history;
+    struct import_censored *censored;
+
+    slurm_history_read(past, &options, &history, a);
+    censored = NEW(a, struct import_censored, history.run_count);
+    for (size_t i = 0; i < history.run_count; i++) {
+        const struct slurm_run *run = &history.runs[i];
+
+        if (run->failure_kind)
+            censored[answer->censored_count++] = (struct import_censored){
+                run->execution_id, run->failure_kind, run->memory_requested_bytes};
+    }
+    answer->censored = censored;
+    answer->executions = history.runs;
+    answer->execution_count = history.run_count;
+    answer->failures = history.failures;
+    answer->failure_count = history.failure_count;
+    warn(answer, a, history.not_ended, "jobs of accounting that have not ended");
+    warn(answer, a, history.never_ran, "jobs of accounting that never ran");
+    warn(answer, a, history.unusable, "rows of accounting without an id or a state");
+    warn(answer, a, history.unknown_states, "rows of accounting of unknown states");
+    warn(answer, a, past->cut_rows, "rows of accounting with too few or too many fields");
 }
 
 static void print_losses(struct import_answer *answer, struct arena *a)
@@ -213,19 +350,19 @@ enum error_code post_slurm_import(struct request *rq, const void *in, void *out)
 {
     const struct import_request *body = in;
     struct import_answer *answer = out;
-    struct slurm_records *records = NEW(rq->arena, struct slurm_records, 1);
+    struct slurm_records *records = NEW(rq->arena, struct slurm_records, 2);
     struct slurm_options options = {.now_s = body->now_s,
                                     .received_s = clock_wall_s(),
                                     .tz_offset_s = body->tz_offset_s};
 
-    records->updated_s = NAN;
-    TRY(read_parts(rq, body, records));
+    TRY(read_parts(rq, body, &records[0], &records[1]));
     slurm_cluster_read(records, &options, &answer->cluster, rq->arena);
     answer->now_s = answer->cluster.now_s;
     answer->name = answer->cluster.name;
     answer->version = answer->cluster.version;
     answer->warnings = answer->cluster.warnings;
     answer->warning_count = answer->cluster.warning_count;
+    print_history(body, &records[1], answer, rq->arena);
     print_jobs(answer, rq->arena);
     print_losses(answer, rq->arena);
     return OK;

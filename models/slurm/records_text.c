@@ -276,15 +276,15 @@ static size_t free_column(char *const *names, size_t count)
 }
 
 static void read_row(struct slurm_reader *r, enum slurm_kind kind, char *const *names,
-                     size_t column_count, size_t user_column, char *line)
+                     size_t column_count, bool has_end, size_t user_column, char *line)
 {
     char *fields[COLUMNS_MAX];
     size_t count, extra;
     struct slurm_record *record;
 
     count = cut_fields(line, fields);
-    if (count == column_count + 1 && count <= COLUMNS_MAX && !*fields[count - 1])
-        count--; /* a line of -p ends in a | */
+    if (has_end && count > 1 && count <= COLUMNS_MAX && !*fields[count - 1])
+        count--;
     if (count < column_count || count > COLUMNS_MAX) {
         r->out->cut_rows++;
         return;
@@ -316,6 +316,7 @@ static enum error_code read_table(struct slurm_reader *r, const char *text,
          *last = copy + (end - text), *names[COLUMNS_MAX];
     size_t column_count = 0, user_column = 0;
     enum slurm_kind kind = SLURM_JOB;
+    bool has_end = false; /* lines of -p end in a | */
 
     for (bool is_header = true; line < last; is_header = false) {
         char *stop = (char *)line_end(line, last);
@@ -328,14 +329,14 @@ static enum error_code read_table(struct slurm_reader *r, const char *text,
             column_count = cut_fields(line, names);
             if (column_count > COLUMNS_MAX)
                 break;
-            if (column_count > 1 && !*names[column_count - 1])
-                column_count--;
+            has_end = column_count > 1 && !*names[column_count - 1];
+            column_count -= has_end;
             if (!table_kind(names, column_count, &kind))
                 break;
             user_column = free_column(names, column_count);
             r->out->of[kind].pointer = r->pointer;
         } else if (*line)
-            read_row(r, kind, names, column_count, user_column, line);
+            read_row(r, kind, names, column_count, has_end, user_column, line);
         line = stop + 1;
     }
     if (!r->out->of[kind].pointer || user_column > column_count || column_count < 2)

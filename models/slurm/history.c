@@ -1,0 +1,309 @@
+/* history.c - what accounting says of jobs that ended, and of nodes that failed. */
+#include "models/slurm/history.h"
+
+#include "models/base/budget_read.h"
+#include "models/slurm/values.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_BYTES = 512 };
+
+struct reading {
+    const struct slurm_history_options *options;
+    struct slurm_history *out;
+    struct name_index peaks; /* of jobs that have steps: place in peak_bytes */
+    double *peak_bytes;
+    size_t failure_size;
+    struct arena *arena;
+};
+
+/* States, and what a run that ended so says. */
+static const struct {
+    const char *state, *kind; /* kind NULL: it completed */
+} states[] = {
+    {"COMPLETED", NULL},       {"TIMEOUT", "time_limit"},  {"OUT_OF_MEMORY", "memory"},
+    {"FAILED", "error"},       {"CANCELLED", "cancelled"}, {"PREEMPTED", "preempted"},
+    {"REQUEUED", "preempted"}, {"NODE_FAIL", "node"},      {"BOOT_FAIL", "node"},
+    {"DEADLINE", "cancelled"}, {"REVOKED", "cancelled"},
+};
+
+static const struct {
+    const char *name;
+    enum slurm_field field;
+} members[] = {
+    {"name", SLURM_F_NAME}, {"account", SLURM_F_ACCOUNT},
+    {"user", SLURM_F_USER}, {"partition", SLURM_F_PARTITION},
+    {"qos", SLURM_F_QOS},   {"comment", SLURM_F_COMMENT},
+};
+
+enum { MEMBER_COUNT = sizeof(members) / sizeof(members[0]) };
+
+static size_t member_at(const char *at, size_t length)
+{
+    size_t i = 0;
+
+    while (i < MEMBER_COUNT && (strlen(members[i].name) != length ||
+                                strncmp(members[i].name, at, length) != 0))
+        i++;
+    return i;
+}
+
+bool slurm_pattern_is_good(const char *pattern)
+{
+    if (!*pattern)
+        return false;
+    for (const char *at = pattern; (at = strchr(at, '{')); at++) {
+        size_t length = strcspn(at + 1, "{}");
+
+        if (at[1 + length] != '}' || member_at(at + 1, length) == MEMBER_COUNT)
+            return false;
+    }
+    return true;
+}
+
+/* run_001 and run_002 are one program: digits at the end of a name, and what stands
+ * before them, go. */
+static size_t stem(const char *name)
+{
+    size_t length = strlen(name), end = length;
+
+    while (end > 0 && isdigit((unsigned char)name[end - 1]))
+        end--;
+    while (end < length && end > 0 && strchr("_-.", name[end - 1]))
+        end--;
+    return end > 0 ? end : length;
+}
+
+static const char *application_of(const struct reading *c, const struct slurm_record *r)
+{
+    const char *pattern = c->options->application_pattern, *at;
+    char text[NAME_BYTES];
+    size_t length = 0;
+
+    for (at = pattern ? pattern : "{name}"; *at && length + 1 < sizeof(text); at++) {
+        size_t named = *at == '{' ? strcspn(at + 1, "{}") : 0, more;
+        size_t i = *at == '{' ? member_at(at + 1, named) : MEMBER_COUNT;
+        const char *value;
+
+        if (i == MEMBER_COUNT) {
+            text[length++] = *at;
+            continue;
+        }
+        value = slurm_value(r, members[i].field);
+        value = value ? value : "";
+        more = i == 0 ? stem(value) : strlen(value);
+        if (more > sizeof(text) - 1 - length)
+            more = sizeof(text) - 1 - length;
+        memcpy(text + length, value, more);
+        length += more;
+        at += named + 1;
+    }
+    return length > 0 ? arena_text(c->arena, text, length < 256 ? length : 256) : "job";
+}
+
+/* sacct writes a plain number of bytes, or one with a suffix. */
+static double peak_of(const char *text)
+{
+    double plain;
+
+    if (!text)
+        return (double)NAN;
+    plain = isdigit((unsigned char)text[strlen(text) - 1]) ? strtod(text, NULL)
+                                                           : slurm_bytes(text, NULL);
+    return plain > 0 && isfinite(plain) ? plain : (double)NAN;
+}
+
+/* "12" of the step "12.batch"; NULL: it is a job. */
+static const char *job_of_step(const struct reading *c, const char *id)
+{
+    const char *dot = id ? strchr(id, '.') : NULL;
+
+    return dot ? arena_text(c->arena, id, (size_t)(dot - id)) : NULL;
+}
+
+static const char *id_of(const struct slurm_record *r)
+{
+    const char *raw = slurm_value(r, SLURM_F_RAW_ID);
+
+    return raw ? raw : slurm_value(r, SLURM_F_ID);
+}
+
+/* Peaks of memory of all jobs, from their steps. */
+static void read_steps(struct reading *c, const struct slurm_list *rows)
+{
+    size_t count = 0;
+
+    name_index_create(&c->peaks, rows->count + 1, c->arena);
+    c->peak_bytes = NEW(c->arena, double, rows->count + 1);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct slurm_record *r = &rows->records[i];
+        double peak = peak_of(slurm_value(r, SLURM_F_RSS_MAX));
+        const char *id = id_of(r), *job = job_of_step(c, id);
+        size_t at;
+
+        budget_read_step(16);
+        if (isnan(peak) || !id)
+            continue;
+        id = job ? job : id;
+        at = name_index_find(&c->peaks, id);
+        if (at == NAME_NOT_FOUND) {
+            at = count++;
+            name_index_add(&c->peaks, id, at);
+        }
+        c->peak_bytes[at] = fmax(c->peak_bytes[at], peak);
+    }
+}
+
+static void add_failure(struct reading *c, const struct slurm_failure *failure)
+{
+    struct slurm_history *out = c->out;
+
+    if (out->failure_count == c->failure_size) {
+        size_t size = c->failure_size ? 2 * c->failure_size : 16;
+
+        out->failures =
+            GROW(c->arena, out->failures, struct slurm_failure, c->failure_size, size);
+        c->failure_size = size;
+    }
+    out->failures[out->failure_count++] = *failure;
+}
+
+/* What was asked of memory, of a node's part of the job. */
+static double requested_of(const struct reading *c, const struct slurm_record *r)
+{
+    const struct slurm_amount *list;
+    size_t count = slurm_tracked(slurm_value(r, SLURM_F_TRES_ASKED), &list, c->arena);
+    double nodes = slurm_amount_of(list, count, "node");
+    double bytes = slurm_amount_of(list, count, "mem");
+
+    return bytes > 0 ? bytes / (nodes >= 1 ? nodes : 1) : (double)NAN;
+}
+
+static double processors_of(const struct reading *c, const struct slurm_record *r)
+{
+    const char *given = slurm_value(r, SLURM_F_TRES_GIVEN);
+    const struct slurm_amount *list;
+    size_t count = slurm_tracked(given ? given : slurm_value(r, SLURM_F_TRES_ASKED),
+                                 &list, c->arena);
+    double cpus = slurm_amount_of(list, count, "cpu");
+
+    if (!(cpus >= 1))
+        cpus = slurm_number(slurm_value(r, SLURM_F_CPUS));
+    return cpus >= 1 && isfinite(cpus) ? cpus : 1;
+}
+
+/* "1:0": code and signal. Never 0 for what did not complete. */
+static double exit_code_of(const struct slurm_record *r, const char *kind)
+{
+    const char *text = slurm_value(r, SLURM_F_EXIT_CODE);
+    const char *colon = text ? strchr(text, ':') : NULL;
+    double code = text ? strtod(text, NULL) : 0;
+    double signal = colon ? strtod(colon + 1, NULL) : 0;
+
+    if (!kind)
+        return 0;
+    if (code > 0)
+        return code;
+    return signal > 0 ? 128 + signal : 1;
+}
+
+static void read_run(struct reading *c, const struct slurm_record *r, const char *cluster)
+{
+    const char *state = r->value[SLURM_F_STATE], *id = id_of(r), *kind;
+    double offset_s = c->options->tz_offset_s;
+    double start_s = slurm_instant_s(slurm_value(r, SLURM_F_START), offset_s);
+    double end_s = slurm_instant_s(slurm_value(r, SLURM_F_END), offset_s);
+    double eligible_s = slurm_instant_s(slurm_value(r, SLURM_F_ELIGIBLE), offset_s);
+    const char *const *nodes = NULL;
+    size_t i = 0, node_count = 0, peak;
+    struct slurm_run *run;
+
+    while (i < sizeof(states) / sizeof(states[0]) &&
+           !(state && strncmp(state, states[i].state, strlen(states[i].state)) == 0))
+        i++;
+    if (!id || !state) {
+        c->out->unusable++;
+        return;
+    }
+    if (i == sizeof(states) / sizeof(states[0])) {
+        bool waits =
+            slurm_says_nothing(slurm_value(r, SLURM_F_END)) ||
+            strstr("PENDING RUNNING SUSPENDED COMPLETING CONFIGURING RESIZING", state);
+
+        c->out->not_ended += waits;
+        c->out->unknown_states += !waits;
+        return;
+    }
+    if (isnan(start_s) || !(end_s > start_s)) {
+        c->out->never_ran++;
+        return;
+    }
+    kind = states[i].kind;
+    if (!slurm_hosts(slurm_value(r, SLURM_F_NODES) ? slurm_value(r, SLURM_F_NODES) : "",
+                     &nodes, &node_count, c->arena))
+        node_count = 0;
+    peak = name_index_find(&c->peaks, id);
+    run = &c->out->runs[c->out->run_count++];
+    *run = (struct slurm_run){
+        .execution_id =
+            arena_printf(c->arena, "slurm:%.100s:%.64s:%.0f", cluster, id, start_s),
+        .application_id = application_of(c, r),
+        .resource_id = node_count == 1 ? nodes[0] : NULL,
+        .started_at_s = start_s,
+        .run_time_s = end_s - start_s,
+        .queue_wait_s = start_s >= eligible_s ? start_s - eligible_s : (double)NAN,
+        .processors = processors_of(c, r),
+        .memory_peak_bytes = peak == NAME_NOT_FOUND ? (double)NAN : c->peak_bytes[peak],
+        .memory_requested_bytes = requested_of(c, r),
+        .exit_code = exit_code_of(r, kind),
+        .failure_kind = kind,
+    };
+    if (kind && strcmp(kind, "node") == 0)
+        for (size_t k = 0; k < node_count; k++) /* how long it was down nobody says */
+            add_failure(c, &(struct slurm_failure){
+                               nodes[k], end_s, end_s,
+                               arena_printf(c->arena, "job %.64s: %.32s", id, state)});
+}
+
+static void read_event(struct reading *c, const struct slurm_record *r)
+{
+    const char *node = slurm_value(r, SLURM_F_NAME), *state = r->value[SLURM_F_STATE];
+    double offset_s = c->options->tz_offset_s;
+    double down_s = slurm_instant_s(slurm_value(r, SLURM_F_START), offset_s);
+
+    if (!node || !state || isnan(down_s))
+        return;
+    if (strncmp(state, "DOWN", 4) != 0 && strncmp(state, "FAIL", 4) != 0 &&
+        !strchr(state, '*') &&
+        !(c->options->drain_is_failure && strncmp(state, "DRAIN", 5) == 0))
+        return;
+    add_failure(
+        c, &(struct slurm_failure){node, down_s,
+                                   slurm_instant_s(slurm_value(r, SLURM_F_END), offset_s),
+                                   slurm_value(r, SLURM_F_REASON)});
+}
+
+void slurm_history_read(const struct slurm_records *from,
+                        const struct slurm_history_options *options,
+                        struct slurm_history *out, struct arena *a)
+{
+    const struct slurm_list *rows = &from->of[SLURM_JOB],
+                            *events = &from->of[SLURM_EVENT];
+    struct reading c = {.options = options, .out = out, .arena = a};
+
+    *out = (struct slurm_history){.runs = NEW(a, struct slurm_run, rows->count + 1)};
+    read_steps(&c, rows);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct slurm_record *r = &rows->records[i];
+        const char *cluster = slurm_value(r, SLURM_F_CLUSTER), *id = id_of(r);
+
+        budget_read_step(SLURM_FIELD_COUNT);
+        if (!id || !strchr(id, '.'))
+            read_run(&c, r, cluster ? cluster : "cluster");
+    }
+    for (size_t i = 0; i < events->count; i++)
+        read_event(&c, &events->records[i]);
+}

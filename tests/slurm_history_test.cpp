@@ -1,0 +1,155 @@
+// slurm_history_test.cpp - what accounting says of jobs that ended, and of nodes that
+// failed.
+#include "tests/slurm_support.hpp"
+
+#include <algorithm>
+
+using nlohmann::json;
+
+static json history(api &a, const std::string &sacct, const std::string &events = "",
+                    const std::string &more = "")
+{
+    std::string body = "{";
+
+    add_part(body, "sacct", sacct);
+    add_part(body, "events", events);
+    api_reply r = a.post("/v1/imports/slurm", body + more + ", \"now_s\": 1}");
+    INFO(r.body.substr(0, 1000));
+    REQUIRE(r.status == 200);
+    return r.json();
+}
+
+TEST_CASE("each end of a job is what it says of its run time", "[slurm]")
+{
+    api a;
+    json r = history(
+        a,
+        "Cluster|JobID|JobIDRaw|JobName|User|Submit|Eligible|Start|End|State|ExitCode|"
+        "AllocTRES|ReqTRES|NodeList|MaxRSS\n"
+        "c|1|1|run_001|ann|1000|1010|1030|1130|COMPLETED|0:0|cpu=4,node=1|mem=1G|n1|\n"
+        "c|1.batch|1.batch|batch||1030|1030|1030|1130|COMPLETED|0:0|||n1|1000K\n"
+        "c|1.0|1.0|x||1030|1030|1030|1130|COMPLETED|0:0|||n1|2000K\n"
+        "c|2|2|run_002|ann|1000|1000|1000|4600|TIMEOUT|0:0|cpu=4|mem=2G,node=2|n[1-2]|\n"
+        "c|3|3|big|ann|1000|1000|1000|1100|OUT_OF_MEMORY|0:125|cpu=1|mem=2G,node=2|n1|\n"
+        "c|4|4|a|b|ann|1000|1000|1000|1100|FAILED|3:0|cpu=1||n1|\n"
+        "c|5|5|x|ann|1000|1000|None|1100|CANCELLED by 1001|0:0|||None assigned|\n"
+        "c|6|6|x|ann|1000|1000|1000|1100|CANCELLED by 1001|0:15|cpu=1||n1|\n"
+        "c|7|7|x|ann|1000|1000|1000|Unknown|RUNNING|0:0|cpu=1||n1|\n"
+        "c|8|8|x|ann|1000|1000|1000|1100|NODE_FAIL|0:0|cpu=1||n3|\n"
+        "c|9|9|x|ann|1000|1000|1000|1050|PREEMPTED|0:0|cpu=1||n1|\n"
+        "c|9|9|x|ann|1175|1175|1200|1300|COMPLETED|0:0|cpu=1||n1|\n");
+    json runs = r.at("executions");
+
+    REQUIRE(runs.size() == 8);
+    CHECK(runs.at(0).at("execution_id").get<std::string>() == "slurm:c:1:1030");
+    CHECK(runs.at(0).at("application_id").get<std::string>() == "run");
+    CHECK(runs.at(0).at("run_time_s").get<double>() == 100);
+    CHECK(runs.at(0).at("queue_wait_s").get<double>() == 20);
+    CHECK(runs.at(0).at("processors").get<double>() == 4);
+    CHECK(runs.at(0).at("memory_peak_bytes").get<double>() == 2048000);
+    CHECK(runs.at(0).at("exit_code").get<double>() == 0);
+    CHECK(runs.at(0).at("resource_id").get<std::string>() == "n1");
+    CHECK(runs.at(1).at("application_id").get<std::string>() == "run");
+    CHECK(runs.at(1).at("exit_code").get<double>() == 1);
+    CHECK_FALSE(runs.at(1).contains("resource_id"));
+    CHECK(runs.at(2).at("exit_code").get<double>() == 253);
+    CHECK(runs.at(3).at("application_id").get<std::string>() == "a|b");
+    CHECK(runs.at(3).at("exit_code").get<double>() == 3);
+    CHECK(runs.at(6).at("execution_id").get<std::string>() == "slurm:c:9:1000");
+    CHECK(runs.at(7).at("execution_id").get<std::string>() == "slurm:c:9:1200");
+
+    std::string kinds;
+    for (const auto &row : r.at("censored"))
+        kinds += row.at("failure_kind").get<std::string>() + " ";
+    CHECK(kinds == "time_limit memory error cancelled node preempted ");
+    CHECK(r.at("censored").at(1).at("memory_requested_bytes").get<double>() ==
+          1073741824.0);
+    REQUIRE(r.at("failures").size() == 1);
+    CHECK(r.at("failures").at(0).at("resource_id").get<std::string>() == "n3");
+    std::string warnings = r.at("warnings").dump();
+    CHECK(warnings.find("skipped: 1: jobs of accounting that have not ended") !=
+          std::string::npos);
+    CHECK(warnings.find("skipped: 1: jobs of accounting that never ran") !=
+          std::string::npos);
+}
+
+TEST_CASE("events of nodes are failures", "[slurm]")
+{
+    api a;
+    const std::string events =
+        "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n"
+        "c||2026-11-22T10:18:50|Unknown||Cluster Registered TRES|\n"
+        "c|n1|2026-11-22T10:00:00|2026-11-22T11:00:00|DOWN*|power|root(0)\n"
+        "c|n2|2026-11-22T10:00:00|Unknown|FAIL|a|b|root(0)\n"
+        "c|n3|2026-11-22T10:00:00|Unknown|IDLE*|Not responding|root(0)\n"
+        "c|n4|2026-11-22T10:00:00|2026-11-22T11:00:00|DRAIN|update|root(0)\n"
+        "c|n5|2026-11-22T10:00:00|2026-11-22T11:00:00|INVAL|gres|root(0)\n";
+    json r = history(a, "", events).at("failures");
+
+    REQUIRE(r.size() == 3);
+    CHECK(r.at(0).dump() == R"({"cause":"power","down_at":"2026-11-22T10:00:00Z",)"
+                            R"("resource_id":"n1","up_at":"2026-11-22T11:00:00Z"})");
+    CHECK_FALSE(r.at(1).contains("up_at"));
+    CHECK(r.at(1).at("cause").get<std::string>() == "a|b");
+    CHECK(r.at(2).at("resource_id").get<std::string>() == "n3");
+    CHECK(history(a, "", events, ", \"drain_is_failure\": true").at("failures").size() ==
+          4);
+}
+
+TEST_CASE("accounting of the recordings, as text and as JSON", "[slurm]")
+{
+    api a;
+
+    for (const std::string &recording : recordings()) {
+        std::string text = recorded(recording, "sacct.txt");
+        std::string as_json = recorded(recording, "sacct.json");
+        INFO(recording);
+        json r = history(a, text, "", ", \"tz_offset_s\": 0");
+        json truth = json::parse(recorded(recording, "truth.json"));
+        size_t ran = 0;
+
+        CHECK(r.at("warnings").dump().find("too few") == std::string::npos);
+        if (recording.substr(0, 4) == "live") {
+            for (const auto &row : truth.at("actual"))
+                ran += row.contains("start_s") && row.at("start_s").is_number() &&
+                       row.at("end_s").get<double>() > row.at("start_s").get<double>();
+            CHECK(r.at("executions").size() == ran);
+        }
+        if (as_json.empty() || !r.contains("executions"))
+            continue;
+        json j = history(a, as_json);
+        REQUIRE(j.contains("executions"));
+        CHECK(j.at("executions").size() == r.at("executions").size());
+        auto told = [](const json &from) {
+            std::vector<std::string> list;
+            for (const auto &row : from.at("executions"))
+                list.push_back(row.at("execution_id").dump() +
+                               row.at("application_id").dump() +
+                               row.at("run_time_s").dump());
+            std::sort(list.begin(), list.end());
+            return list;
+        };
+        CHECK(told(j) == told(r));
+    }
+}
+
+TEST_CASE("patterns of applications", "[slurm]")
+{
+    api a;
+    const std::string rows =
+        "JobID|JobName|User|Account|Start|End|State\n"
+        "1|fit-12|ann|phys|1000|1100|COMPLETED\n2|007|ann|phys|1000|1100|COMPLETED\n";
+
+    json r = history(a, rows, "", R"(, "application_pattern": "{account}/{name}!")")
+                 .at("executions");
+    CHECK(r.at(0).at("application_id").get<std::string>() == "phys/fit!");
+    CHECK(r.at(1).at("application_id").get<std::string>() == "phys/007!");
+    for (const char *bad : {"{nam}", "{name", "{", "", "{{name}}"}) {
+        INFO(bad);
+        std::string body = "{";
+        add_part(body, "sacct", rows);
+        CHECK(a.post("/v1/imports/slurm",
+                     body + ", \"application_pattern\": \"" + bad + "\"}")
+                  .pointers() == std::vector<std::string>{"/application_pattern"});
+    }
+}
