@@ -229,3 +229,50 @@ TEST_CASE("command lines that are wrong", "[slurm][system]")
     CHECK(e.status == 3);
     CHECK(e.err.find("curl") != std::string::npos);
 }
+
+TEST_CASE("accounting goes to the history of a service", "[slurm][system]")
+{
+    folder f;
+    const std::string recording = GRIDPLAN_SOURCE_DIR "/tests/data/engines/slurm/plan1/";
+    // In the place of curl, this program in process: it converts; what is to be stored is
+    // kept.
+    f.write("curl",
+            "#!/bin/sh\nfor url; do :; done\nfor x; do printf '<%s>' \"$x\"; done >>'" +
+                f.path + "/calls'\ncat >'" + f.path +
+                "/body'\ncase $url in\n*/v1/imports/slurm) cat '" + f.path +
+                "/converted';;\n*) cat '" + f.path + "/body' >>'" + f.path +
+                "/stored'; printf '{\"stored\": 2, \"duplicates\": 1}';;\nesac\nprintf "
+                "'\\n200'\n",
+            true);
+    f.write("sacct",
+            "#!/bin/sh\nprintf '<%s>' \"$@\" >>'" + f.path + "/calls'\nexec cat " +
+                recording + "sacct.txt\n",
+            true);
+    f.write("sacctmgr", "#!/bin/sh\nexec cat " + recording + "t0/sacctmgr_events.txt\n",
+            true);
+    f.write(
+        "converted",
+        R"({"executions": [{"execution_id": "x"}, {"execution_id": "y"}], "failures": []})");
+    f.write("key", "gp_secret\n");
+    REQUIRE(chmod((f.path + "/key").c_str(), 0600) == 0);
+
+    ended e = client(
+        f, "ingest --since now-7days --url http://x:1/ --key-file '" + f.path + "/key'",
+        "PATH='" + f.path + "':$PATH");
+    INFO(e.err);
+    CHECK(e.status == 0);
+    CHECK(e.out == "executions: 2 sent, 2 stored, 1 there before\nfailures: 0 sent\n");
+    CHECK(f.read("stored") == R"([{"execution_id":"x"},{"execution_id":"y"}])");
+    CHECK(f.read("calls").find("<-S><now-7days>") != std::string::npos);
+    CHECK(f.read("calls").find("<http://x:1/v1/executions>") != std::string::npos);
+    CHECK(f.read("calls").find("gp_secret") ==
+          std::string::npos); // in no list of processes
+
+    CHECK(client(f, "ingest").status == 2);
+    CHECK(client(f, "ingest --since=-x --url http://x:1").status == 2);
+    f.write("sacct",
+            "#!/bin/sh\necho 'Slurm accounting storage is disabled' >&2\nexit 1\n", true);
+    e = client(f, "ingest --url http://x:1", "PATH='" + f.path + "':$PATH");
+    CHECK(e.status == 1);
+    CHECK(e.err.find("storage is disabled") != std::string::npos);
+}

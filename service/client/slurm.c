@@ -36,7 +36,9 @@ const char slurm_help[] =
     "             when they would start; apply [--yes] [--decision FILE] [--mode nice]\n"
     "             [--render slurmrestd|sbatch]: the changes that bring it about, and "
     "with\n"
-    "             --yes make them. With --from FILE|FOLDER of a snapshot instead of "
+    "             --yes make them; ingest --url URL [--since now-7days]: accounting to "
+    "the\n"
+    "             history of a service. With --from FILE|FOLDER of a snapshot instead of "
     "this\n"
     "             machine's Slurm, --url URL and --key-file FILE for a service instead "
     "of\n"
@@ -95,7 +97,7 @@ enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };
 
 struct flags {
     const char *from, *out, *user, *job, *policy, *decision, *mode, *render, *url,
-        *key_file, *timeout;
+        *key_file, *timeout, *since;
     bool anonymise, json, yes;
 };
 
@@ -780,12 +782,81 @@ static int apply(struct client *c)
     return make_all(c, member(c, changes, "actions"));
 }
 
+/* ---- ingest ---- */
+
+/* What accounting is asked for; all of it is by name. */
+static const char sacct_columns[] =
+    "Cluster,JobID,JobIDRaw,JobName,User,Account,Partition,QOS,Submit,Eligible,Start,End,"
+    "State,ExitCode,AllocTRES,ReqTRES,NCPUS,NodeList,MaxRSS,Comment";
+
+/* Posts a list of the conversion; false: it was refused. */
+static bool post_list(struct client *c, const char *converted, const char *name,
+                      const char *path)
+{
+    const char *list = member(c, converted, name), *answer;
+    size_t count = count_elements(c, list);
+
+    if (count > 0 &&
+        ask_post(&c->gridplan, path, list, strlen(list), &answer, c->arena, c->err) != OK)
+        return false;
+    printf("%s: %zu sent", name, count);
+    if (count > 0)
+        printf(", %s stored, %s there before", member(c, answer, "stored"),
+               member(c, answer, "duplicates"));
+    putchar('\n');
+    return true;
+}
+
+/* Runs and failures since then to the history of a service; what is there already stays.
+ */
+static int ingest(struct client *c)
+{
+    const char *since = c->flags.since ? c->flags.since : "now-1days", *converted;
+    const char *const sacct[] = {"sacct", "-P",  "-D", "-a",  "-o", sacct_columns,
+                                 "-S",    since, "-E", "now", NULL};
+    const char *start = arena_try_printf(c->arena, "Start=%s", since);
+    const char *const events[] = {"sacctmgr", "-P", "show", "event", start, NULL};
+    struct text_buffer b = {.arena = c->arena};
+    struct child out;
+
+    if (!c->gridplan.url) {
+        fprintf(stderr, "gridplan: slurm ingest needs --url: this program alone keeps "
+                        "nothing\n");
+        return SLURM_EXIT_USAGE;
+    }
+    if (!start || *since == '-') {
+        fprintf(stderr, "gridplan: --since: a time of sacct, as now-7days\n");
+        return SLURM_EXIT_USAGE;
+    }
+    text_addf(&b, "{\"tz_offset_s\": 0, \"now_s\": %.0f", clock_wall_s());
+    for (int i = 0; i < 2; i++) {
+        if (!run(c, i ? events : sacct, 10 * c->time_limit_s, &out)) {
+            fprintf(stderr, "gridplan: %s\n", child_problem(&out, c->arena));
+            return SLURM_EXIT_SLURM;
+        }
+        text_addf(&b, i ? ", \"events\": " : ", \"sacct\": ");
+        json_print_text(out.output, &b);
+    }
+    text_addf(&b, "}");
+    if (!finish(&b)) {
+        fail_memory(c->err);
+        return failed(c, SLURM_EXIT_SERVICE);
+    }
+    if (ask_post(&c->gridplan, "/v1/imports/slurm", b.data, b.length, &converted,
+                 c->arena, c->err) != OK ||
+        !post_list(c, converted, "executions", "/v1/executions") ||
+        !post_list(c, converted, "failures", "/v1/failures"))
+        return failed(c, SLURM_EXIT_SERVICE);
+    return SLURM_EXIT_DONE;
+}
+
 /* ---- the command line ---- */
 
 static const struct verb {
     const char *name;
     int (*run)(struct client *c);
-} verbs[] = {{"snapshot", snapshot}, {"advise", advise}, {"apply", apply}};
+} verbs[] = {
+    {"snapshot", snapshot}, {"advise", advise}, {"apply", apply}, {"ingest", ingest}};
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
@@ -818,6 +889,7 @@ static bool read_flags(struct flags *f, char **at)
             take_flag(at, "--decision", &f->decision) +
             take_flag(at, "--mode", &f->mode) + take_flag(at, "--render", &f->render) +
             take_flag(at, "--url", &f->url) + take_flag(at, "--timeout", &f->timeout) +
+            take_flag(at, "--since", &f->since) +
             take_flag(at, "--key-file", &f->key_file) +
             take_switch(at, "--anonymise", &f->anonymise) +
             take_switch(at, "--json", &f->json) + take_switch(at, "--yes", &f->yes);
@@ -886,7 +958,8 @@ int slurm_run(char **arguments, const struct route *routes)
     while (i < VERB_COUNT && (!*arguments || strcmp(verbs[i].name, *arguments) != 0))
         i++;
     if (i == VERB_COUNT) {
-        fprintf(stderr, "gridplan: slurm snapshot, slurm advise or slurm apply\n");
+        fprintf(stderr,
+                "gridplan: slurm snapshot, slurm advise, slurm apply or slurm ingest\n");
         return SLURM_EXIT_USAGE;
     }
     c.arena = err.arena = arena_create(ARENA_BYTES);
