@@ -4,6 +4,7 @@
  * is a cluster whose numbers are in bounds.
  */
 #include "models/slurm/cluster.h"
+#include "models/slurm/history.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>
@@ -64,6 +65,8 @@ static void convert(void *context)
     struct slurm_records *records = NEW(call->arena, struct slurm_records, 1);
     struct slurm_options options = {
         .now_s = NAN, .received_s = 1795343000, .tz_offset_s = NAN};
+    struct slurm_history_options past = {.drain_is_failure = true};
+    struct slurm_history history;
     struct slurm_cluster cluster;
     struct error err = {.arena = call->arena};
     static const char node[] = "NodeName=n[1-2] CPUTot=4\n\nNodeName=n1 CPUTot=4\n";
@@ -78,6 +81,11 @@ static void convert(void *context)
         abort();
     slurm_cluster_read(records, &options, &cluster, call->arena);
     check(&cluster);
+    slurm_history_read(records, &past, &history, call->arena);
+    for (size_t i = 0; i < history.run_count; i++)
+        if (!(history.runs[i].run_time_s > 0) || !(history.runs[i].processors >= 1) ||
+            (history.runs[i].exit_code == 0) != !history.runs[i].failure_kind)
+            abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
