@@ -1,0 +1,473 @@
+"""What the clients of engines do: python3 -m unittest discover tests/clients/python
+
+Without a gridplan: services here are made up, good ones and bad ones.
+"""
+
+import base64
+import contextlib
+import dataclasses
+import http.server
+import importlib.util
+import io
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import types
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+CLIENTS = os.path.join(ROOT, "openapi", "clients")
+DATA = os.path.join(ROOT, "tests", "data", "engines")
+SNAKEMAKE = os.path.join(CLIENTS, "snakemake", "gridplan_snakemake.py")
+PLUGIN = os.path.join(CLIENTS, "snakemake-scheduler", "snakemake_scheduler_plugin_gridplan.py")
+
+sys.dont_write_bytecode = True
+
+
+def load(path, name):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def interface():
+    """The part of snakemake-interface-scheduler-plugins 2.0 that a plugin sees."""
+    base = types.ModuleType("snakemake_interface_scheduler_plugins.base")
+    settings = types.ModuleType("snakemake_interface_scheduler_plugins.settings")
+
+    class SchedulerBase:
+        def __init__(self, dag, settings, logger):
+            self.dag, self.settings, self.logger = dag, settings, logger
+            self.__post_init__()
+
+        def __post_init__(self):
+            pass
+
+    @dataclasses.dataclass
+    class SchedulerSettingsBase:
+        pass
+
+    base.SchedulerBase = SchedulerBase
+    settings.SchedulerSettingsBase = SchedulerSettingsBase
+    package = types.ModuleType("snakemake_interface_scheduler_plugins")
+    sys.modules.update({package.__name__: package, base.__name__: base,
+                        settings.__name__: settings})
+
+
+interface()
+snakemake = load(SNAKEMAKE, "gridplan_snakemake")
+plugin = load(PLUGIN, "snakemake_scheduler_plugin_gridplan")
+
+
+class FakeService:
+    """Answers with answer(path, body) -> (status, JSON); keeps what it was sent."""
+
+    def __init__(self, answer):
+        outer = self
+        self.sent = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                outer.sent.append((self.path, body, dict(self.headers)))
+                status, reply = answer(self.path, body)
+                text = json.dumps(reply).encode()
+                with contextlib.suppress(OSError):
+                    self.send_response(status)
+                    self.send_header("Content-Length", str(len(text)))
+                    self.end_headers()
+                    self.wfile.write(text)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = "http://127.0.0.1:%d" % self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def stores(path, body):
+    lines = [x for x in body.split("\n") if x]
+    return 201, {"stored": len(lines), "errors": []}
+
+
+def records(service):
+    return [json.loads(line) for _, body, _ in service.sent for line in body.split("\n") if line]
+
+
+class Shared(unittest.TestCase):
+    def test_every_client_has_the_shared_part(self):
+        with open(os.path.join(CLIENTS, "shared.py")) as file:
+            shared = file.read()
+        self.assertLessEqual(shared.count("\n"), 120)
+        for path in (SNAKEMAKE, PLUGIN):
+            with open(path) as file:
+                self.assertIn(shared, file.read(), path)
+
+    def test_a_key_comes_from_a_file_that_nobody_else_reads(self):
+        with tempfile.TemporaryDirectory() as folder, FakeService(stores) as service:
+            key = os.path.join(folder, "key")
+            with open(key, "w") as file:
+                file.write("gp_x\n")
+            os.chmod(key, 0o600)
+            snakemake.Service(service.url, key).call("POST", "/v1/x", {})
+            self.assertEqual(service.sent[0][2]["Authorization"], "Bearer gp_x")
+            os.chmod(key, 0o640)
+            with self.assertRaises(PermissionError):
+                snakemake.Service(service.url, key).call("POST", "/v1/x", {})
+        with self.assertRaises(ValueError):
+            snakemake.Service("file:///etc/passwd")
+
+    def test_backoff(self):
+        backoff, waits = snakemake.Backoff(), []
+        for _ in range(8):
+            backoff.failed(100)
+            waits.append(backoff.wait_s)
+        self.assertEqual(waits, [0.5, 1, 2, 4, 8, 16, 30, 30])
+        self.assertFalse(backoff.may_try(129))
+        self.assertTrue(backoff.may_try(130))
+        backoff.worked()
+        self.assertTrue(backoff.may_try(0))
+
+
+class Names(unittest.TestCase):
+    def test_tasks(self):
+        self.assertEqual(snakemake.task_id("align", ["bam/s1.bam"]), "align:bam/s1.bam")
+        self.assertEqual(snakemake.task_id("all", []), "all:-")
+        long = snakemake.task_id("r", ["x" * 300, "y"])
+        self.assertEqual(len(long), 34)
+        self.assertNotEqual(long, snakemake.task_id("r", ["x" * 300, "z"]))
+
+    def test_outputs_of_metadata(self):
+        self.assertEqual(snakemake.output_of(["YmFtL3MxLmJhbQ=="]), "bam/s1.bam")
+        path = "out/" + "d" * 400 + "/file?>.txt"
+        text = base64.urlsafe_b64encode(path.encode()).decode()
+        parts = ["@" + text[i:i + 254] for i in range(0, len(text) - 254, 254)]
+        parts.append(text[254 * len(parts):])
+        self.assertEqual(snakemake.output_of(parts), path)
+        self.assertIsNone(snakemake.output_of(["no base64!"]))
+
+
+class History(unittest.TestCase):
+    def workflow(self, name):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        shutil.copytree(os.path.join(DATA, name, "metadata"),
+                        os.path.join(folder, ".snakemake", "metadata"))
+        bench = os.path.join(DATA, name, "bench")
+        if os.path.exists(bench):
+            shutil.copytree(bench, os.path.join(folder, "bench"))
+        with open(os.path.join(DATA, name, "expected.json")) as file:
+            return folder, json.load(file)["metadata"]
+
+    def test_jobs_of_the_recorded_runs(self):
+        for name in ("snakemake-fan", "snakemake-failure"):
+            folder, expected = self.workflow(name)
+            runs = snakemake.job_runs(folder, "lab")
+            got = sorted((r["application_id"], round(r["run_time_s"], 6)) for r in runs)
+            want = sorted(("lab/" + e["rule"], e["run_time_s"]) for e in expected)
+            self.assertEqual(got, want)
+            self.assertEqual(len({r["execution_id"] for r in runs}), len(runs))
+            again = snakemake.job_runs(folder, "lab")
+            self.assertEqual(runs, again)
+
+    def test_a_job_with_several_outputs_counts_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = os.path.join(folder, ".snakemake", "metadata")
+            os.makedirs(root)
+            with open(os.path.join(folder, "in"), "w") as file:
+                file.write("12345")
+
+            def write(output, **record):
+                name = base64.b64encode(output.encode()).decode()
+                with open(os.path.join(root, name), "w") as file:
+                    json.dump(record, file)
+
+            common = {"rule": "r", "starttime": 10.0, "endtime": 12.0, "input": ["in", "gone"]}
+            write("b", **common)
+            write("a", **common)
+            write("c", rule="r", starttime=11.0, endtime=12.5)
+            write("d", rule="r", starttime=13.0, endtime=None)   # it has not ended
+            write("e", rule="r", starttime=14.0, endtime=15.0, incomplete=True)
+            write("f", starttime=14.0, endtime=15.0)
+            with open(os.path.join(root, "no base64"), "w") as file:
+                file.write("{")
+            runs = snakemake.job_runs(folder, "w")
+            self.assertEqual(sorted(r["run_time_s"] for r in runs), [1.5, 2.0])
+            first = [r for r in runs if r["run_time_s"] == 2.0][0]
+            self.assertEqual(first["problem_size"], 5)
+            self.assertEqual(first["started_at"], 10.0)
+
+    def test_benchmarks(self):
+        folder, _ = self.workflow("snakemake-fan")
+        runs, unknown = snakemake.benchmark_runs(folder, "lab", {"align", "merge", "fetch"})
+        self.assertEqual(unknown, 3)  # of trim
+        count = {}
+        for run in runs:
+            count[run["application_id"]] = count.get(run["application_id"], 0) + 1
+        self.assertEqual(count, {"lab/align": 6, "lab/merge": 1, "lab/fetch": 3})
+        align = [r for r in runs if r["run_time_s"] == 0.2025][0]
+        self.assertAlmostEqual(align["memory_peak_bytes"], 4.83 * 1048576)
+        path = os.path.join(folder, "short.tsv")
+        with open(path, "w") as file:
+            file.write("s\th:m:s\tmax_rss\tio_in\n0.1\t0:00:00\t0.00\t-\nNA\tx\t1\t2\n")
+        rows = snakemake.read_benchmark(path)
+        self.assertEqual(rows, [{"s": 0.1, "max_rss": 0.0, "io_in": None},
+                                {"s": None, "max_rss": 1.0, "io_in": 2.0}])
+        self.assertNotIn("memory_peak_bytes",
+                         snakemake.benchmark_run(path, "short.tsv", 1, rows[0], "x/y"))
+        self.assertIsNone(snakemake.benchmark_run(path, "short.tsv", 2, rows[1], "x/y"))
+        self.assertIsNone(snakemake.read_benchmark(SNAKEMAKE))
+
+    def test_the_command(self):
+        folder, expected = self.workflow("snakemake-fan")
+        with FakeService(stores) as service, contextlib.redirect_stdout(io.StringIO()) as out:
+            code = snakemake.main(["history", folder, "--application", "lab", "--url",
+                                   service.url])
+        self.assertEqual(code, 0)
+        self.assertIn("%d jobs, 13 benchmarks" % len(expected), out.getvalue())
+        self.assertEqual(service.sent[0][0], "/v1/executions?on_conflict=keep")
+        self.assertEqual(service.sent[0][2]["Content-Type"], "application/x-ndjson")
+        self.assertEqual(len(records(service)), len(expected) + 13)
+        with contextlib.redirect_stderr(io.StringIO()) as errors:
+            code = snakemake.main(["history", folder, "--application", "x", "--url",
+                                   "http://127.0.0.1:1"])
+        self.assertEqual(code, 1)
+        self.assertIn("gridplan:", errors.getvalue())
+
+
+class LogHandler(unittest.TestCase):
+    def messages(self, name):
+        with open(os.path.join(DATA, name, "log-handler.ndjson")) as file:
+            return [json.loads(line) for line in file]
+
+    def test_attempts_of_the_recorded_runs(self):
+        for name in ("snakemake-fan", "snakemake-failure"):
+            jobs = snakemake.Jobs("lab", "run")
+            runs = [r for r in (jobs.take(m, 0) for m in self.messages(name)) if r]
+            with open(os.path.join(DATA, name, "expected.json")) as file:
+                expected = json.load(file)["attempts"]
+            got = sorted((r["execution_id"].split(":", 2)[2], round(r["run_time_s"], 6),
+                          r["exit_code"]) for r in runs)
+            want = sorted(("%s:%d" % (e["task_id"], e["attempt"]), e["run_time_s"],
+                           0 if e["kind"] == "ended" else 1) for e in expected)
+            self.assertEqual(got, want)
+            self.assertEqual({r["application_id"] for r in runs},
+                             {"lab/" + e["class"] for e in expected})
+
+    def test_a_retry_is_the_next_attempt(self):
+        jobs = snakemake.Jobs("lab", "run")
+        info = {"level": "job_info", "jobid": 3, "name": "r", "output": ["o"], "threads": 2}
+        self.assertIsNone(jobs.take(info, 1))
+        failed = jobs.take({"level": "job_error", "jobid": 3}, 2)
+        self.assertEqual((failed["exit_code"], failed["parameters"]["attempt"]), (1, 1))
+        self.assertIsNone(jobs.take({"level": "job_finished", "jobid": 3}, 3))
+        jobs.take(info, 4)
+        done = jobs.take({"level": "job_finished", "jobid": 3}, 6)
+        self.assertEqual(done["execution_id"], "snakemake:run:r:o:2")
+        self.assertEqual((done["run_time_s"], done["processors"]), (2, 2))
+
+    def run_handler(self, url, count=3):
+        """A process that handles `count` jobs; seconds of handling and of ending."""
+        program = textwrap.dedent("""
+            import importlib.util, sys, time
+            spec = importlib.util.spec_from_file_location("handler", sys.argv[1])
+            handler = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(handler)
+            began = time.monotonic()
+            for i in range(int(sys.argv[2])):
+                handler.log_handler({"level": "job_info", "jobid": i, "name": "r",
+                                     "output": ["o%d" % i], "timestamp": 100.0})
+                handler.log_handler({"level": "job_finished", "jobid": i, "timestamp": 101.5})
+            handler.log_handler(None)
+            handler.log_handler({"level": "job_finished", "jobid": []})
+            print(time.monotonic() - began)
+            """)
+        began = time.monotonic()
+        done = subprocess.run([sys.executable, "-B", "-c", program, SNAKEMAKE, str(count)],
+                              env={**os.environ, "GRIDPLAN_URL": url,
+                                   "GRIDPLAN_APPLICATION": "lab"},
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return float(done.stdout), time.monotonic() - began
+
+    def test_jobs_arrive(self):
+        with FakeService(stores) as service:
+            self.run_handler(service.url)
+            runs = records(service)
+        self.assertEqual(sorted(r["application_id"] for r in runs), ["lab/r"] * 3)
+        self.assertEqual(runs[0]["run_time_s"], 1.5)
+
+    def test_a_bad_service_fails_nothing_and_delays_little(self):
+        _, usual_s = self.run_handler("")
+        handling_s, ending_s = self.run_handler("http://127.0.0.1:1")
+        self.assertLess(handling_s, 0.5)
+        self.assertLess(ending_s, usual_s + 3)
+        with FakeService(lambda *_: (500, {})) as service:
+            handling_s, ending_s = self.run_handler(service.url)
+            self.assertLess(ending_s, usual_s + 3)
+        with FakeService(lambda *_: (time.sleep(20), (200, {}))[1]) as service:
+            handling_s, ending_s = self.run_handler(service.url)
+            self.assertLess(handling_s, 0.5)
+            self.assertLess(ending_s, usual_s + 3)
+
+    def test_what_does_not_fit_is_dropped_and_counted(self):
+        sender = snakemake.Sender(None)  # not started: nothing is taken out
+        for _ in range(sender.ROOM + 5):
+            sender.put({})
+        self.assertEqual(sender.dropped, 5)
+
+
+# ---- the scheduler plugin, in a harness as small as the interface ----
+
+
+class Job:
+    numbers = itertools.count()
+
+    def __init__(self, resources, output=("o/x.bam",), priority=0):
+        self.scheduler_resources, self.output, self.priority = resources, list(output), priority
+        self.input, self.log, self.benchmark = [], [], None
+        self.number = next(Job.numbers)
+
+    def __hash__(self):
+        return self.number
+
+
+class Dag:
+    def __init__(self, dependencies):
+        self.dependencies = dependencies  # job: jobs that it needs
+
+    def needrun_jobs(self):
+        return list(self.dependencies)
+
+    def job_dependencies(self, job):
+        return {parent: set() for parent in self.dependencies[job]}
+
+    def finished(self, job):
+        return False
+
+
+class Logger:
+    def __init__(self):
+        self.lines = []
+
+    def warning(self, text, *values):
+        self.lines.append(text % values)
+
+
+def greedy(path, body):
+    """Selects in order what fits: enough of a service for these cases."""
+    asked = json.loads(body)
+    left, selected = dict(asked["capacities"]), []
+    for job in asked["jobs"]:
+        needs = {k: job.get(k, 0) for k in ("cpus", "memory_bytes", "disk_bytes")}
+        needs.update(job.get("needs", {}))
+        count = 0
+        while count < job["count"] and all(needs[k] <= left.get(k, float("inf"))
+                                           for k in needs):
+            count += 1
+            for k in needs:
+                if k in left:
+                    left[k] -= needs[k]
+        if count:
+            selected.append({"job_id": job["id"], "count": count})
+    return 200, {"selected": selected}
+
+
+class SchedulerPlugin(unittest.TestCase):
+    def scheduler(self, url, dependencies=None, **settings):
+        dag = Dag(dependencies or {})
+        self.logger = Logger()
+        return plugin.Scheduler(dag, plugin.SchedulerSettings(url=url, **settings), self.logger)
+
+    def test_the_published_cases(self):
+        large = Job({"_cores": 1, "mem_mb": 2048})
+        with FakeService(greedy) as service:
+            s = self.scheduler(service.url)
+            self.assertEqual(s.select_jobs([large], [large], {"_cores": 5, "mem_mb": 1024}, {}),
+                             set())
+            small = Job({"_cores": 1, "mem_mb": 512})
+            self.assertEqual(s.select_jobs([small], [small], {"_cores": 5, "mem_mb": 1024}, {}),
+                             {small})
+            two = [Job({"_cores": 2, "mem_mb": 4000}), Job({"_cores": 3, "mem_mb": 6000})]
+            self.assertEqual(s.select_jobs(two, two, {"_cores": 5, "mem_mb": 10000}, {}),
+                             set(two))
+            self.assertEqual(s.select_jobs([], [], {"_cores": 5}, {}), set())
+
+    def test_equal_jobs_are_one_row(self):
+        jobs = [Job({"_cores": 1, "mem_mb": 10}, ["bam/%d.bam" % i]) for i in range(5000)]
+        jobs += [Job({"_cores": 1, "mem_mb": 10}, ["vcf/%d.vcf" % i]) for i in range(5000)]
+        with FakeService(greedy) as service:
+            s = self.scheduler(service.url)
+            selected = s.select_jobs(jobs, jobs, {"_cores": 7000, "mem_mb": 2 ** 63 - 1}, {})
+            self.assertEqual(len(selected), 7000)
+            self.assertIsInstance(selected, set)
+            asked = json.loads(service.sent[0][1])
+        self.assertEqual([row["count"] for row in asked["jobs"]], [5000, 5000])
+        self.assertEqual(asked["capacities"], {"cpus": 7000})  # memory is not limited
+        self.assertLess(len(service.sent[0][1]), 500)
+
+    def test_ranks_and_other_resources(self):
+        a, b, c = (Job({"_cores": 1, "gpu": 1, "tmpdir": "/tmp", "_nodes": 1,
+                        "big": 4 * 10 ** 9}, [x]) for x in "abc")
+        with FakeService(greedy) as service:
+            s = self.scheduler(service.url, {a: [], b: [a], c: [b]})
+            s.select_jobs([a], [a, b, c],
+                          {"_cores": 4, "gpu": 2, "_nodes": 1, "big": 8 * 10 ** 9}, {})
+            asked = json.loads(service.sent[0][1])
+        self.assertEqual(asked["capacities"], {"cpus": 4, "gpu": 2, "r_nodes": 1, "big": 1e9})
+        row = asked["jobs"][0]
+        self.assertEqual(row["weight"], 3)
+        self.assertEqual(row["needs"], {"gpu": 1, "r_nodes": 1, "big": 5e8})
+
+    def test_without_an_answer_snakemake_selects(self):
+        job = Job({"_cores": 1})
+        asks = ([job], [job], {"_cores": 4}, {})
+        self.assertIsNone(self.scheduler(None).select_jobs(*asks))
+        for reply in ((500, {}), (422, {}), (200, {}), (200, {"selected": [{"job_id": "7",
+                      "count": 1}]}), (200, {"selected": [{"job_id": "0", "count": 2}]})):
+            with FakeService(lambda *_: reply) as service:
+                s = self.scheduler(service.url)
+                self.assertIsNone(s.select_jobs(*asks))
+                self.assertIsNone(s.select_jobs(*asks))
+                self.assertEqual(len(service.sent), 1)  # not asked again for ten seconds
+                self.assertEqual(len(self.logger.lines), 1)
+                s.retry_at = 0
+                s.select_jobs(*asks)
+                self.assertEqual(len(service.sent), 2)
+        self.assertIsNone(self.scheduler("http://127.0.0.1:1").select_jobs(*asks))
+        big = [Job({"_cores": 3}), Job({"_cores": 3}, ["other/y"])]
+        both = (200, {"selected": [{"job_id": "0", "count": 1}, {"job_id": "1", "count": 1}]})
+        with FakeService(lambda *_: both) as service:  # more than there is
+            self.assertIsNone(self.scheduler(service.url).select_jobs(big, big, {"_cores": 4},
+                                                                      {}))
+
+    def test_a_slow_answer_is_not_waited_for(self):
+        job = Job({"_cores": 1})
+        with FakeService(lambda *_: (time.sleep(10), (200, {"selected": []}))[1]) as service:
+            s = self.scheduler(service.url, timeout_ms=300)
+            began = time.monotonic()
+            self.assertIsNone(s.select_jobs([job], [job], {"_cores": 1}, {}))
+            self.assertLess(time.monotonic() - began, 1.5)
+
+
+if __name__ == "__main__":
+    unittest.main()
