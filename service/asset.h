@@ -37,6 +37,10 @@ extern const size_t ui_file_count;
 extern const struct asset doc_files[];
 extern const size_t doc_file_count;
 
+/* openapi/clients/, packed: "snakemake/gridplan_snakemake.py". */
+extern const struct asset client_files[];
+extern const size_t client_file_count;
+
 /* The row of this path; NULL: none. */
 const struct asset *asset_find(const struct asset *list, const char *path);
 

@@ -16,6 +16,18 @@
     "as the password of Basic, with the scope ingest or facade."
 
 const struct route engines_routes[] = {
+    {"GET", "/clients/SHA256SUMS", "listClients", TAG_OPERATIONS, get_client_sums, NULL,
+     NULL, NULL, WORK_INLINE, SCOPE_NONE, ROUTE_RAW_REPLY,
+     "Programs for users of engines, and their checksums",
+     "A line for each file, as sha256sum --check reads it: checksum and path below "
+     "/clients/.",
+     NULL},
+    {"GET", "/clients/{folder}/{file}", "getClient", TAG_OPERATIONS, get_client, NULL,
+     NULL, NULL, WORK_INLINE, SCOPE_NONE, ROUTE_RAW_REPLY,
+     "A program for users of an engine",
+     "One file in Python that needs nothing but its standard library, "
+     "snakemake/gridplan_snakemake.py for example.",
+     NULL},
     {"POST", "/compat/k8s/filter", "filterNodes", TAG_PLACEMENT, post_kubernetes_filter,
      NULL, NULL, NULL, WORK_INLINE, SCOPE_DECIDE | SCOPE_FACADE,
      ROUTE_FACADE | ROUTE_RAW_REPLY | ROUTE_RAW_JSON,

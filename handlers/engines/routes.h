@@ -14,6 +14,11 @@ extern const struct json_object nextflow_answer_json;
 
 handler_fn post_nextflow;
 
+/* ---- clients.c - programs for users of engines. */
+
+handler_fn get_client;
+handler_fn get_client_sums;
+
 /* ---- kubernetes_extender.c - the scheduler of Kubernetes. */
 
 handler_fn post_kubernetes_filter;
