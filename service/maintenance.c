@@ -411,6 +411,7 @@ static const struct db_statement delete_session_leases = {
 
 static const struct db_statement delete_leases =
     DELETE_OLD("snapshot_lease", "expires_at");
+static const struct db_statement delete_cws_runs = DELETE_OLD("cws_run", "updated_at");
 static const struct db_statement delete_runs = DELETE_OLD("ingest_run", "expires_at");
 
 /* Deletes what is older than `until_s`, some at a time. */
@@ -536,6 +537,7 @@ static enum error_code run_round(struct round *round, struct error *err)
     if (options->workflow_session_kept_days > 0)
         TRY(delete_rows(round, &delete_workflow_sessions,
                         round->now_s - options->workflow_session_kept_days * DAY_S, err));
+    TRY(delete_rows(round, &delete_cws_runs, round->now_s - DAY_S, err));
     return delete_rows(round, &delete_keys, round->now_s - STORE_IDEMPOTENCY_KEPT_S, err);
 }
 

@@ -1,8 +1,9 @@
 /* kubernetes_extender.c - the scheduler of Kubernetes asks where a pod may and should go.
  *
  * A pod must never wait for this service: whatever goes wrong, every node passes and has
- * the score 0. Which task a pod is, is not known yet: so all pods are answered like that,
- * each in the form that was asked.
+ * the score 0, in the form that was asked. Of a pod of nf-cws it is noted that it is
+ * scheduled; where it would end first is not known yet, so that it is answered like
+ * others.
  */
 #include "handlers/engines/routes.h"
 
@@ -10,8 +11,11 @@
 #include "service/json_scan.h"
 #include "service/metrics.h"
 #include "service/service.h"
+#include "service/store_cws.h"
 
 #include <string.h>
+
+static const double DEADLINE_S = 0.15;
 
 static void reply(struct request *rq, const char *text, const char *result)
 {
@@ -29,6 +33,37 @@ static bool read_args(struct request *rq, const void *in, struct kubernetes_args
 
     return json_is_utf8(body->text, body->length) &&
            kubernetes_args_read(body->text, body->length, args, rq->arena, &err) == OK;
+}
+
+struct noting {
+    const char *tenant, *pod;
+    bool found;
+};
+
+static enum error_code note(struct db_session *db, void *context, struct error *err)
+{
+    struct noting *n = context;
+
+    return store_cws_schedule(db, n->tenant, n->pod, &n->found, err);
+}
+
+/* Whether the pod is a task that waited for this. The scheduler does not wait for the
+ * database. */
+static bool note_scheduled(struct request *rq, const struct kubernetes_args *args)
+{
+    struct error before = *rq->err;
+    struct noting n = {rq->principal.tenant, args->pod.name, false};
+    struct db_session *db;
+
+    if (!args->pod.name || !rq->service->db)
+        return false;
+    if (request_db(rq, &db) == OK) {
+        db_session_set_timeout(db, DEADLINE_S);
+        if (db_transaction(db, note, &n, rq->err) != OK)
+            n.found = false;
+    }
+    *rq->err = before;
+    return n.found;
 }
 
 enum error_code post_kubernetes_filter(struct request *rq, const void *in, void *out)
@@ -56,6 +91,8 @@ enum error_code post_kubernetes_prioritize(struct request *rq, const void *in, v
     if (!good)
         args.node_count = 0;
     reply(rq, kubernetes_prioritize_answer(&args, NULL, rq->arena),
-          good ? "unknown_pod" : "refused");
+          !good                       ? "refused"
+          : note_scheduled(rq, &args) ? "scheduled"
+                                      : "unknown_pod");
     return OK;
 }

@@ -15,6 +15,17 @@
     "message that is understood is answered 200; errors are plain text. A key may come " \
     "as the password of Basic, with the scope ingest or facade."
 
+#define CWS_DOC                                                                          \
+    "The interface of the Common Workflow Scheduler, with every success exactly 200: "   \
+    "runs "                                                                              \
+    "and their tasks are kept for a day after the last call, what a task took becomes "  \
+    "an "                                                                                \
+    "execution of the application cws/PROCESS. A task is UNSCHEDULED until the "         \
+    "extender of "                                                                       \
+    "kube-scheduler was asked for its pod, then SCHEDULED, FINISHED when it has ended. " \
+    "A "                                                                                 \
+    "run that is not known is refused with 400. The graph is taken and not kept."
+
 const struct route engines_routes[] = {
     {"GET", "/clients/SHA256SUMS", "listClients", TAG_OPERATIONS, get_client_sums, NULL,
      NULL, NULL, WORK_INLINE, SCOPE_NONE, ROUTE_RAW_REPLY,
@@ -28,6 +39,58 @@ const struct route engines_routes[] = {
      "One file in Python that needs nothing but its standard library, "
      "snakemake/gridplan_snakemake.py for example.",
      NULL},
+    {"GET", "/compat/cws/health", "getCwsHealth", TAG_WORKFLOWS, get_cws_health, NULL,
+     NULL, NULL, WORK_INLINE, SCOPE_NONE, ROUTE_RAW_REPLY, "Is it there? (nf-cws)",
+     CWS_DOC, NULL},
+    {"POST", "/compat/cws/v1/file/{execution}/publish", "publishCwsFiles", TAG_WORKFLOWS,
+     post_cws_publish, NULL, NULL, NULL, WORK_INLINE, SCOPE_INGEST | SCOPE_FACADE,
+     ROUTE_RAW_REPLY | ROUTE_FACADE, "The run publishes its files (nf-cws)", CWS_DOC,
+     NULL},
+    {"DELETE", "/compat/cws/v1/scheduler/{execution}", "endCwsRun", TAG_WORKFLOWS,
+     delete_cws_run, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST | SCOPE_FACADE,
+     ROUTE_RAW_REPLY, "A run has ended (nf-cws)", CWS_DOC, NULL},
+    {"POST", "/compat/cws/v1/scheduler/{execution}", "startCwsRun", TAG_WORKFLOWS,
+     post_cws_run, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST | SCOPE_FACADE,
+     ROUTE_RAW_REPLY | ROUTE_FACADE, "A run begins, perhaps anew (nf-cws)", CWS_DOC,
+     NULL},
+    {"DELETE", "/compat/cws/v1/scheduler/{execution}/DAG/edges", "removeCwsEdges",
+     TAG_WORKFLOWS, take_cws_graph, NULL, NULL, NULL, WORK_QUERY,
+     SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY | ROUTE_FACADE,
+     "Edges of a run's graph go (nf-cws)", CWS_DOC, NULL},
+    {"POST", "/compat/cws/v1/scheduler/{execution}/DAG/edges", "addCwsEdges",
+     TAG_WORKFLOWS, take_cws_graph, NULL, NULL, NULL, WORK_QUERY,
+     SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY | ROUTE_FACADE,
+     "Edges of a run's graph (nf-cws)", CWS_DOC, NULL},
+    {"DELETE", "/compat/cws/v1/scheduler/{execution}/DAG/vertices", "removeCwsVertices",
+     TAG_WORKFLOWS, take_cws_graph, NULL, NULL, NULL, WORK_QUERY,
+     SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY | ROUTE_FACADE,
+     "Vertices of a run's graph go (nf-cws)", CWS_DOC, NULL},
+    {"POST", "/compat/cws/v1/scheduler/{execution}/DAG/vertices", "addCwsVertices",
+     TAG_WORKFLOWS, take_cws_graph, NULL, NULL, NULL, WORK_QUERY,
+     SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY | ROUTE_FACADE,
+     "Vertices of a run's graph (nf-cws)", CWS_DOC, NULL},
+    {"PUT", "/compat/cws/v1/scheduler/{execution}/endBatch", "endCwsBatch", TAG_WORKFLOWS,
+     put_cws_batch, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST | SCOPE_FACADE,
+     ROUTE_RAW_REPLY | ROUTE_FACADE, "A batch of tasks ends (nf-cws)", CWS_DOC, NULL},
+    {"PUT", "/compat/cws/v1/scheduler/{execution}/startBatch", "startCwsBatch",
+     TAG_WORKFLOWS, put_cws_batch, NULL, NULL, NULL, WORK_QUERY,
+     SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY | ROUTE_FACADE,
+     "A batch of tasks starts (nf-cws)", CWS_DOC, NULL},
+    {"POST", "/compat/cws/v1/scheduler/{execution}/metrics/task/{id}", "addCwsMetrics",
+     TAG_WORKFLOWS, post_cws_metrics, NULL, NULL, NULL, WORK_QUERY,
+     SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY | ROUTE_FACADE,
+     "What a task took (nf-cws)", CWS_DOC, NULL},
+    {"DELETE", "/compat/cws/v1/scheduler/{execution}/task/{id}", "endCwsTask",
+     TAG_WORKFLOWS, delete_cws_task, NULL, NULL, NULL, WORK_QUERY,
+     SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY,
+     "A task has ended, or is withdrawn (nf-cws)", CWS_DOC, NULL},
+    {"GET", "/compat/cws/v1/scheduler/{execution}/task/{id}", "getCwsTask", TAG_WORKFLOWS,
+     get_cws_task, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST | SCOPE_FACADE,
+     ROUTE_RAW_REPLY | ROUTE_RAW_JSON, "How a task is (nf-cws)", CWS_DOC, NULL},
+    {"POST", "/compat/cws/v1/scheduler/{execution}/task/{id}", "addCwsTask",
+     TAG_WORKFLOWS, post_cws_task, NULL, NULL, NULL, WORK_QUERY,
+     SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY | ROUTE_FACADE | ROUTE_RAW_JSON,
+     "A task is ready (nf-cws)", CWS_DOC, NULL},
     {"POST", "/compat/k8s/filter", "filterNodes", TAG_PLACEMENT, post_kubernetes_filter,
      NULL, NULL, NULL, WORK_INLINE, SCOPE_DECIDE | SCOPE_FACADE,
      ROUTE_FACADE | ROUTE_RAW_REPLY | ROUTE_RAW_JSON,
@@ -37,7 +100,7 @@ const struct route engines_routes[] = {
      "fails: whatever goes wrong, every node passes.",
      NULL},
     {"POST", "/compat/k8s/prioritize", "prioritizeNodes", TAG_PLACEMENT,
-     post_kubernetes_prioritize, NULL, NULL, NULL, WORK_INLINE,
+     post_kubernetes_prioritize, NULL, NULL, NULL, WORK_QUERY,
      SCOPE_DECIDE | SCOPE_FACADE, ROUTE_FACADE | ROUTE_RAW_REPLY | ROUTE_RAW_JSON,
      "Which nodes should take this pod? (extender of kube-scheduler)",
      "A HostPriorityList: a score from 0 to 10 for every node. It never fails: whatever "

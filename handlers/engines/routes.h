@@ -19,6 +19,19 @@ handler_fn post_nextflow;
 handler_fn get_client;
 handler_fn get_client_sums;
 
+/* ---- cws.c - nf-cws, a plugin of Nextflow. */
+
+handler_fn get_cws_health;
+handler_fn post_cws_run;
+handler_fn delete_cws_run;
+handler_fn take_cws_graph;
+handler_fn put_cws_batch;
+handler_fn post_cws_task;
+handler_fn get_cws_task;
+handler_fn delete_cws_task;
+handler_fn post_cws_metrics;
+handler_fn post_cws_publish;
+
 /* ---- kubernetes_extender.c - the scheduler of Kubernetes. */
 
 handler_fn post_kubernetes_filter;
