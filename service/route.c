@@ -731,7 +731,7 @@ enum error_code route_check_content_type(const struct route *route,
 {
     struct request rq = {.route = route, .message = m, .arena = a, .err = err};
 
-    if (!m->content_type && required)
+    if (!m->content_type && required && !(route->flags & ROUTE_FACADE))
         return fail(err, ERR_MEDIA_TYPE, "",
                     "the body has no Content-Type; with curl: -H 'Content-Type: %s'",
                     route->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"

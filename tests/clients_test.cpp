@@ -182,3 +182,35 @@ TEST_CASE("a key in a path is in no answer and in no log", "[db]")
     for (const std::string &k : {facade, decide})
         CHECK(g.text().find(k.substr(16, 20)) == std::string::npos);
 }
+
+TEST_CASE("other tools need not say what their bodies are, or send one", "[db]")
+{
+    NEED_DATABASE();
+    {
+        store_fixture f; // the schema
+    }
+    gridplan g({"--database", test_database_url()});
+    std::string plain = "Content-Type: text/html\r\n", at = "/compat/cws/v1/scheduler/r";
+    auto status = [&](const std::string &method, const std::string &path,
+                      const std::string &body) {
+        // No Content-Type at all: as it comes from the wire.
+        std::string text = method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n" +
+                           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+                           body;
+        return client(g.port).call(text, 60).status;
+    };
+    CHECK(status("POST", at, R"({"strategy":"fifo"})") == 200);
+    CHECK(status("PUT", at + "/startBatch", "") == 200);
+    CHECK(status("PUT", at + "/endBatch", "3") == 200);
+    CHECK(status("POST", "/compat/cws/v1/file/r/publish", "") == 200);
+    CHECK(status("POST", "/v1/ingest/nextflow", "") == 400);
+    CHECK(status("POST", "/v1/ingest/nextflow", R"({"event":"completed"})") == 200);
+    CHECK(status("POST", "/compat/k8s/filter", "") == 200);
+    CHECK(status("POST", "/compat/tpv/process_data", "") == 400);
+    CHECK(call(g.port, "POST", "/compat/tpv/process_data", "{}", plain).status == 200);
+    CHECK(call(g.port, "POST",
+               "/v1/executions?format=nextflow_trace&application_id=a&run_id=r", " ",
+               "Content-Type: text/tab-separated-values\r\n")
+              .status == 422);
+    CHECK(status("POST", "/v1/selections", R"({"jobs":[],"capacities":{}})") == 415);
+}
