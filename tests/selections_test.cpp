@@ -1,5 +1,6 @@
 // selections_test.cpp - POST /v1/selections: which of the ready jobs start now.
 #include "tests/api.hpp"
+#include "tests/database.hpp"
 
 #include <chrono>
 #include <functional>
@@ -11,9 +12,13 @@ using nlohmann::json;
 namespace
 {
 
-json select_jobs(const json &body)
+// Not bounded by the clock, unless the request says so.
+json select_jobs(json body)
 {
     static api a;
+
+    if (!body.contains("time_limit_s"))
+        body["time_limit_s"] = 60;
     api_reply r = a.post("/v1/selections", body.dump());
 
     INFO(r.body);
@@ -342,7 +347,11 @@ TEST_CASE("240,000 jobs of 40 kinds are selected at once", "[api]")
         for (const json &row : a[list])
             sum += row["count"].get<uint64_t>();
     CHECK(sum == 240000);
-    CHECK(a["timings"]["decide_s"].get<double>() < (is_sanitized() ? 1 : 0.02));
+    double least_s = a["timings"]["decide_s"];
+    for (int i = 0; i < 10; i++) // others may have the processor
+        least_s =
+            std::min(least_s, select_jobs(body)["timings"]["decide_s"].get<double>());
+    CHECK(least_s < (is_sanitized() ? 0.5 : 0.02));
 }
 
 TEST_CASE("what cannot be selected from is refused", "[api]")
@@ -371,4 +380,39 @@ TEST_CASE("what cannot be selected from is refused", "[api]")
         "/jobs/1/input_file_ids:invalid_combination /jobs/1/input_file_ids/0:unknown_id");
     CHECK(mistakes(R"({"jobs":[{"id":"a","nodes":2,"count":1000001}],
                        "capacities":{}})") == "422 /jobs:too_long");
+}
+
+TEST_CASE("a stored selection is replayed, on the snapshot as it was", "[db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    json snapshot =
+        json::parse(R"({"resources":[{"id":"n1","cpus":8},{"id":"n2","cpus":3}]})");
+    api_reply made = a.call("PUT", "/v1/snapshots/selections-1", snapshot.dump(),
+                            {{"if_none_match", "*"}});
+    INFO(made.body);
+    REQUIRE(made.status == 201);
+    api_reply r = a.post(
+        "/v1/selections",
+        R"({"snapshot_id":"selections-1","store":true,"labels":{"x":1},"time_limit_s":60,
+                             "jobs":[{"id":"a","cpus":3,"count":5},{"id":"b","cpus":2,"weight":0.5}]})");
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    json first = r.json();
+    CHECK(started(first, "a", "n1") == 2);
+    CHECK(started(first, "a", "n2") == 1);
+    CHECK(started(first, "b", "n1") == 1);
+    CHECK(first["labels"]["x"] == 1);
+    std::string id = first["decision_id"];
+    CHECK(a.call("DELETE", "/v1/snapshots/selections-1", "",
+                 {{"if_match", made.headers["ETag"]}})
+              .status == 204);
+    r = a.post("/v1/decisions/" + id + "/replay", "");
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    json again = r.json();
+    if (again.contains("answer"))
+        again = again["answer"];
+    for (const char *member : {"selected", "unselected", "objective", "status"})
+        CHECK(again[member] == first[member]);
 }

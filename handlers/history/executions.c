@@ -385,8 +385,8 @@ static enum error_code read_trace(struct request *rq, struct trace_rows *trace,
 {
     struct sent_execution *sent;
 
-    TRY(trace_read(records_trace_query(rq), rq->body ? rq->body : "", rq->body_length, trace, rq->arena,
-                   rq->err));
+    TRY(trace_read(records_trace_query(rq), rq->body ? rq->body : "", rq->body_length,
+                   trace, rq->arena, rq->err));
     sent = NEW(rq->arena, struct sent_execution, trace->count + 1);
     for (size_t i = 0; i < trace->count; i++)
         sent[i].run = trace->runs[i];
