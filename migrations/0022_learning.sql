@@ -138,3 +138,29 @@ BEGIN
     RETURN NULL;
 END
 $$;
+
+-- How much faster machines are than each other, over all applications of a tenant: what
+-- models of the kind auto take off the logarithms of run times.
+
+CREATE TABLE machine_effect (
+    tenant text COLLATE "C" NOT NULL,
+    machine text COLLATE "C" NOT NULL,
+    effect double precision NOT NULL,
+    run_count bigint NOT NULL,
+    PRIMARY KEY (tenant, machine)
+);
+
+COMMENT ON TABLE machine_effect IS 'The effect of a type of machine on run times; one row each';
+COMMENT ON COLUMN machine_effect.tenant IS 'Owner; no unit';
+COMMENT ON COLUMN machine_effect.machine IS 'resource_class of its runs, or the site_id of those that have none; no unit';
+COMMENT ON COLUMN machine_effect.effect IS 'Logarithm of the factor that run times have there; no unit';
+COMMENT ON COLUMN machine_effect.run_count IS 'Number of runs that it comes from';
+
+CREATE TABLE machine_effect_made (
+    tenant text COLLATE "C" PRIMARY KEY,
+    made_at timestamptz NOT NULL
+);
+
+COMMENT ON TABLE machine_effect_made IS 'When the effects of a tenant were worked out; one row each';
+COMMENT ON COLUMN machine_effect_made.tenant IS 'Owner; no unit';
+COMMENT ON COLUMN machine_effect_made.made_at IS 'Instant of the last time';

@@ -141,6 +141,46 @@ TEST_CASE("a model of kind auto follows a changed world, machines and texts",
               changed["run_time_low_s"].get<double>());
 }
 
+TEST_CASE("what one application taught of machines helps another", "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning known, fresh;
+    std::string fast = unique_name("fast"), slow = unique_name("slow");
+    json list = json::array();
+
+    for (int i = 0; i < 40; i++) {
+        double size = 100 * (1 + i % 10);
+        list.push_back(known.run(size, 10 + size, {{"resource_class", fast}}));
+        list.push_back(known.run(size, 3 * (10 + size), {{"resource_class", slow}}));
+    }
+    known.store(list);
+    known.refine();
+    list = json::array();
+    for (int i = 0; i < 20; i++)
+        list.push_back(fresh.run(100 * (1 + i), 5 + i, {{"resource_class", fast}}));
+    fresh.store(list);
+    // Effects are worked out once a minute: now is a minute later.
+    store_fixture f;
+    REQUIRE(db_execute(f.s, "DELETE FROM machine_effect_made", &f.err) == OK);
+    fresh.refine();
+
+    json effects = known.done(known.get("/v1/machine-effects?page_size=1000"))["items"];
+    double factor_fast = 0, factor_slow = 0;
+    for (const json &e : effects) {
+        if (e["resource_class"] == fast)
+            factor_fast = e["factor"];
+        if (e["resource_class"] == slow)
+            factor_slow = e["factor"];
+    }
+    CHECK(factor_slow / factor_fast == Approx(3).epsilon(0.1));
+    json question = {{"problem_size", 1050}, {"resource_class", fast}};
+    double on_fast = fresh.predict(question)["run_time_s"];
+    question["resource_class"] = slow;
+    json on_slow = fresh.predict(question);
+    CHECK(on_slow["run_time_s"].get<double>() / on_fast == Approx(3).epsilon(0.15));
+    CHECK(fresh.get("/v1/machine-effects?page_size=0").status == 422);
+}
+
 TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
           "[models][api][db]")
 {

@@ -254,6 +254,10 @@ TEST_CASE("machine terms that are not known get their mean", "[ensemble]")
 
     CHECK_FALSE(f.ask({150, 1, none}).is_unknown);
     CHECK(f.ask({150, 1, none}).y == Approx(f.ask({150, 1, f.e.input[2].mean}).y));
+    // Where some runs lack it as well, that they do says something.
+    r.value[3][2] = none;
+    fitted some(r);
+    CHECK(some.ask({150, 1, none}).is_unknown);
 }
 
 TEST_CASE("which inputs are known", "[ensemble]")

@@ -295,6 +295,7 @@ static void ask(const struct fitted_model *m, const struct sizing_task *t,
     fitted_auto_inputs(m->names, &query, t->parameters, t->parameter_count,
                        t->resource_class, NULL, inputs, NULL);
     ensemble_predict(m->ensemble, inputs, out);
+    out->y += fitted_effect_of(m, inputs);
 }
 
 /* ---- one task ---- */

@@ -8,6 +8,16 @@
 #include "handlers/common/tags.h"
 
 const struct route learning_routes[] = {
+    {"GET", "/v1/machine-effects", "listMachineEffects", TAG_MODELS, get_machine_effects,
+     NULL, &machine_effects_page_json, &machine_effects_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "How machines differ",
+     "The factor that run times have on each type of machine (resource_class of "
+     "executions, else their site_id), from what ran on two of them at least, over all "
+     "applications. Models of kind auto use it, so that an application is predicted on a "
+     "machine that others have run on. Worked out anew at most once a minute, when "
+     "models "
+     "learn.",
+     NULL},
     {"POST", "/v1/resource-sizings", "decideResourceSizings", TAG_MODELS,
      post_resource_sizings, &sizing_request_json, &sizing_answer_json, NULL, WORK_COMPUTE,
      SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP,

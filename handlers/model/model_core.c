@@ -242,6 +242,10 @@ static void train_auto(struct fitted_model *m, const struct fitted_room *room)
     double old_weight = drift_old_weight(window_count(core)), *packed;
     bool with_outliers = outlier_notes(core) != 0;
 
+    if (m->next_effects) {
+        m->effects = m->next_effects;
+        m->effect_count = m->next_effect_count;
+    }
     arena_reset(room->scratch);
     ensemble_names_order(m->names, order, &data.input_count);
     data.run = runs = NEW(room->scratch, struct ensemble_run, core->row_count + 1);
@@ -252,7 +256,7 @@ static void train_auto(struct fitted_model *m, const struct fitted_room *room)
             continue;
         runs[data.run_count++] = (struct ensemble_run){
             .value = row->run.inputs,
-            .y = log(row->run.run.time_s),
+            .y = log(row->run.run.time_s) - fitted_effect_of(m, row->run.inputs),
             .weight = row->is_outlier       ? 0
                       : i < core->old_count ? old_weight
                                             : 1,
@@ -410,6 +414,7 @@ static void assess_auto(const struct fitted_model *m, const struct fitted_run *r
     out->is_unknown = answer.is_unknown;
     if (isnan(answer.y))
         return;
+    answer.y += fitted_effect_of(m, run->inputs);
     out->predicted_s = exp(answer.y);
     out->place.group = answer.group;
     if (core->row_count < ASSESSED_LEAST || answer.is_unknown || !core->assess.by_group)
@@ -508,7 +513,8 @@ static void see_auto(struct fitted_model *m, const struct fitted_run *run,
     fitted_see(&m->seen, &run->run);
     m->sample_count++;
     if (m->ensemble)
-        ensemble_see(m->ensemble, run->inputs, log(run->run.time_s), a);
+        ensemble_see(m->ensemble, run->inputs,
+                     log(run->run.time_s) - fitted_effect_of(m, run->inputs), a);
 }
 
 /* The run is no outlier: it is taken in, and what is due is done. */

@@ -87,6 +87,29 @@ void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *q
         put_input(names, ENSEMBLE_SITE_ID, ensemble_text(site_id), inputs, a);
 }
 
+double fitted_effect_of(const struct fitted_model *m, const double *inputs)
+{
+    static const char *const machine[] = {ENSEMBLE_RESOURCE_CLASS, ENSEMBLE_SITE_ID};
+    size_t low = 0, high = m->effect_count;
+    double key = (double)NAN;
+
+    for (size_t i = 0; i < 2 && high > 0 && isnan(key); i++) {
+        size_t at = ensemble_names_find(m->names, machine[i]);
+
+        key = at < ENSEMBLE_INPUTS_MAX ? inputs[at] : (double)NAN;
+    }
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (m->effects[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < m->effect_count && m->effects[low].key == key ? m->effects[low].effect
+                                                               : 0;
+}
+
 void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
                            const char *at, struct error *err)
 {
@@ -855,6 +878,7 @@ static void predict_auto(const struct fitted_model *m, const struct perf_query *
         inputs = terms;
     }
     ensemble_predict(m->ensemble, inputs, &answer);
+    answer.y += fitted_effect_of(m, inputs);
     out->time_s = exp(answer.y);
     if (!(out->time_s > 0) || !isfinite(out->time_s)) {
         out->time_s = (double)NAN;

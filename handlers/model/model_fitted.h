@@ -96,6 +96,12 @@ struct fitted_errors {
     size_t training_count;
 };
 
+/* Of a machine: its resource_class, or site, as an input; and what is added to ln times.
+ */
+struct fitted_effect {
+    double key, effect;
+};
+
 struct fitted_core; /* what it knows of its runs: model_core.h */
 
 struct fitted_model {
@@ -107,6 +113,10 @@ struct fitted_model {
     struct regression_model regression;
     struct ensemble *ensemble;    /* auto; NULL: none yet */
     struct ensemble_names *names; /* auto: of its runs' inputs */
+    const struct fitted_effect *effects,
+        *next_effects; /* auto: that the fit took off,
+                          and the next one will; by key */
+    size_t effect_count, next_effect_count;
     struct fitted_errors errors;
     struct perf_seen seen; /* of the runs in the fit */
     size_t sample_count, outlier_count, unusable_count;
@@ -136,6 +146,9 @@ void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *q
                         const struct named_value *parameters, size_t parameter_count,
                         const char *resource_class, const char *site_id, double *inputs,
                         struct arena *a);
+
+/* auto: the effect of the machine of a run or question. */
+double fitted_effect_of(const struct fitted_model *m, const double *inputs);
 
 /* Notes settings that the kind does not take, with pointers below `at`. */
 void fitted_check_settings(enum model_kind kind, const struct model_settings *s,

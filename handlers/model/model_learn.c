@@ -14,6 +14,7 @@
  */
 #include "handlers/model/model_learn.h"
 
+#include "handlers/learning/machine_effects.h"
 #include "handlers/model/model_core.h"
 #include "models/base/names.h"
 #include "models/json_walk.h"
@@ -617,6 +618,9 @@ static enum error_code learn_remembering(struct learning *l, struct arena *scrat
         TRY(stored_fitted(&l->model, &(struct store_model_version){0}, &l->fitted,
                           l->rq->arena, l->rq->err));
     }
+    if (l->kind == MODEL_AUTO && l->settings.target == TARGET_RUN_TIME)
+        TRY(machine_effects_now(l->rq, l->db, &l->fitted.next_effects,
+                                &l->fitted.next_effect_count));
     if (!starting)
         out->learnt_count = l->unlearnt_count;
     fitted_auto_names(&l->fitted, l->rq->arena);

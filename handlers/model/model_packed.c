@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME_BYTES_MAX = 1024, LETTERS = 6 };
+enum { NAME_BYTES_MAX = 1024, LETTERS = 6, EFFECTS_MAX = 1000 };
 
 struct walk {
     double *out;      /* NULL: counts only, or reads */
@@ -198,6 +198,20 @@ static void walk_text(struct walk *w, const char **text)
     }
 }
 
+static void walk_effects(struct walk *w, struct fitted_model *m)
+{
+    struct fitted_effect *list = w->in ? NULL : (struct fitted_effect *)m->effects;
+
+    whole(w, &m->effect_count, EFFECTS_MAX);
+    if (w->in)
+        m->effects = list = NEW(w->a, struct fitted_effect, m->effect_count + 1);
+    for (size_t i = 0; i < m->effect_count && !w->failed; i++) {
+        number(w, &list[i].key);
+        number(w, &list[i].effect);
+        w->failed = w->failed || !isfinite(list[i].effect);
+    }
+}
+
 static void walk_auto(struct walk *w, struct fitted_model *m)
 {
     struct ensemble_names *names = m->names;
@@ -216,6 +230,7 @@ static void walk_auto(struct walk *w, struct fitted_model *m)
         walk_text(w, &names->name[i]);
     if (w->failed)
         return;
+    walk_effects(w, m);
     count = w->in ? 0 : ensemble_pack(m->ensemble, NULL);
     whole(w, &count, SIZE_MAX >> 11);
     if (!w->in && w->out)

@@ -80,6 +80,7 @@ struct ensemble_data {
 struct ensemble_input {
     size_t column; /* of the data */
     bool is_text, is_used;
+    bool is_whole;                     /* no run lacks it */
     double low, high, mean;            /* of a number; low = high: it never varied */
     double value[ENSEMBLE_VALUES_MAX]; /* of a text, most frequent first */
     size_t value_count;

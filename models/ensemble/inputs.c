@@ -131,6 +131,7 @@ void inputs_find(const struct ensemble_data *data, struct ensemble *e, struct ar
         }
         if (count == 0 || 2 * count < usable)
             continue;
+        in->is_whole = count == usable;
         if (in->is_text ? texts == ENSEMBLE_CATEGORICAL_MAX
                         : numbers == ENSEMBLE_NUMBERS_MAX) {
             e->inputs_cut = true;
@@ -172,7 +173,7 @@ bool inputs_code(const struct ensemble *e, const double *value, bool is_question
 
         if (is_question && isnan(v) && !in->is_used)
             v = in->is_text ? in->value[0] : in->low;
-        if (is_question && isnan(v) && in->column >= MACHINE_TERM_FIRST &&
+        if (is_question && isnan(v) && in->is_whole && in->column >= MACHINE_TERM_FIRST &&
             in->column <= MACHINE_TERM_LAST && !in->is_text)
             v = in->mean;
         raw[k] = v;

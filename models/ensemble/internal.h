@@ -35,8 +35,8 @@ static inline const double *part_x(const struct part *p, size_t i)
 /* Known and used inputs, from the data. */
 void inputs_find(const struct ensemble_data *data, struct ensemble *e, struct arena *a);
 
-/* A question in the known inputs: what never varied is filled in; machine terms that are
- * not known get their mean. raw: as they were, for keys. false: one is missing. */
+/* A question in the known inputs: what never varied is filled in; machine terms that it
+ * alone lacks get their mean. raw: as they were, for keys. false: one is missing. */
 bool inputs_code(const struct ensemble *e, const double *value, bool is_question,
                  double *x, double *raw);
 

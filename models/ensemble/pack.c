@@ -95,6 +95,7 @@ static void walk_input(struct walk *w, struct ensemble_input *in)
     whole(w, &in->column, ENSEMBLE_INPUTS_MAX - 1);
     flag(w, &in->is_text);
     flag(w, &in->is_used);
+    flag(w, &in->is_whole);
     flag(w, &in->has_rest);
     numbers(w, &in->low, 1);
     numbers(w, &in->high, 1);
