@@ -577,8 +577,7 @@ enum { ANY_KIND = -1 };
 #define T struct model_document
 static const struct json_field document_rows[] = {
     JSON_CHOICE(T, kind, model_kind_names, ANY_KIND, 0,
-                "Kind of model; default: with packed its own, with combinations "
-                "comprehensive, with samples auto"),
+                "Kind of model; default comprehensive, with packed its own"),
     JSON_OBJECT(T, settings, struct model_settings, &model_settings_json, 0,
                 "How it is, or was, trained"),
     {.name = "packed",
@@ -654,9 +653,8 @@ enum error_code model_document_read(const struct model_document *in, const char 
                                     struct budget *budget, struct fitted_model *out,
                                     struct arena *a, struct error *err)
 {
-    enum model_kind kind = in->kind >= 0 ? (enum model_kind)in->kind
-                           : in->samples ? MODEL_AUTO
-                                         : MODEL_COMPREHENSIVE;
+    enum model_kind kind =
+        in->kind >= 0 ? (enum model_kind)in->kind : MODEL_COMPREHENSIVE;
     int ways = (in->packed != NULL) + (in->combinations != NULL) + (in->samples != NULL);
     const char *settings_at = arena_printf(a, "%s/settings", at);
     const char *samples_at = arena_printf(a, "%s/samples", at);

@@ -15,47 +15,48 @@ struct model_source {
     const struct model_document *model;
 };
 
-#define MODEL_SOURCE_ROWS(T)                                                            \
-    {.name = "model_id",                                                                \
-     .doc = "A stored model",                                                           \
-     .type = JSON_TYPE_TEXT,                                                            \
-     .offset = JSON_AT(T, source.model_id, const char *),                               \
-     .min = 1,                                                                          \
-     .max = 256,                                                                        \
-     .flags = JSON_NULLABLE},                                                           \
-        {.name = "application_id",                                                      \
-         .doc = "Instead: the stored model of this application at site_id",             \
-         .type = JSON_TYPE_TEXT,                                                        \
-         .offset = JSON_AT(T, source.application_id, const char *),                     \
-         .min = 1,                                                                      \
-         .max = 256,                                                                    \
-         .flags = JSON_NULLABLE},                                                       \
-        {.name = "site_id",                                                             \
-         .doc = "Site of the model; default: the one without a site",                   \
-         .type = JSON_TYPE_TEXT,                                                        \
-         .offset = JSON_AT(T, source.site_id, const char *),                            \
-         .min = 1,                                                                      \
-         .max = 256,                                                                    \
-         .flags = JSON_NULLABLE},                                                       \
-        {.name = "phase_index",                                                         \
-         .doc = "Phase of the model, from 0; default: whole runs",                      \
-         .type = JSON_TYPE_NUMBER,                                                      \
-         .offset = JSON_AT(T, source.phase_index, double),                              \
-         .max = 2147483647,                                                             \
-         .preset = NAN,                                                                 \
-         .flags = JSON_NULLABLE},                                                       \
-        {.name = "model_kind",                                                          \
-         .doc = "Kind of the model; default: the first of comprehensive, preliminary, " \
-                "linear, scale_out, normal_form, power_law that has a version",         \
-         .type = JSON_TYPE_CHOICE,                                                      \
-         .offset = offsetof(T, source.model_kind),                                      \
-         .choices = model_kind_names,                                                   \
-         .preset = -1},                                                                 \
-    {                                                                                   \
-        .name = "model", .doc = "Instead: a model that is not stored",                  \
-        .type = JSON_TYPE_OBJECT,                                                       \
-        .offset = JSON_AT(T, source.model, const struct model_document *),              \
-        .of = &model_document_json, .flags = JSON_POINTER                               \
+#define MODEL_SOURCE_ROWS(T)                                                         \
+    {.name = "model_id",                                                             \
+     .doc = "A stored model",                                                        \
+     .type = JSON_TYPE_TEXT,                                                         \
+     .offset = JSON_AT(T, source.model_id, const char *),                            \
+     .min = 1,                                                                       \
+     .max = 256,                                                                     \
+     .flags = JSON_NULLABLE},                                                        \
+        {.name = "application_id",                                                   \
+         .doc = "Instead: the stored model of this application at site_id",          \
+         .type = JSON_TYPE_TEXT,                                                     \
+         .offset = JSON_AT(T, source.application_id, const char *),                  \
+         .min = 1,                                                                   \
+         .max = 256,                                                                 \
+         .flags = JSON_NULLABLE},                                                    \
+        {.name = "site_id",                                                          \
+         .doc = "Site of the model; default: the one without a site",                \
+         .type = JSON_TYPE_TEXT,                                                     \
+         .offset = JSON_AT(T, source.site_id, const char *),                         \
+         .min = 1,                                                                   \
+         .max = 256,                                                                 \
+         .flags = JSON_NULLABLE},                                                    \
+        {.name = "phase_index",                                                      \
+         .doc = "Phase of the model, from 0; default: whole runs",                   \
+         .type = JSON_TYPE_NUMBER,                                                   \
+         .offset = JSON_AT(T, source.phase_index, double),                           \
+         .max = 2147483647,                                                          \
+         .preset = NAN,                                                              \
+         .flags = JSON_NULLABLE},                                                    \
+        {.name = "model_kind",                                                       \
+         .doc = "Kind of the model; default: the first of auto, comprehensive, "     \
+                "preliminary, linear, scale_out, normal_form, power_law that has a " \
+                "version",                                                           \
+         .type = JSON_TYPE_CHOICE,                                                   \
+         .offset = offsetof(T, source.model_kind),                                   \
+         .choices = model_kind_names,                                                \
+         .preset = -1},                                                              \
+    {                                                                                \
+        .name = "model", .doc = "Instead: a model that is not stored",               \
+        .type = JSON_TYPE_OBJECT,                                                    \
+        .offset = JSON_AT(T, source.model, const struct model_document *),           \
+        .of = &model_document_json, .flags = JSON_POINTER                            \
     }
 
 /* A model that can be asked. */
