@@ -267,18 +267,19 @@ TEST_CASE("which inputs are known", "[ensemble]")
         std::string id = "\"run-" + std::to_string(i) + "\"";
         r.add({100.0 + i % 5, 1, i % 3 ? none : 7., ensemble_text(id.c_str()),
                ensemble_text(i % 2 ? "\"a\"" : "\"b\""),
-               i % 2 ? 3. : ensemble_text("\"x\"")},
+               i % 2 ? 3. : ensemble_text("\"x\""), i < 100 ? 7. : none},
               10);
     }
     fitted f(r);
 
-    REQUIRE(f.e.input_count == 4);
+    REQUIRE(f.e.input_count == 5);
     CHECK(f.e.input[0].is_used);
     CHECK_FALSE(f.e.input[1].is_used); // one value
     CHECK(f.e.input[2].column == 4);   // 2: fewer than half have it; 3: names runs
     CHECK(f.e.input[2].value_count == 2);
-    CHECK(f.e.input[3].is_text); // a number among texts
-    CHECK(f.ask({100, 1, none, none, ensemble_text("\"a\""), 3}).group == LOG_SAME);
+    CHECK(f.e.input[3].is_text);     // a number among texts
+    CHECK(f.e.input[4].column == 6); // just half have it
+    CHECK(f.ask({100, 1, none, none, ensemble_text("\"a\""), 3, 7}).group == LOG_SAME);
 }
 
 TEST_CASE("an ensemble is the same after it was stored", "[ensemble][property]")

@@ -165,6 +165,14 @@ TEST_CASE("what a peak may be", "[sizing]")
     peak.failed = 100; // nothing below is possible any more
     sizing_points(&peak, &points, &count, &cut, memory);
     CHECK(points[0].peak > 100);
+    // Had the peak been just what was asked for, it would not have failed.
+    const double none_off[] = {0};
+    peak.error = none_off;
+    peak.error_count = 1;
+    peak.failed = std::exp(peak.y);
+    sizing_points(&peak, &points, &count, &cut, memory);
+    CHECK(points[0].peak > peak.failed);
+    peak.error_count = 0;
     peak.failed = 1e9;
     sizing_points(&peak, &points, &count, &cut, memory);
     REQUIRE(count == 1);
