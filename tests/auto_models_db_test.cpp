@@ -124,6 +124,13 @@ TEST_CASE("a model of kind auto follows a changed world, machines and texts",
     CHECK(learnt["outcome"]["cause"] == "change");
     json now = s.done(s.get("/v1/models/" + s.app));
     CHECK(now["summary"]["change"]["factor"].get<double>() == Approx(2).epsilon(0.1));
+    double weights = 0;
+    for (const json &member : now["members"])
+        if (member["group"] == "inside")
+            weights += member["weight_ratio"].get<double>();
+    CHECK(weights == Approx(1));
+    CHECK(now["inputs"] ==
+          json({"problem_size", "processors", "debug", "mode", "resource_class"}));
     json changed = s.predict(question);
     CHECK(changed["run_time_s"].get<double>() == Approx(2 * truth).epsilon(0.1));
     CHECK(changed["warnings"].dump().find("model_changed") != std::string::npos);

@@ -293,6 +293,54 @@ static void copy_coefficients(const double *list, size_t count, struct model_det
     out->coefficient_count = count;
 }
 
+#define T struct member_row
+static const struct json_field member_rows[] = {
+    JSON_TEXT(T, group, 0,
+              "same_configuration, inside or extrapolation: where questions lie"),
+    JSON_TEXT(T, name, 0, "ridge, trees, scale_out or linear"),
+    JSON_NUMBER(T, weight_ratio, 0, 0, 0, 0,
+                "Its share of the estimate where all of the group answer"),
+    JSON_NUMBER(T, error_ratio, 0, 0, 0, 0,
+                "Its mean error on runs that it had not seen, as a logarithm"),
+    JSON_INTEGER(T, run_count, 0, JSON_EXACT, 0, 0, "Runs that this comes from"),
+    {0},
+};
+#undef T
+const struct json_object member_json = {"ModelMember", "A member of a model of kind auto",
+                                        sizeof(struct member_row), member_rows};
+
+/* Members that answer at all, with their weights; and the inputs. */
+static void details_of_auto(const struct fitted_model *m, struct model_details *out,
+                            struct arena *a)
+{
+    const struct ensemble *e = m->ensemble;
+    struct member_row *rows =
+        NEW(a, struct member_row, LOG_GROUP_COUNT * ENSEMBLE_MEMBER_COUNT);
+    const char **inputs = NEW(a, const char *, ENSEMBLE_INPUTS_MAX);
+
+    out->formula = "weighted mean of the members, moved by what they were wrong by on "
+                   "runs of the same configuration";
+    if (!e)
+        return;
+    for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
+        double sum = 0;
+
+        for (size_t k = 0; k < ENSEMBLE_MEMBER_COUNT; k++)
+            if (e->member_runs[k] > 0)
+                sum += ensemble_weight(e->member_error[g][k]);
+        for (size_t k = 0; k < ENSEMBLE_MEMBER_COUNT; k++)
+            if (e->member_runs[k] > 0)
+                rows[out->member_count++] =
+                    (struct member_row){log_group_names[g], ensemble_member_names[k],
+                                        ensemble_weight(e->member_error[g][k]) / sum,
+                                        e->member_error[g][k], e->member_runs[k]};
+    }
+    for (size_t k = 0; k < e->input_count; k++)
+        inputs[out->input_count++] = m->names->name[e->input[k].column];
+    out->members = rows;
+    out->inputs = inputs;
+}
+
 void model_details_of(const struct fitted_model *m, size_t limit,
                       struct model_details *out, struct arena *a)
 {
@@ -312,9 +360,7 @@ void model_details_of(const struct fitted_model *m, size_t limit,
         return;
     }
     if (m->kind == MODEL_AUTO) {
-        out->formula =
-            "weighted mean of the members, moved by what they were wrong by on "
-            "runs of the same configuration";
+        details_of_auto(m, out, a);
         return;
     }
     copy_coefficients(m->regression.coefficients, m->regression.coefficient_count, out,
