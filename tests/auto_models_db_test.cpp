@@ -148,6 +148,49 @@ TEST_CASE("a model of kind auto follows a changed world, machines and texts",
               changed["run_time_low_s"].get<double>());
 }
 
+TEST_CASE("a model may begin at an instant, and forget", "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    json list = json::array(), late = json::array();
+    auto make = [&](const char *id, const json &settings) {
+        s.done(s.post("/v1/models", json{{"id", s.app + id},
+                                         {"application_id", s.app},
+                                         {"site_id", id},
+                                         {"settings", settings},
+                                         {"train", false}}
+                                        .dump()),
+               201);
+    };
+
+    make("-since", {{"since", 1700003000}});
+    make("-window", {{"window_s", 2000}});
+    for (int i = 0; i < 60; i++) {
+        double time_s = i < 30 ? 100 : 300;
+        list.push_back(s.run(100, time_s, {{"site_id", "-since"}}));
+        s.stored--;
+        list.push_back(s.run(100, time_s, {{"site_id", "-window"}}));
+        list.back()["execution_id"] = s.app + "-w" + std::to_string(i);
+    }
+    s.store(list);
+    s.refine("-since");
+    s.refine("-window");
+    json since = s.done(s.get("/v1/models/" + s.app + "-since"));
+    CHECK(since["summary"]["sample_count"] == 30);
+    CHECK(since["summary"]["change_count"] == 0);
+    json samples =
+        s.done(s.get("/v1/models/" + s.app + "-since/samples?page_size=60"))["items"];
+    CHECK(samples.back()["verdict"] == "left_out");
+    // The last 2,000 s: 21 runs; and those of before a change are gone with the window.
+    json window = s.done(s.get("/v1/models/" + s.app + "-window"));
+    CHECK(window["summary"]["sample_count"].get<int>() <= 22);
+    CHECK(s.predict({{"problem_size", 100}, {"site_id", "-window"}})["run_time_s"]
+              .get<double>() == Approx(300).epsilon(0.02));
+    CHECK(s.post("/v1/models",
+                 json{{"application_id", s.app}, {"settings", {{"window_s", 0}}}}.dump())
+              .pointers() == std::vector<std::string>{"/settings/window_s"});
+}
+
 TEST_CASE("what one application taught of machines helps another", "[models][api][db]")
 {
     NEED_DATABASE();

@@ -75,14 +75,37 @@ static void drop_rows(struct fitted_core *core, size_t first, size_t count)
     core->row_count -= count;
 }
 
-/* The oldest runs leave the window; the sums go on. */
-static void limit_window(struct fitted_core *core, const struct drift_rule *rule)
+/* Runs that started so long before the newest are too old: those of before a change go,
+ * and how many of the first of the window are. */
+static size_t find_outdated(struct fitted_core *core, double window_s)
 {
-    size_t most = (size_t)rule->window_runs, count = window_count(core), over;
+    double oldest = -HUGE_VAL;
+    size_t count = 0;
 
-    if (count <= most)
+    if (!(window_s > 0))
+        return 0;
+    for (size_t i = core->old_count; i < core->row_count; i++)
+        oldest = fmax(oldest, core->rows[i].run.started_at_s - window_s);
+    while (count < core->old_count && core->rows[count].run.started_at_s < oldest)
+        count++;
+    drop_rows(core, 0, count);
+    core->old_count -= count;
+    for (count = core->old_count;
+         count < core->row_count && core->rows[count].run.started_at_s < oldest;)
+        count++;
+    return count - core->old_count;
+}
+
+/* The oldest runs leave the window; the sums go on. */
+static void limit_window(struct fitted_core *core, const struct model_settings *settings)
+{
+    size_t most = (size_t)settings->robustness.window_runs, count = window_count(core);
+    size_t over = find_outdated(core, settings->window_s);
+
+    if (over == 0 && count <= most)
         return;
-    over = count - most;
+    if (count > most + over)
+        over = count - most;
     drop_rows(core, core->old_count, over);
     core->sums.up_start -= core->sums.up_start < over ? core->sums.up_start : over;
     core->sums.down_start -= core->sums.down_start < over ? core->sums.down_start : over;
@@ -108,7 +131,7 @@ void core_create(struct fitted_model *m, const struct fitted_run *runs,
         append(m->core, &runs[i], (double)NAN, a);
         m->core->rows[m->core->row_count - 1].is_outlier = verdict[i] == RUN_OUTLIER;
     }
-    limit_window(m->core, rule_of(m));
+    limit_window(m->core, &m->settings);
     m->core->sums.up_start = m->core->sums.down_start = m->core->row_count;
 }
 
@@ -587,6 +610,10 @@ enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
     struct assessed assessed;
 
     *out = (struct core_update){.predicted_s = (double)NAN, .verdict = RUN_FIT};
+    if (run->started_at_s < m->settings.since_s) {
+        out->verdict = RUN_LEFT_OUT;
+        return OK;
+    }
     if (!is_usable(m, run) || run->run.outlier) {
         out->verdict = is_usable(m, run) ? RUN_OUTLIER : RUN_UNUSABLE;
         m->outlier_count += out->verdict == RUN_OUTLIER;
@@ -621,7 +648,7 @@ enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
         if (verdict == DRIFT_CHANGE)
             TRY(change(m, start, room, out, err));
     }
-    limit_window(core, rule_of(m));
+    limit_window(core, &m->settings);
     take_notes(core);
     return OK;
 }

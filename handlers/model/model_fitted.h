@@ -73,6 +73,9 @@ struct model_settings {
     double min_input;             /* power_law; NAN: none */
     struct drift_rule robustness; /* of the profile robust */
     int target;                   /* enum model_target */
+    double since_s;               /* instant: earlier runs are left out; NAN: none */
+    double window_s; /* > 0: runs so much older than the newest are forgotten; NAN or 0:
+                        none */
 };
 
 /* A run, from a request or stored. */

@@ -73,6 +73,11 @@ static const struct json_field settings_rows[] = {
                 "power_law: runs with a smaller input are passed over; default: none"),
     JSON_OBJECT(T, robustness, struct drift_rule, &robustness_json, 0,
                 "How outliers and changes are told apart"),
+    JSON_INSTANT(T, since, JSON_NULLABLE | JSON_OPTIONAL,
+                 "Runs that started before are left out; default: none"),
+    JSON_NUMBER(
+        T, window_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,
+        "Runs that started so much before the newest are forgotten; default: none"),
     JSON_CHOICE(T, target, model_target_names, TARGET_RUN_TIME, 0,
                 "What it predicts: run_time_s, or memory_peak_bytes (auto only), which "
                 "sizes requests; default run_time_s"),

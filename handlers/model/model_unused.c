@@ -73,6 +73,8 @@ void model_unused_settings(enum model_kind kind, const struct model_settings *s,
         {"comm_degree", LOOK_PRELIMINARY, is_set("comm_degree", (double)s->comm_degree)},
         {"min_input", LOOK_POWER_LAW, !isnan(s->min_input)},
         {"robustness", LOOK_ROBUST, has_robustness(&s->robustness)},
+        {"since", LOOK_ROBUST, !isnan(s->since_s)},
+        {"window_s", LOOK_ROBUST, s->window_s > 0},
     };
     unsigned looks = looks_of(kind, s);
     const char *names = "";
