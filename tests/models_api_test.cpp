@@ -721,11 +721,10 @@ TEST_CASE("there is one model of a subject, and lists come in pages", "[models][
     m.make(app + "-b", app, {{"kind", "linear"}});
     m.make(app + "-c", app, {{"phase_index", 0}});
     m.make(app + "-d", app, {{"site_id", nullptr}});
-    for (json body : {json{{"id", app + "-a"}, {"application_id", "other"}},
-                      json{{"application_id", app},
-                           {"site_id", "here"},
-                           {"kind", "comprehensive"}},
-                      json{{"application_id", app}, {"kind", "comprehensive"}}})
+    for (json body :
+         {json{{"id", app + "-a"}, {"application_id", "other"}},
+          json{{"application_id", app}, {"site_id", "here"}, {"kind", "comprehensive"}},
+          json{{"application_id", app}, {"kind", "comprehensive"}}})
         CHECK(m.post("/v1/models", body.dump()).status == 409);
     std::string token;
     std::vector<std::string> ids;

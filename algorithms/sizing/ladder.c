@@ -146,8 +146,8 @@ static void find_cell(const struct work *w, size_t attempts, size_t i, double fa
 }
 
 void sizing_best(const struct sizing_point *points, size_t count,
-                   const struct sizing_rules *rules, struct budget *budget,
-                   struct sizing_ladder *out, struct arena *a)
+                 const struct sizing_rules *rules, struct budget *budget,
+                 struct sizing_ladder *out, struct arena *a)
 {
     struct arena_mark mark = arena_mark(a);
     struct work w = {

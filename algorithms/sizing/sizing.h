@@ -67,8 +67,8 @@ void sizing_points(const struct sizing_peak *peak, struct sizing_point **points,
 /* The ladder of least cost. points: ascending by peak, at least one; the last is the
  * cap. Among ladders of equal cost that with fewer attempts. O(attempts count^2). */
 void sizing_best(const struct sizing_point *points, size_t count,
-                   const struct sizing_rules *rules, struct budget *budget,
-                   struct sizing_ladder *out, struct arena *a);
+                 const struct sizing_rules *rules, struct budget *budget,
+                 struct sizing_ladder *out, struct arena *a);
 
 /* The cost of given requests, ascending; what is above the last of them fails there,
  * once.
