@@ -8,6 +8,7 @@
 #include "service/config.h"
 #include "service/health.h"
 #include "service/log.h"
+#include "service/manual.h"
 #include "service/migrate.h"
 #include "service/openapi.h"
 #include "service/openapi_compare.h"
@@ -600,6 +601,25 @@ static enum error_code run_ask(struct cli *c, struct error *err)
     return code;
 }
 
+static enum error_code print_manual(struct cli *c, const char *name, struct error *err)
+{
+    struct text_buffer b = {.arena = c->arena};
+
+    TRY(manual_print(name, &b, err));
+    fwrite(b.data, 1, b.length, stdout);
+    return OK;
+}
+
+static enum error_code run_man(struct cli *c, struct error *err)
+{
+    return print_manual(c, c->word_count > 1 ? c->words[1] : "gridplan.1", err);
+}
+
+static enum error_code run_completion(struct cli *c, struct error *err)
+{
+    return print_manual(c, c->word_count > 1 ? c->words[1] : "bash", err);
+}
+
 static const struct command {
     const char *name;
     command_fn *run; /* NULL: serve */
@@ -623,6 +643,10 @@ static const struct command {
      "             chart, else as JSON; exit 1 when it is refused, with --strict 4 when\n"
      "             something has no place"},
     {"docs", run_docs, "--out FOLDER: write the manual, as /docs/ shows it, into files"},
+    {"man", run_man,
+     "[gridplan.1 | gridplan-ask.1 | default]: print a manual page, or a file of "
+     "settings"},
+    {"completion", run_completion, "bash|zsh: print what completes commands and flags"},
     {"openapi", run_openapi,
      "print the description of the API; with --compare FILE what it breaks for clients\n"
      "             of that one, exit 1 if it does; --breaks FILE lists what may break\n"

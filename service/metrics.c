@@ -455,29 +455,6 @@ bool metrics_add(struct metrics *m, const struct metric_row *row)
     return true;
 }
 
-void metrics_each(struct metrics *m, metric_seen_fn *seen, void *context)
-{
-    static const char *const types[] = {
-        [EVENTS] = "counter", [SECONDS] = "counter", [HISTOGRAM] = "histogram"};
-    size_t asked_count = m ? __atomic_load_n(&m->asked_count, __ATOMIC_ACQUIRE) : 0;
-
-    for (size_t i = 0; i < FAMILY_COUNT; i++) {
-        const struct family *f = &families[i];
-        char labels[128] = "";
-
-        for (size_t k = 0; k < LABELS_MAX && f->labels[k]; k++)
-            snprintf(labels + strlen(labels), sizeof(labels) - strlen(labels), "%s%s",
-                     k ? ", " : "", f->labels[k]);
-        if (!is_former(f))
-            seen(context, f->name, types[f->type], labels, f->help);
-    }
-    for (size_t i = 0; i < asked_count; i++)
-        if (i == 0 || strcmp(m->asked[i].name, m->asked[i - 1].name) != 0)
-            seen(context, m->asked[i].name,
-                 m->asked[i].type == METRIC_GAUGE ? "gauge" : "counter",
-                 m->asked[i].labels, m->asked[i].help);
-}
-
 /* ---- printing ---- */
 
 bool metrics_wants_openmetrics(const char *accept)
@@ -686,9 +663,12 @@ static void print_rows(const struct printer *p, const struct metric_row *rows,
 }
 
 /* What every process has. */
-static void print_process(struct metrics *m, const struct printer *p)
+enum { PROCESS_ROWS = 10 };
+
+/* What is known without being counted by anybody, and what is lost. */
+static void process_rows(struct metrics *m, struct metric_row list[PROCESS_ROWS])
 {
-    const struct metric_row rows[] = {
+    const struct metric_row rows[PROCESS_ROWS] = {
         {METRIC_GAUGE, PREFIX "build_info", "version=\"" GRIDPLAN_VERSION "\"",
          "The version that runs.", one, NULL, true},
         {METRIC_GAUGE, "process_start_time_seconds", "",
@@ -715,11 +695,53 @@ static void print_process(struct metrics *m, const struct printer *p)
         {METRIC_COUNTER, PREFIX "log_lines_dropped_total", "",
          "Log lines lost because nobody read stderr.", log_dropped, NULL, true},
     };
-    size_t count = sizeof(rows) / sizeof(rows[0]);
 
-    print_rows(p, rows, count, false);
+    memcpy(list, rows, sizeof(rows));
+}
+
+static void print_process(struct metrics *m, const struct printer *p)
+{
+    struct metric_row rows[PROCESS_ROWS];
+
+    process_rows(m, rows);
+    print_rows(p, rows, PROCESS_ROWS, false);
     if (m->with_former)
-        print_rows(p, rows, count, true);
+        print_rows(p, rows, PROCESS_ROWS, true);
+}
+
+/* Of rows of one name the first. */
+static void see_rows(const struct metric_row *rows, size_t count, metric_seen_fn *seen,
+                     void *context)
+{
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || strcmp(rows[i].name, rows[i - 1].name) != 0)
+            seen(context, rows[i].name,
+                 rows[i].type == METRIC_GAUGE ? "gauge" : "counter", rows[i].labels,
+                 rows[i].help);
+}
+
+void metrics_each(struct metrics *m, metric_seen_fn *seen, void *context)
+{
+    static const char *const types[] = {
+        [EVENTS] = "counter", [SECONDS] = "counter", [HISTOGRAM] = "histogram"};
+    struct metric_row own[PROCESS_ROWS];
+    size_t asked_count = m ? __atomic_load_n(&m->asked_count, __ATOMIC_ACQUIRE) : 0;
+
+    for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        const struct family *f = &families[i];
+        char labels[128] = "";
+
+        for (size_t k = 0; k < LABELS_MAX && f->labels[k]; k++)
+            snprintf(labels + strlen(labels), sizeof(labels) - strlen(labels), "%s%s",
+                     k ? ", " : "", f->labels[k]);
+        if (!is_former(f))
+            seen(context, f->name, types[f->type], labels, f->help);
+    }
+    if (!m)
+        return;
+    see_rows(m->asked, asked_count, seen, context);
+    process_rows(m, own);
+    see_rows(own, PROCESS_ROWS, seen, context);
 }
 
 /* One series of an owner. */

@@ -1,0 +1,27 @@
+# bash completion of gridplan
+_gridplan()
+{
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+    case $before in
+    --auth) COMPREPLY=($(compgen -W 'auto on off' -- "$word")); return ;;
+    --db-prepared-statements) COMPREPLY=($(compgen -W 'true false' -- "$word")); return ;;
+    --docs) COMPREPLY=($(compgen -W 'true false' -- "$word")); return ;;
+    --log-level) COMPREPLY=($(compgen -W 'debug info warning error' -- "$word")); return ;;
+    --metrics-names) COMPREPLY=($(compgen -W 'new both' -- "$word")); return ;;
+    --readiness-without-database) COMPREPLY=($(compgen -W 'true false' -- "$word")); return ;;
+    --ui) COMPREPLY=($(compgen -W 'true false' -- "$word")); return ;;
+    --compare) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --breaks) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --out) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --scopes) COMPREPLY=($(compgen -W 'decide ingest admin read' -- "$word")); return ;;
+    --unix) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    esac
+    if [ "$COMP_CWORD" = 1 ] && [[ $word != -* ]]; then
+        COMPREPLY=($(compgen -W 'serve migrate key tenant health ask docs man completion openapi simulate' -- "$word"))
+    elif [[ $word == -* ]]; then
+        COMPREPLY=($(compgen -W '--check-config --compare --breaks --endpoint --expand --expires-days --help --json --label --out --ready --scopes --strict --svg --tenant --unix --url --version --width --admin-bind --admin-port --allowed-hosts --auth --bind --body-bytes-per-s --body-memory-ratio --body-timeout-s --compute-queue-length --compute-threads --compute-workers --connections-per-address --cors-origins --database --db-pool-size --db-prepared-statements --db-statement-timeout-s --db-wait-s --docs --fair-quantum-s --frame-ancestors --header-timeout-s --idempotency-lease-s --io-threads --keepalive-timeout-s --log-level --max-body-bytes --max-connections --max-upload-bytes --memory-bytes --metrics-names --partitions-ahead-months --port --public-url --query-queue-length --query-workers --queue-wait-s --rate-burst-count --rate-limit-per-s --readiness-without-database --request-memory-bytes --retention-checkpoint-logs-days --retention-claim-attempts-days --retention-decisions-days --retention-executions-days --retention-failures-days --retention-load-samples-days --retention-progress-samples-days --retention-reschedule-events-days --retention-simulations-days --retention-site-errors-days --retention-transfers-days --shutdown-grace-s --simulation-lease-s --simulation-time-limit-s --simulations-at-once --tenant-memory-ratio --tenant-queue-length --time-limit-max-s --total-body-bytes --trusted-proxies --ui --unix-socket --unknown-keys-per-address-per-s' -- "$word"))
+    else
+        COMPREPLY=($(compgen -f -- "$word"))
+    fi
+}
+complete -o filenames -F _gridplan gridplan

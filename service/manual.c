@@ -1,0 +1,297 @@
+/* manual.c - manual pages, completions and the file of settings. */
+#include "service/manual.h"
+
+#include "service/cli.h"
+#include "service/config.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const struct setting {
+    const char *type, *name, *preset, *choices, *doc;
+} settings[] = {
+#define X(type, name, preset, least, most, choices, customary, doc) \
+    {#type, #name, preset, choices, doc},
+    CONFIG_SETTINGS(X)
+#undef X
+};
+
+enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
+
+/* Flags of commands; of `choices` with bars between. */
+static const struct flag {
+    const char *name, *command, *choices;
+    bool is_file;
+} flags[] = {
+    {"--check-config", NULL, NULL, false},
+    {"--compare", "openapi", NULL, true},
+    {"--breaks", "openapi", NULL, true},
+    {"--endpoint", "ask", NULL, false},
+    {"--expand", "simulate", NULL, false},
+    {"--expires-days", "key", NULL, false},
+    {"--help", NULL, NULL, false},
+    {"--json", "ask", NULL, false},
+    {"--label", "key", NULL, false},
+    {"--out", "docs", NULL, true},
+    {"--ready", "health", NULL, false},
+    {"--scopes", "key", "decide|ingest|admin|read", false},
+    {"--strict", "ask", NULL, false},
+    {"--svg", "ask", NULL, false},
+    {"--tenant", "key", NULL, false},
+    {"--unix", "health", NULL, true},
+    {"--url", "health", NULL, false},
+    {"--version", NULL, NULL, false},
+    {"--width", "ask", NULL, false},
+};
+
+enum { FLAGS = sizeof(flags) / sizeof(flags[0]) };
+
+/* "body_timeout_s" as --body-timeout-s or GRIDPLAN_BODY_TIMEOUT_S. In roff a hyphen is
+ * written \\-, what the prefix tells. */
+static void add_name(struct text_buffer *b, const char *prefix, const char *name,
+                     bool flag)
+{
+    const char *hyphen = strchr(prefix, '\\') ? "\\-" : "-";
+
+    text_addf(b, "%s", prefix);
+    for (; *name; name++)
+        if (flag && *name == '_')
+            text_addf(b, "%s", hyphen);
+        else
+            text_addf(b, "%c", flag ? *name : toupper((unsigned char)*name));
+}
+
+/* ---- roff ---- */
+
+/* A text on one line: no control lines, backslashes and hyphens as they are. */
+static void add_roff(struct text_buffer *b, const char *text)
+{
+    bool start = true;
+
+    for (; *text; text++) {
+        if (*text == '\n' || (start && *text == ' '))
+            continue; /* texts are wrapped anew */
+        if (start && (*text == '.' || *text == '\''))
+            text_addf(b, "\\&");
+        if (*text == '\\')
+            text_addf(b, "\\e");
+        else if (*text == '-')
+            text_addf(b, "\\-");
+        else
+            text_addf(b, "%c", *text);
+        start = false;
+    }
+    text_addf(b, "\n");
+}
+
+/* Blanks behind line breaks of a command's text become one. */
+static void add_doc(struct text_buffer *b, const char *doc)
+{
+    struct text_buffer flat = {.arena = b->arena};
+
+    for (; *doc; doc++) {
+        if (*doc == '\n') {
+            doc += strspn(doc, "\n ") - 1;
+            text_addf(&flat, " ");
+        } else {
+            text_addf(&flat, "%c", *doc);
+        }
+    }
+    text_add(&flat, "", 1);
+    if (flat.failed)
+        b->failed = true;
+    else
+        add_roff(b, flat.data);
+}
+
+static void add_settings(struct text_buffer *b)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        text_addf(b, ".TP\n.B ");
+        add_name(b, "\\-\\-", settings[i].name, true);
+        text_addf(b, "\n");
+        add_doc(b, settings[i].doc);
+        if (*settings[i].preset) {
+            text_addf(b, "Default: ");
+            add_roff(b, settings[i].preset);
+        }
+    }
+}
+
+static void add_exit_statuses(struct text_buffer *b)
+{
+    text_addf(
+        b, ".SH EXIT STATUS\n"
+           "0 done; 1 refused, or it failed; 2 the command line or a setting is wrong; 3 "
+           "the service is\ndown; 4 with\n.B \\-\\-strict\nsomething has no place.\n");
+}
+
+static void print_main(struct text_buffer *b)
+{
+    const char *name, *doc;
+
+    text_addf(
+        b, ".TH GRIDPLAN 1 \"\" \"gridplan " GRIDPLAN_VERSION "\"\n.SH NAME\n"
+           "gridplan \\- scheduling decisions over HTTP\n.SH SYNOPSIS\n.B gridplan\n"
+           "[\\fICOMMAND\\fR] [\\-\\-\\fISETTING\\fR \\fIVALUE\\fR]...\n.SH DESCRIPTION\n"
+           "gridplan decides what runs where. It is sent resources, jobs, workflows, "
+           "failures and load,\nand answers with placements, schedules, replica counts, "
+           "checkpoint intervals and predictions.\nIt runs no job itself. A running "
+           "service has its manual at\n.IR /docs/ .\n.SH COMMANDS\n");
+    for (size_t i = 0; cli_command(i, &name, &doc); i++) {
+        text_addf(b, ".TP\n.B %s\n", name);
+        add_doc(b, doc);
+    }
+    add_exit_statuses(b);
+    text_addf(b, ".SH SETTINGS\nEach is an environment variable too: "
+                 "GRIDPLAN_ and its name in capitals, with underscores.\nFlags go before "
+                 "variables.\n");
+    add_settings(b);
+    text_addf(
+        b, ".SH FILES\n.I /etc/default/gridplan\n.SH SEE ALSO\n.BR gridplan\\-ask (1)\n");
+}
+
+static void print_ask(struct text_buffer *b)
+{
+    text_addf(
+        b,
+        ".TH GRIDPLAN\\-ASK 1 \"\" \"gridplan " GRIDPLAN_VERSION "\"\n.SH NAME\n"
+        "gridplan\\-ask \\- a decision from a file, without a service\n.SH SYNOPSIS\n"
+        ".B gridplan ask\n\\fIFILE\\fR|\\- [\\-\\-endpoint \\fINAME\\fR] [\\-\\-json | "
+        "\\-\\-svg | \\-\\-width \\fIN\\fR] [\\-\\-strict]\n.SH DESCRIPTION\n"
+        "Reads a request and answers it in the process, as a service without a database "
+        "would. Which\nendpoint it is for is known by its members; where several fit, "
+        "\\-\\-endpoint says it.\n.PP\nTo a terminal the answer is a line of figures, a "
+        "chart of who does what when, and what has no\nplace, with the reasons; else it "
+        "is the JSON of the service.\n.SH OPTIONS\n"
+        ".TP\n.BI \\-\\-endpoint \" NAME\"\nas placements or queue\\-orders\n"
+        ".TP\n.B \\-\\-json\nthe answer as it is\n"
+        ".TP\n.B \\-\\-svg\nthe chart as a picture\n"
+        ".TP\n.BI \\-\\-width \" N\"\nthe chart in so many columns\n"
+        ".TP\n.B \\-\\-strict\nexit status 4 when something has no place\n");
+    add_exit_statuses(b);
+    text_addf(b, ".SH SEE ALSO\n.BR gridplan (1)\n");
+}
+
+/* ---- /etc/default/gridplan ---- */
+
+static void print_default(struct text_buffer *b)
+{
+    text_addf(b, "# /etc/default/gridplan: settings of the service, as gridplan --help "
+                 "lists them.\n");
+    for (size_t i = 0; i < SETTINGS; i++) {
+        text_addf(b, "\n# %s\n#", settings[i].doc);
+        add_name(b, "GRIDPLAN_", settings[i].name, false);
+        text_addf(b, "=%s\n", settings[i].preset);
+    }
+}
+
+/* ---- completions ---- */
+
+static void add_words(struct text_buffer *b, const char *choices)
+{
+    for (; *choices; choices++)
+        text_addf(b, "%c", *choices == '|' ? ' ' : *choices);
+}
+
+static void add_cases(struct text_buffer *b)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        bool is_choice = settings[i].choices != NULL;
+
+        if (!is_choice && strcmp(settings[i].type, "BOOLEAN") != 0)
+            continue;
+        add_name(b, "    --", settings[i].name, true);
+        text_addf(b, ") COMPREPLY=($(compgen -W '");
+        add_words(b, is_choice ? settings[i].choices : "true|false");
+        text_addf(b, "' -- \"$word\")); return ;;\n");
+    }
+    for (size_t i = 0; i < FLAGS; i++) {
+        if (flags[i].choices) {
+            text_addf(b, "    %s) COMPREPLY=($(compgen -W '", flags[i].name);
+            add_words(b, flags[i].choices);
+            text_addf(b, "' -- \"$word\")); return ;;\n");
+        } else if (flags[i].is_file) {
+            text_addf(b, "    %s) COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n",
+                      flags[i].name);
+        }
+    }
+}
+
+static void print_bash(struct text_buffer *b)
+{
+    const char *name, *doc;
+
+    text_addf(
+        b, "# bash completion of gridplan\n_gridplan()\n{\n"
+           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+           "    case $before in\n");
+    add_cases(b);
+    text_addf(b, "    esac\n    if [ \"$COMP_CWORD\" = 1 ] && [[ $word != -* ]]; then\n"
+                 "        COMPREPLY=($(compgen -W '");
+    for (size_t i = 0; cli_command(i, &name, &doc); i++)
+        text_addf(b, "%s%s", i ? " " : "", name);
+    text_addf(b, "' -- \"$word\"))\n    elif [[ $word == -* ]]; then\n"
+                 "        COMPREPLY=($(compgen -W '");
+    for (size_t i = 0; i < FLAGS; i++)
+        text_addf(b, "%s%s", i ? " " : "", flags[i].name);
+    for (size_t i = 0; i < SETTINGS; i++)
+        add_name(b, " --", settings[i].name, true);
+    text_addf(b, "' -- \"$word\"))\n    else\n"
+                 "        COMPREPLY=($(compgen -f -- \"$word\"))\n    fi\n}\n"
+                 "complete -o filenames -F _gridplan gridplan\n");
+}
+
+static void print_zsh(struct text_buffer *b)
+{
+    const char *name, *doc;
+
+    text_addf(b, "#compdef gridplan\n_arguments \\\n    '1:command:(");
+    for (size_t i = 0; cli_command(i, &name, &doc); i++)
+        text_addf(b, "%s%s", i ? " " : "", name);
+    text_addf(b, ")' \\\n");
+    for (size_t i = 0; i < FLAGS; i++) {
+        text_addf(b, "    '%s", flags[i].name);
+        if (flags[i].choices) {
+            text_addf(b, ":value:(");
+            add_words(b, flags[i].choices);
+            text_addf(b, ")");
+        } else if (flags[i].is_file) {
+            text_addf(b, ":file:_files");
+        }
+        text_addf(b, "' \\\n");
+    }
+    for (size_t i = 0; i < SETTINGS; i++) {
+        add_name(b, "    '--", settings[i].name, true);
+        if (settings[i].choices) {
+            text_addf(b, ":value:(");
+            add_words(b, settings[i].choices);
+            text_addf(b, ")' \\\n");
+        } else {
+            text_addf(b, ":value:' \\\n");
+        }
+    }
+    text_addf(b, "    '*:file:_files'\n");
+}
+
+enum error_code manual_print(const char *name, struct text_buffer *b, struct error *err)
+{
+    static const struct {
+        const char *name;
+        void (*print)(struct text_buffer *b);
+    } pages[] = {{"gridplan.1", print_main},
+                 {"gridplan-ask.1", print_ask},
+                 {"default", print_default},
+                 {"bash", print_bash},
+                 {"zsh", print_zsh}};
+
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+        if (strcmp(pages[i].name, name) == 0) {
+            pages[i].print(b);
+            return b->failed ? fail_memory(err) : OK;
+        }
+    return fail(
+        err, ERR_INVALID, "",
+        "there is no '%s'; there are gridplan.1, gridplan-ask.1, default, bash, zsh",
+        name);
+}

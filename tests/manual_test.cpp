@@ -1,0 +1,89 @@
+// manual_test.cpp - manual pages, completions and the file of settings are as the tables
+// print them.
+#include "tests/support.hpp"
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+
+extern "C" {
+#include "service/cli.h"
+#include "service/config.h"
+#include "service/manual.h"
+}
+
+namespace
+{
+
+std::string printed(const char *name)
+{
+    test_arena a(1 << 22);
+    text_buffer b{};
+    error err = collecting_error(a);
+
+    b.arena = a;
+    REQUIRE(manual_print(name, &b, &err) == OK);
+    return std::string(b.data, b.length);
+}
+
+} // namespace
+
+TEST_CASE("the package's manual and completions are those of the program", "[manual]")
+{
+    const struct {
+        const char *page, *file;
+    } files[] = {{"gridplan.1", "gridplan.1"},
+                 {"gridplan-ask.1", "gridplan-ask.1"},
+                 {"default", "gridplan.default"},
+                 {"bash", "gridplan.bash"},
+                 {"zsh", "_gridplan"}};
+
+    for (auto &f : files) {
+        std::ifstream in(std::string(GRIDPLAN_SOURCE_DIR "/docker/package/") + f.file);
+        std::stringstream text;
+        text << in.rdbuf();
+        INFO(f.file << ": gridplan man or completion prints it anew");
+        CHECK(text.str() == printed(f.page));
+    }
+}
+
+TEST_CASE("every command and every setting is in the manual", "[manual]")
+{
+    std::string page = printed("gridplan.1"), file = printed("default"),
+                bash = printed("bash"), zsh = printed("zsh");
+    const char *name, *doc;
+
+    for (size_t i = 0; cli_command(i, &name, &doc); i++) {
+        INFO(name);
+        CHECK(page.find(std::string(".B ") + name + "\n") != std::string::npos);
+        CHECK(bash.find(name) != std::string::npos);
+        CHECK(zsh.find(name) != std::string::npos);
+    }
+#define X(type, name, ...)                                                       \
+    {                                                                            \
+        std::string flag =                                                       \
+            "--" + std::regex_replace(std::string(#name), std::regex("_"), "-"); \
+        std::string variable = "#GRIDPLAN_" + std::string(#name) + "=";          \
+        for (char &c : variable)                                                 \
+            c = (char)toupper(c);                                                \
+        INFO(flag);                                                              \
+        CHECK(page.find(std::regex_replace(flag, std::regex("-"), "\\-")) !=     \
+              std::string::npos);                                                \
+        CHECK(file.find(variable) != std::string::npos);                         \
+        CHECK(bash.find(flag) != std::string::npos);                             \
+        CHECK(zsh.find(flag) != std::string::npos);                              \
+    }
+    CONFIG_SETTINGS(X)
+#undef X
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);) // nothing else is a control line
+        if (line[0] == '.')
+            CHECK(std::regex_match(line,
+                                   std::regex("\\.(TH|SH|TP|B|BI|BR|I|IR|PP)( .*)?")));
+    test_arena a(1 << 16);
+    text_buffer b{};
+    error err = collecting_error(a);
+    b.arena = a;
+    CHECK(manual_print("nothing", &b, &err) == ERR_INVALID);
+}
