@@ -522,6 +522,12 @@ static bool has_forms(const struct route *r)
     return r->flags & FORM_FLAGS;
 }
 
+/* Whether there may be nothing in the form that is wanted. */
+static bool may_not_fit(const struct route *r)
+{
+    return has_forms(r) || r->flags & ROUTE_RAW_PICTURE;
+}
+
 static bool always(const struct route *r)
 {
     (void)r;
@@ -538,7 +544,7 @@ static const struct failure {
     {"401", "Unauthenticated", "A valid key is needed", has_key, HEADER_WWW_AUTHENTICATE},
     {"403", "Forbidden", "The key does not allow this", has_key, 0},
     {"404", "NotFound", "There is nothing of that name", names_stored, 0},
-    {"406", "NotAcceptable", "No such form of the answer", has_forms, 0},
+    {"406", "NotAcceptable", "No such form of the answer", may_not_fit, 0},
     {"408", "SlowClient", "The body took too long to arrive", route_takes_body,
      HEADER_RETRY_AFTER},
     {"409", "Conflict", "The state does not allow this now", may_conflict,
@@ -1075,6 +1081,9 @@ static void print_success(const struct route *r, int status, const char *doc, bo
 {
     struct text_buffer *b = d->b;
     bool text = r->flags & ROUTE_RAW_REPLY && !(r->flags & ROUTE_RAW_JSON);
+    const char *type = !text                          ? "application/json"
+                       : r->flags & ROUTE_RAW_PICTURE ? "image/svg+xml"
+                                                      : "text/plain";
 
     text_addf(b, first ? "" : ",");
     line(d, 4);
@@ -1087,11 +1096,10 @@ static void print_success(const struct route *r, int status, const char *doc, bo
             print_examples(r, IN_ANSWER, 5, d);
         text_addf(b, "}}");
     } else if (r->flags & ROUTE_RAW_REPLY && status == 200) {
-        const char *type = text ? "\"type\":\"string\"" : "\"type\":\"object\"";
+        const char *kind = text ? "\"type\":\"string\"" : "\"type\":\"object\"";
 
-        text_addf(b, ",\"content\":{\"%s\":{\"schema\":{%s}",
-                  text ? "text/plain" : "application/json",
-                  facade_of(r->path) ? "" : type);
+        text_addf(b, ",\"content\":{\"%s\":{\"schema\":{%s}", type,
+                  facade_of(r->path) ? "" : kind);
         if (!text)
             print_examples(r, IN_ANSWER, 5, d);
         text_addf(b, "}}");

@@ -1411,6 +1411,38 @@ static void account(const struct request *rq)
     log_request(&access);
 }
 
+const char *route_frame_ancestors(const struct request *rq)
+{
+    const char *given = rq->service->config->frame_ancestors;
+    char *list = given && *given ? arena_try_text(rq->arena, given, strlen(given)) : NULL;
+
+    if (!given || !*given)
+        return "'none'";
+    for (char *p = list; p && *p; p++)
+        if (*p == ',')
+            *p = ' ';
+    return list;
+}
+
+/* A picture runs no script, also when it is shown as a document. */
+static void add_picture_policy(struct request *rq)
+{
+    const char *type = rq->reply->content_type, *ancestors = route_frame_ancestors(rq);
+    const char *policy = NULL;
+
+    if (!type || strcmp(type, "image/svg+xml") != 0)
+        return;
+    if (ancestors)
+        policy = arena_try_printf(
+            rq->arena,
+            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors %s",
+            ancestors);
+    reply_header_add(rq->reply, "Content-Security-Policy",
+                     policy ? policy : "default-src 'none'");
+    if (!route_reply_header(rq->reply, "X-Content-Type-Options"))
+        reply_header_add(rq->reply, "X-Content-Type-Options", "nosniff");
+}
+
 static void finish(struct request *rq)
 {
     char *id = arena_try_text(rq->arena, rq->id, strlen(rq->id));
@@ -1420,6 +1452,7 @@ static void finish(struct request *rq)
         reply_header_add(rq->reply, "traceparent", rq->message->traceparent);
         reply_header_add(rq->reply, "tracestate", rq->message->tracestate);
     }
+    add_picture_policy(rq);
     add_cache_control(rq->message, rq->reply);
     add_cors(rq->service->config, rq->message, rq->reply);
     compress(rq);

@@ -84,6 +84,7 @@ enum route_flag {
     ROUTE_EXPIRES = 1 << 26,    /* what it is about may have ended: 410 */
     ROUTE_WAITS = 1 << 27,      /* GET with If-None-Match and the parameter wait_s: it may
                                    wait for a session; see request_wait() */
+    ROUTE_RAW_PICTURE = 1 << 28, /* with ROUTE_RAW_REPLY: that is SVG */
 };
 
 /* Which listener a request came to. */
@@ -404,6 +405,10 @@ bool request_is_async(const struct request *rq);
  * quality in its Accept header; with equal ones JSON, then their order in ANSWER_FORMS.
  * JSON while a decision is answered again or without a client. */
 enum answer_form request_answer_form(const struct request *rq);
+
+/* Who may show what is answered in frames, as Content-Security-Policy says it; NULL: no
+ * memory. */
+const char *route_frame_ancestors(const struct request *rq);
 
 /* Whether the client would rather have `type` than JSON. */
 bool request_prefers(const struct request *rq, const char *type);

@@ -101,6 +101,4 @@ enum error_code site_send(struct request *rq, const struct cached_page *page,
  * there is none. */
 const char *site_path(const char *stem, const char *ending);
 
-/* Who may show pages in frames, as Content-Security-Policy says it. */
-const char *site_frame_ancestors(const struct config *config, struct arena *a);
 #endif

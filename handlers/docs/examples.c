@@ -35,7 +35,8 @@ const char *docs_answer_file(const char *name, struct arena *a)
 {
     const char *json = arena_printf(a, "%s.answer.json", name);
 
-    return asset_find(example_files, json) ? json : arena_printf(a, "%s.answer.txt", name);
+    return asset_find(example_files, json) ? json
+                                           : arena_printf(a, "%s.answer.txt", name);
 }
 
 struct sized {

@@ -19,16 +19,6 @@
 
 #define FOR_EVER "public, max-age=31536000, immutable"
 
-const char *site_frame_ancestors(const struct config *config, struct arena *a)
-{
-    char *list = arena_text(a, config->frame_ancestors, strlen(config->frame_ancestors));
-
-    for (char *p = list; *p; p++)
-        if (*p == ',')
-            *p = ' ';
-    return *list ? list : "'none'";
-}
-
 static void add_headers(struct request *rq, const char *content_type)
 {
     struct reply *reply = rq->reply;
@@ -37,14 +27,14 @@ static void add_headers(struct request *rq, const char *content_type)
     if (strncmp(content_type, "text/html", 9) != 0 &&
         strncmp(content_type, "image/svg", 9) != 0)
         return;
-    reply_header_add(
-        reply, "Content-Security-Policy",
-        arena_printf(rq->arena, "default-src 'none'; %s; frame-ancestors %s",
-                     content_type[0] == 'i'
-                         ? "style-src 'unsafe-inline'"
-                         : "script-src 'self'; style-src 'self'; img-src 'self' data:; "
-                           "connect-src 'self'; base-uri 'none'; form-action 'self'",
-                     site_frame_ancestors(rq->service->config, rq->arena)));
+    if (content_type[0] == 't')
+        reply_header_add(reply, "Content-Security-Policy",
+                         arena_printf(rq->arena,
+                                      "default-src 'none'; script-src 'self'; style-src "
+                                      "'self'; img-src 'self' data:; connect-src 'self'; "
+                                      "base-uri 'none'; form-action 'self'; "
+                                      "frame-ancestors %s",
+                                      route_frame_ancestors(rq)));
     reply_header_add(reply, "Referrer-Policy", "no-referrer");
     reply_header_add(reply, "Cross-Origin-Opener-Policy", "same-origin");
     reply_header_add(reply, "Permissions-Policy",

@@ -83,6 +83,7 @@ struct drawing {
     struct shape *shapes;
     size_t shape_count, dropped, merged;
     size_t bar_prefix, row_prefix; /* characters that are left out of labels */
+    struct gantt_view view;
     bool summary;
     struct gantt_summary busy;
     struct legend legend[LEGEND_MAX];
@@ -341,6 +342,10 @@ static void settle_span(struct drawing *d)
     for (size_t i = 0; i < d->chart->mark_count; i++)
         if (isfinite(d->chart->marks[i].at_s) && d->chart->marks[i].at_s >= d->from_s)
             d->to_s = fmax(d->to_s, d->chart->marks[i].at_s);
+    if (!isnan(d->view.from_s))
+        d->from_s = d->view.from_s;
+    if (!isnan(d->view.to_s))
+        d->to_s = d->view.to_s;
     if (!(d->to_s - d->from_s > fabs(d->to_s) * 1e-9))
         d->to_s = d->from_s + fmax(1, fabs(d->from_s) * 1e-6);
 }
@@ -361,9 +366,19 @@ static enum error_code take_bars(struct drawing *d)
             d->dropped++;
             continue;
         }
+        /* (a comparison with NAN is false: without a window all are in it) */
+        if (bar->finish_s < d->view.from_s || bar->start_s > d->view.to_s)
+            continue;
         d->shapes[d->shape_count++] =
-            (struct shape){bar,           1, bar->row,   bar->row_count, bar->start_s,
-                           bar->finish_s, 0, bar->state, bar->critical};
+            (struct shape){bar,
+                           1,
+                           bar->row,
+                           bar->row_count,
+                           fmax(bar->start_s, d->view.from_s),
+                           fmin(bar->finish_s, d->view.to_s),
+                           0,
+                           bar->state,
+                           bar->critical && !d->view.no_critical};
         d->from_s = fmin(d->from_s, bar->start_s);
         d->to_s = fmax(d->to_s, bar->finish_s);
     }
@@ -511,8 +526,8 @@ static void explain_signs(struct drawing *d)
 
         seen[0] |= bar->state == GANTT_DONE;
         seen[1] |= bar->state == GANTT_RUNNING;
-        seen[2] |= bar->critical;
-        seen[3] |= bar->transfer_to_s > bar->transfer_from_s;
+        seen[2] |= bar->critical && !d->view.no_critical;
+        seen[3] |= bar->transfer_to_s > bar->transfer_from_s && !d->view.no_transfers;
     }
     for (size_t k = 0; k < 4; k++)
         if (seen[k])
@@ -765,12 +780,22 @@ static double total_height(const struct drawing *d)
 }
 
 /* Readers that know no styles get the light ground. */
-static const char style[] =
-    "<style>.gp text{fill:#4a5058}.gp .gp-in text{fill:#fff}.gp .gp-mark{fill:#b3263a}"
-    ".gp-ink{stroke:#1c2126}.gp .gp-in .gp-done{fill:#5d646c}@media "
-    "(prefers-color-scheme:dark){"
+static const char light_style[] =
+    ".gp text{fill:#4a5058}.gp .gp-in text{fill:#fff}.gp .gp-mark{fill:#b3263a}"
+    ".gp-ink{stroke:#1c2126}.gp .gp-in .gp-done{fill:#5d646c}";
+static const char dark_style[] =
     ".gp-ground{fill:#15181c}.gp text{fill:#b9c0c8}.gp .gp-mark{fill:#f0788a}"
-    ".gp-ink{stroke:#f2f4f6}.gp .gp-in .gp-done{fill:#c9ced4}}</style>\n";
+    ".gp-ink{stroke:#f2f4f6}.gp .gp-in .gp-done{fill:#c9ced4}";
+
+static void print_style(const struct drawing *d)
+{
+    text_addf(d->b, "<style>%s", light_style);
+    if (d->view.theme == GANTT_READERS)
+        text_addf(d->b, "@media (prefers-color-scheme:dark){%s}", dark_style);
+    else if (d->view.theme == GANTT_DARK)
+        text_addf(d->b, "%s", dark_style);
+    text_addf(d->b, "</style>\n");
+}
 
 static void print_head(const struct drawing *d)
 {
@@ -783,10 +808,10 @@ static void print_head(const struct drawing *d)
               "<title>",
               GANTT_WIDTH, ceil(total_height(d)), GANTT_WIDTH, ceil(total_height(d)));
     gantt_print_text(d->chart->title, b);
-    text_addf(
-        b,
-        "</title>\n%s<path class=\"gp-ground\" fill=\"#fff\" d=\"M0 0H%dV%.0fH0Z\"/>\n",
-        style, GANTT_WIDTH, ceil(total_height(d)));
+    text_addf(b, "</title>\n");
+    print_style(d);
+    text_addf(b, "<path class=\"gp-ground\" fill=\"#fff\" d=\"M0 0H%dV%.0fH0Z\"/>\n",
+              GANTT_WIDTH, ceil(total_height(d)));
     text_addf(b, "<text x=\"%d\" y=\"%d\" font-size=\"17\" font-weight=\"600\">", MARGIN,
               MARGIN + 14);
     print_some(d->chart->title, 100, b);
@@ -980,8 +1005,8 @@ static void print_transfer(const struct drawing *d, const struct shape *s)
     double to = x_of(d, fmin(d->to_s, s->first->transfer_to_s));
     struct place p = place_of(d, s);
 
-    if (s->count > 1 || !(s->first->transfer_to_s > s->first->transfer_from_s) ||
-        !(to > from))
+    if (d->view.no_transfers || s->count > 1 ||
+        !(s->first->transfer_to_s > s->first->transfer_from_s) || !(to > from))
         return;
     text_addf(d->b, "<path stroke=\"" TRANSFER_COLOUR "\" stroke-width=\"%s\" d=\"M",
               p.height > 10 ? "3" : "1");
@@ -1105,7 +1130,7 @@ static void print_marks(const struct drawing *d)
         double x = isfinite(m->at_s) ? x_of(d, m->at_s) : -1;
         bool right = x > d->left + d->width * 0.8;
 
-        if (x < d->left)
+        if (x < d->left || x > d->left + d->width + 1)
             continue;
         text_addf(b, "<path stroke=\"#d1495b\" stroke-dasharray=\"4 3\" d=\"M");
         print_length(x, b);
@@ -1140,7 +1165,8 @@ static void print_notes(const struct drawing *d)
 static enum error_code settle_shapes(struct drawing *d)
 {
     find_prefixes(d);
-    d->summary = d->shape_count > GANTT_BARS_MAX;
+    d->summary = d->view.mode == GANTT_SUMMARY ||
+                 (d->view.mode == GANTT_AUTO && d->shape_count > GANTT_BARS_MAX);
     if (d->summary) {
         TRY(summarise(d));
         lay_out(d);
@@ -1158,7 +1184,13 @@ static enum error_code settle_shapes(struct drawing *d)
 enum error_code gantt_print(const struct gantt *chart, struct text_buffer *b,
                             struct error *err)
 {
-    struct drawing d = {.chart = chart, .b = b, .arena = b->arena, .err = err};
+    struct drawing d = {.chart = chart,
+                        .view = chart->view
+                                    ? *chart->view
+                                    : (struct gantt_view){.from_s = NAN, .to_s = NAN},
+                        .b = b,
+                        .arena = b->arena,
+                        .err = err};
 
     TRY(take_bars(&d));
     TRY(settle_shapes(&d));

@@ -11,8 +11,8 @@
  * - More than GANTT_LANES_MAX tracks are put together to so many.
  * - Neighbours of which one is narrower than half a unit become one bar, if less than
  *   half a unit lies between them.
- * - More than GANTT_BARS_MAX bars become a summary: how busy rows are over time
- *   (gantt_summary.h).
+ * - More than GANTT_BARS_MAX bars become a summary, unless the view says otherwise: how
+ *   busy rows are over time (gantt_summary.h).
  * - Labels stand where they fit, without what all of them begin with.
  */
 #ifndef GRIDPLAN_GANTT_H
@@ -46,7 +46,19 @@ struct gantt_mark {
     double at_s;
 };
 
+/* What part of it is drawn, and how. */
+enum gantt_mode { GANTT_AUTO, GANTT_BARS, GANTT_SUMMARY };
+enum gantt_theme { GANTT_READERS, GANTT_LIGHT, GANTT_DARK };
+
+struct gantt_view {
+    double from_s, to_s; /* NAN: from the first bar, to the last */
+    enum gantt_mode mode;
+    enum gantt_theme theme;
+    bool no_critical, no_transfers;
+};
+
 struct gantt {
+    const struct gantt_view *view; /* NULL: all of it */
     const char *title;
     const char *subtitle;    /* NULL: none */
     bool numbered;           /* rows are processors: their names are numbers */

@@ -60,6 +60,7 @@ struct picture {
     struct name_index critical; /* ids of the tasks of the chain that ends last */
     size_t critical_count;
     const struct gantt_terminal *terminal; /* NULL: the chart is SVG */
+    const struct gantt_view *view;         /* NULL: of all */
 };
 
 /* ---- walking ---- */
@@ -786,7 +787,7 @@ static enum error_code draw(struct picture *p, struct text_buffer *b)
 {
     struct gantt_mark marks[2];
     const char *by = p->policy ? p->policy : p->algorithm;
-    struct gantt chart = {.marks = marks};
+    struct gantt chart = {.marks = marks, .view = p->view};
     bool on_processors = p->subject == QUEUE || !isnan(p->processors);
     size_t idle = 0;
 
@@ -824,7 +825,7 @@ static const char *why_blank(const struct picture *p)
 static enum error_code draw_answer(struct request *rq, const char *request,
                                    const char *snapshot, const char *answer,
                                    const struct gantt_terminal *terminal,
-                                   struct text_buffer *b)
+                                   const struct gantt_view *view, struct text_buffer *b)
 {
     struct picture p = {
         .arena = rq->arena,
@@ -836,6 +837,7 @@ static enum error_code draw_answer(struct request *rq, const char *request,
         .processors = NAN,
         .now_s = NAN,
         .terminal = terminal,
+        .view = view,
     };
     struct json_walk w;
     const char *hint;
@@ -861,8 +863,51 @@ enum error_code picture_stored(struct request *rq, const char *request,
 {
     struct text_buffer b = {.arena = rq->arena};
 
-    TRY(draw_answer(rq, request, snapshot, answer, NULL, &b));
+    TRY(draw_answer(rq, request, snapshot, answer, NULL, NULL, &b));
     request_answer_as(rq, ANSWER_CHART, b.data, b.length);
+    return OK;
+}
+
+/* ---- a picture at an address of its own ---- */
+
+static const char *const modes[] = {"auto", "bars", "summary", NULL};
+static const char *const themes[] = {"auto", "light", "dark", NULL};
+
+#define T struct chart_query
+static const struct json_field chart_rows[] = {
+    JSON_NUMBER(
+        T, from_s, -JSON_LARGEST, JSON_LARGEST, NAN, 0,
+        "From this time on, as the answer counts it; default: from the first bar"),
+    JSON_NUMBER(T, to_s, -JSON_LARGEST, JSON_LARGEST, NAN, 0,
+                "Up to this time; default: to the last bar"),
+    JSON_CHOICE(
+        T, mode, modes, GANTT_AUTO, 0,
+        "bars, or a summary of how busy rows are; auto: above 1,000 bars the latter"),
+    JSON_CHOICE(T, theme, themes, GANTT_READERS, 0,
+                "light or dark; auto: as the reader likes it"),
+    JSON_BOOLEAN(T, critical, 1, 0, "Whether the chain that ends last is marked"),
+    JSON_BOOLEAN(T, transfers, 1, 0, "Whether transfers of inputs are drawn"),
+    {0},
+};
+#undef T
+const struct json_object chart_query_json = {"ChartQuery", "What is drawn, and how",
+                                             sizeof(struct chart_query), chart_rows};
+
+enum error_code picture_reply(struct request *rq, const char *request,
+                              const char *snapshot, const char *answer)
+{
+    const struct chart_query *q = rq->query;
+    const struct gantt_view view = {
+        q->from_s,    q->to_s,      (enum gantt_mode)q->mode, (enum gantt_theme)q->theme,
+        !q->critical, !q->transfers};
+    struct text_buffer b = {.arena = rq->arena};
+
+    if (q->from_s >= q->to_s)
+        return invalid(rq->err, "?/to_s", ITEM_OUT_OF_BOUNDS, "to_s is not above from_s");
+    TRY(draw_answer(rq, request, snapshot, answer, NULL, &view, &b));
+    rq->reply->content_type = "image/svg+xml";
+    rq->reply->body = text_end(&b);
+    rq->reply->body_length = b.length;
     return OK;
 }
 
@@ -873,7 +918,7 @@ enum error_code picture_terminal(struct request *rq, const char *request,
     const struct gantt_terminal how = {width, utf8};
     struct text_buffer b = {.arena = rq->arena};
 
-    TRY(draw_answer(rq, request, NULL, answer, &how, &b));
+    TRY(draw_answer(rq, request, NULL, answer, &how, NULL, &b));
     *text = text_end(&b);
     return OK;
 }

@@ -20,6 +20,18 @@ enum error_code picture_answer(struct request *rq, const void *out);
 enum error_code picture_stored(struct request *rq, const char *request,
                                const char *snapshot, const char *answer);
 
+/* The query of an address that answers with a picture. */
+struct chart_query {
+    double from_s, to_s; /* NAN: all */
+    int mode, theme;     /* enum gantt_mode, gantt_theme */
+    bool critical, transfers;
+};
+extern const struct json_object chart_query_json;
+
+/* Answers with the picture, as the query of the request says. */
+enum error_code picture_reply(struct request *rq, const char *request,
+                              const char *snapshot, const char *answer);
+
 /* The same as lines of so many characters (gantt_terminal.h). */
 enum error_code picture_terminal(struct request *rq, const char *request,
                                  const char *answer, size_t width, bool utf8,

@@ -6,6 +6,7 @@
 #include "handlers/simulation/routes.h"
 
 #include "handlers/common/tags.h"
+#include "handlers/pictures/pictures.h"
 #include "handlers/queue/simulation_queue.h"
 #include "handlers/simulation/simulation_json.h"
 #include "handlers/simulation/simulations.h"
@@ -52,6 +53,13 @@ const struct route simulation_routes[] = {
      SCOPE_DECIDE | SCOPE_INGEST, ROUTE_ANSWERS_CHART | ROUTE_RUN, "Read a simulation",
      "How far it is, with Retry-After; once it has finished its result, which is what "
      "POST would have answered.",
+     NULL},
+    {"GET", "/v1/simulations/{simulation_id}/chart", "getSimulationChart", TAG_SIMULATION,
+     get_simulation_chart, NULL, NULL, &chart_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, ROUTE_RAW_REPLY | ROUTE_RAW_PICTURE | ROUTE_LOOKS_UP,
+     "A simulation as a picture",
+     "Which jobs ran where and when, as SVG, of a result with its rows of jobs; 406 when "
+     "it has none, and before there is a result.",
      NULL},
     {"GET", "/v1/simulations/{simulation_id}/schedule", "getSimulationSchedule",
      TAG_SIMULATION, get_simulation_schedule, NULL, NULL, &queue_schedule_query_json,

@@ -506,6 +506,21 @@ enum error_code get_simulation(struct request *rq, const void *in, void *out)
     return picture_stored(rq, NULL, NULL, now->result);
 }
 
+enum error_code get_simulation_chart(struct request *rq, const void *in, void *out)
+{
+    struct store_simulation now;
+    struct db_session *db;
+
+    (void)in, (void)out;
+    TRY(request_db(rq, &db));
+    TRY(store_simulation_read(db, rq->principal.tenant, rq->path_value[0], &now,
+                              rq->arena, rq->err));
+    if (!now.result)
+        return fail(rq->err, ERR_NOT_ACCEPTABLE, "",
+                    "there is no result to draw yet: the simulation is %s", now.status);
+    return picture_reply(rq, NULL, NULL, now.result);
+}
+
 enum error_code delete_simulation(struct request *rq, const void *in, void *out)
 {
     struct store_simulation *now = out;

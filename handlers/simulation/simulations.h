@@ -49,6 +49,7 @@ handler_fn get_simulations;
 
 /* GET /v1/simulations/{simulation_id}: answers stored_simulation_json. */
 handler_fn get_simulation;
+handler_fn get_simulation_chart;
 
 /* DELETE /v1/simulations/{simulation_id}: cancels one that waits (200) or runs (202,
  * it keeps the runs that are complete): answers simulation_info_json; deletes one

@@ -223,6 +223,18 @@ enum error_code get_decision(struct request *rq, const void *in, void *out)
                : OK;
 }
 
+enum error_code get_decision_chart(struct request *rq, const void *in, void *out)
+{
+    struct store_decision stored;
+    struct db_session *db;
+
+    (void)in, (void)out;
+    TRY(request_db(rq, &db));
+    TRY(store_decision_read(db, rq->principal.tenant, rq->path_value[0], &stored,
+                            rq->arena, rq->err));
+    return picture_reply(rq, stored.request, stored.snapshot_document, stored.answer);
+}
+
 enum error_code delete_decision(struct request *rq, const void *in, void *out)
 {
     struct db_session *db;

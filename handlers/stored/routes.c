@@ -6,6 +6,7 @@
 #include "handlers/stored/routes.h"
 
 #include "handlers/common/tags.h"
+#include "handlers/pictures/pictures.h"
 #include "handlers/stored/failure_traces.h"
 #include "handlers/stored/removal.h"
 #include "handlers/stored/uploads.h"
@@ -33,6 +34,14 @@ const struct route stored_routes[] = {
      ROUTE_ANSWERS_CHART, "Read a stored decision",
      "The request as it came, the snapshot that it named and what else it looked up as "
      "it was then, and the answer. With Accept: image/svg+xml the answer as a picture.",
+     NULL},
+    {"GET", "/v1/decisions/{decision_id}/chart", "getDecisionChart", TAG_DECISIONS,
+     get_decision_chart, NULL, NULL, &chart_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, ROUTE_RAW_REPLY | ROUTE_RAW_PICTURE | ROUTE_LOOKS_UP,
+     "A stored decision as a picture",
+     "Who does what when, as SVG: the answer of an endpoint whose answers have times. "
+     "406 "
+     "when this one has none.",
      NULL},
     {"POST", "/v1/decisions/{decision_id}/replay", "replayDecision", TAG_DECISIONS,
      post_decision_replay, NULL, &replay_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE, 0,

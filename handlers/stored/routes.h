@@ -29,6 +29,7 @@ handler_fn get_decisions;
 
 /* GET /v1/decisions/{decision_id}: answers stored_decision_json. */
 handler_fn get_decision;
+handler_fn get_decision_chart;
 
 /* DELETE /v1/decisions, and one */
 extern const struct json_object decisions_removal_json;
