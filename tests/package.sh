@@ -80,10 +80,11 @@ for name in placement-mct workflow-heft queue-easy; do
     cp "openapi/examples/$name.json" "$folder/examples"
 done
 # shellcheck disable=SC2016 # the hooks expand them
-mmdebstrap --variant=minbase --include="$deb" \
-    --customize-hook="copy-in $folder/examples /tmp" \
+mmdebstrap --variant=minbase \
+    --customize-hook="copy-in $folder/examples $deb /tmp" \
+    --customize-hook='chroot "$1" sh -c "apt-get install -y --no-install-recommends /tmp/gridplan_*.deb"' \
     --customize-hook='chroot "$1" gridplan --version' \
     --customize-hook='chroot "$1" sh -ec "for f in /tmp/examples/*.json; do gridplan ask \$f | grep -q makespan_s; done"' \
     --customize-hook='chroot "$1" sh -ec "GRIDPLAN_DATABASE= gridplan serve & sleep 3; gridplan health --ready; kill \$!"' \
-    --customize-hook='chroot "$1" sh -ec "dpkg --purge gridplan; ! find / -xdev -name \"*gridplan*\" ! -path \"/var/*\" | grep ."' \
+    --customize-hook='chroot "$1" sh -ec "dpkg --purge gridplan; ! find / -xdev -name \"*gridplan*\" ! -path \"/var/*\" ! -path \"/tmp/*\" | grep ."' \
     bookworm /dev/null
