@@ -7,10 +7,11 @@ TEST_CASE("lines out of order are sorted, none is dropped", "[queue]")
 {
     api a;
     const std::string rest = " -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1 -1\n";
-    json r = a.call("POST", "/v1/simulations?kind=queue&processors=4&policies=fcfs,easy",
-                    "1 100 -1 50 4" + rest + "2 0 -1 100 4" + rest + "3 50 -1 10 2" + rest,
-                    {{"content_type", "text/plain"}})
-                 .json();
+    json r =
+        a.call("POST", "/v1/simulations?kind=queue&processors=4&policies=fcfs,easy",
+               "1 100 -1 50 4" + rest + "2 0 -1 100 4" + rest + "3 50 -1 10 2" + rest,
+               {{"content_type", "text/plain"}})
+            .json();
 
     INFO(r.dump());
     CHECK(r.at("job_count").get<double>() == 3);

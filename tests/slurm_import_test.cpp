@@ -409,3 +409,25 @@ TEST_CASE("now and the time zone are guessed with a warning", "[slurm]")
     body = R"({"sinfo": {"nodes": [], "last_update": {"set": true, "number": 17}}})";
     CHECK(import(a, body).at("now_s").get<double>() == 17);
 }
+
+TEST_CASE("tasks on any nodes are not tasks on one", "[slurm]")
+{
+    api a;
+    auto job = [&](const char *nodes) {
+        return jobs_of(a,
+                       std::string("JobId=7 JobName=a\n   JobState=PENDING Priority=5\n"
+                                   "   Partition=batch TimeLimit=1-00:00:00 NumNodes=") +
+                           nodes +
+                           " NumCPUs=6 NumTasks=6 CPUs/Task=1\n"
+                           "   TRES=cpu=6,mem=3000M,node=1 NtasksPerN:B:S:C=0:0:*:*\n")
+            .at("jobs")
+            .at(0);
+    };
+    json any = job("1"), one = job("1-1"), range = job("1-3");
+
+    CHECK(any.at("tasks").get<double>() == 6);
+    CHECK_FALSE(any.contains("nodes"));
+    CHECK_FALSE(one.contains("tasks"));
+    CHECK(one.at("cpus").get<double>() == 6);
+    CHECK(range.at("nodes_max").get<double>() == 3);
+}

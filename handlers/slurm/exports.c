@@ -230,6 +230,17 @@ static void read_rows(struct decided *d, bool now)
     }
 }
 
+static void keep_stopped(struct decided *d, const char *id)
+{
+    if (d->stopped_count == d->stopped_size) {
+        size_t size = d->stopped_size ? 2 * d->stopped_size : 16;
+
+        d->stopped = GROW(d->arena, d->stopped, const char *, d->stopped_size, size);
+        d->stopped_size = size;
+    }
+    d->stopped[d->stopped_count++] = id ? id : "";
+}
+
 /* preemptions[].stop[] */
 static void read_stopped(struct decided *d)
 {
@@ -244,18 +255,8 @@ static void read_stopped(struct decided *d)
                 continue;
             }
             json_walk_enter(&d->walk, '[');
-            while (json_walk_element(&d->walk)) {
-                const char *id = walk_text(&d->walk, d->arena);
-
-                if (d->stopped_count == d->stopped_size) {
-                    size_t size = d->stopped_size ? 2 * d->stopped_size : 16;
-
-                    d->stopped =
-                        GROW(d->arena, d->stopped, const char *, d->stopped_size, size);
-                    d->stopped_size = size;
-                }
-                d->stopped[d->stopped_count++] = id ? id : "";
-            }
+            while (json_walk_element(&d->walk))
+                keep_stopped(d, walk_text(&d->walk, d->arena));
         }
     }
 }

@@ -332,8 +332,8 @@ const char *slurm_command_line(const struct slurm_command *command, struct arena
             line[length++] = '\'';
         for (; *text; text++)
             if (*text == '\'') { /* '\'' */
-                memcpy(line + length, "'\\''", 4);
-                length += 4;
+                for (const char *quote = "'\\''"; *quote; quote++)
+                    line[length++] = *quote;
             } else
                 line[length++] = *text;
         if (quoted)

@@ -523,35 +523,38 @@ static void read_licences(struct slurm_reading *c)
 
 /* ---- all of it ---- */
 
+static const char *warning_of(const struct slurm_reading *c, int note)
+{
+    const char *example = c->example[note][0], *pointer = c->pointer[note];
+
+    return arena_printf(c->arena, "%s: %zu: %s%s%.200s%s%s", notes[note].code,
+                        c->noted[note], notes[note].text, example ? ", the first: " : "",
+                        example ? example : "", pointer ? ", at " : "",
+                        pointer ? pointer : "");
+}
+
+static struct slurm_loss loss_of(const struct slurm_reading *c, int note)
+{
+    struct slurm_loss loss = {.what = notes[note].code, .count = c->noted[note]};
+
+    for (size_t k = 0; k < 3; k++)
+        if (c->example[note][k])
+            loss.examples[loss.example_count++] = c->example[note][k];
+    return loss;
+}
+
 static void say_notes(struct slurm_reading *c)
 {
     const char **warnings = NEW(c->arena, const char *, SLURM_NOTE_COUNT);
     struct slurm_loss *losses = NEW(c->arena, struct slurm_loss, SLURM_NOTE_COUNT);
-    size_t warning_count = 0, loss_count = 0;
 
-    for (int i = 0; i < SLURM_NOTE_COUNT; i++) {
-        size_t examples = c->noted[i] < 3 ? c->noted[i] : 3;
-
-        if (c->noted[i] == 0)
-            continue;
-        if (notes[i].is_loss) {
-            struct slurm_loss *loss = &losses[loss_count++];
-
-            *loss = (struct slurm_loss){.what = notes[i].code, .count = c->noted[i]};
-            for (size_t k = 0; k < examples; k++)
-                if (c->example[i][k])
-                    loss->examples[loss->example_count++] = c->example[i][k];
-        } else
-            warnings[warning_count++] = arena_printf(
-                c->arena, "%s: %zu: %s%s%.200s%s%s", notes[i].code, c->noted[i],
-                notes[i].text, c->example[i][0] ? ", the first: " : "",
-                c->example[i][0] ? c->example[i][0] : "", c->pointer[i] ? ", at " : "",
-                c->pointer[i] ? c->pointer[i] : "");
-    }
     c->out->warnings = warnings;
-    c->out->warning_count = warning_count;
     c->out->lost = losses;
-    c->out->lost_count = loss_count;
+    for (int i = 0; i < SLURM_NOTE_COUNT; i++)
+        if (c->noted[i] > 0 && notes[i].is_loss)
+            losses[c->out->lost_count++] = loss_of(c, i);
+        else if (c->noted[i] > 0)
+            warnings[c->out->warning_count++] = warning_of(c, i);
 }
 
 void slurm_cluster_read(const struct slurm_records *from,

@@ -131,7 +131,10 @@ static double day_number(int year, int month, int day)
 {
     int y = month <= 2 ? year - 1 : year, m = (month + 9) % 12;
 
-    return 365.0 * y + y / 4 - y / 100 + y / 400 + (m * 306 + 5) / 10 + day - 1 - 719468;
+    int days =
+        365 * y + y / 4 - y / 100 + y / 400 + (m * 306 + 5) / 10 + day - 1 - 719468;
+
+    return days;
 }
 
 double slurm_instant_s(const char *text, double tz_offset_s)
@@ -315,12 +318,56 @@ static bool add_host(struct hosts *h, const char *text, size_t length)
 
 enum { HOST_MAX_BYTES = 1024 };
 
+struct range {
+    unsigned long long first, last;
+    int width;        /* as it is written */
+    const char *stop; /* the comma behind it, or `close` */
+};
+
+/* "01-03" or "7" in brackets that end at `close`. */
+static bool read_range(const char *at, const char *close, struct range *r)
+{
+    const char *dash;
+
+    if (!isdigit((unsigned char)*at))
+        return false;
+    r->stop = memchr(at, ',', (size_t)(close - at));
+    r->stop = r->stop ? r->stop : close;
+    dash = memchr(at, '-', (size_t)(r->stop - at));
+    r->width = (int)((dash ? dash : r->stop) - at);
+    if (r->width > 18 ||
+        (dash && (r->stop - dash > 19 || !isdigit((unsigned char)dash[1]))))
+        return false;
+    r->first = strtoull(at, NULL, 10);
+    r->last = dash ? strtoull(dash + 1, NULL, 10) : r->first;
+    return r->last >= r->first && r->last - r->first < SLURM_HOSTS_MAX;
+}
+
+static bool expand(struct hosts *h, char *name, size_t length, const char *rest,
+                   const char *end);
+
+/* The names of one range, each with all that stands behind the brackets. */
+static bool expand_range(struct hosts *h, char *name, size_t length,
+                         const struct range *r, const char *rest, const char *end)
+{
+    for (unsigned long long number = r->first; number <= r->last; number++) {
+        int more =
+            snprintf(name + length, HOST_MAX_BYTES - length, "%0*llu", r->width, number);
+
+        if (length + (size_t)more >= HOST_MAX_BYTES ||
+            !expand(h, name, length + (size_t)more, rest, end))
+            return false;
+    }
+    return true;
+}
+
 /* Appends what `rest` (up to `end`) stands for behind the `length` bytes of `name`. */
 static bool expand(struct hosts *h, char *name, size_t length, const char *rest,
                    const char *end)
 {
-    const char *open = memchr(rest, '[', (size_t)(end - rest)), *close, *at;
+    const char *open = memchr(rest, '[', (size_t)(end - rest)), *close;
     size_t plain = (size_t)((open ? open : end) - rest);
+    struct range r;
 
     if (length + plain >= HOST_MAX_BYTES || memchr(rest, ']', plain))
         return false;
@@ -331,34 +378,10 @@ static bool expand(struct hosts *h, char *name, size_t length, const char *rest,
     close = memchr(open, ']', (size_t)(end - open));
     if (!close)
         return false;
-    for (at = open + 1; at < close;) {
-        const char *stop, *dash;
-        unsigned long long first, last;
-        int width;
-
-        if (!isdigit((unsigned char)*at))
+    for (const char *at = open + 1; at < close; at = r.stop + 1)
+        if (!read_range(at, close, &r) ||
+            !expand_range(h, name, length, &r, close + 1, end))
             return false;
-        stop = memchr(at, ',', (size_t)(close - at));
-        stop = stop ? stop : close;
-        dash = memchr(at, '-', (size_t)(stop - at));
-        width = (int)((dash ? dash : stop) - at);
-        if (width > 18 ||
-            (dash && (stop - dash > 19 || !isdigit((unsigned char)dash[1]))))
-            return false;
-        first = strtoull(at, NULL, 10);
-        last = dash ? strtoull(dash + 1, NULL, 10) : first;
-        if (last < first || last - first >= SLURM_HOSTS_MAX)
-            return false;
-        for (unsigned long long number = first; number <= last; number++) {
-            int more =
-                snprintf(name + length, HOST_MAX_BYTES - length, "%0*llu", width, number);
-
-            if (length + (size_t)more >= HOST_MAX_BYTES ||
-                !expand(h, name, length + (size_t)more, close + 1, end))
-                return false;
-        }
-        at = stop + 1;
-    }
     return close > open + 1;
 }
 
