@@ -484,18 +484,65 @@ static double leading(const char *text)
     return number < 65533 ? number : 0;
 }
 
+/* Adds a type of a resource where its sum is there and the type is not. */
+static void add_types(struct slurm_reading *c, struct slurm_sums *sums,
+                      const char *generic)
+{
+    const struct slurm_amount *list;
+    size_t count = slurm_generic(generic, &list, c->arena);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *name;
+        size_t k = 0;
+
+        if (!list[i].type)
+            continue;
+        name = slurm_gres_name(list[i].name, list[i].type, c->arena);
+        while (k < sums->count && strcmp(sums->list[k].name, name) != 0)
+            k++;
+        if (k == sums->count)
+            slurm_sums_add(sums, name, list[i].count);
+    }
+}
+
+/* Generic resources of each node, and licences of the job. */
+static struct slurm_amounts needs_of(struct slurm_reading *c,
+                                     const struct slurm_record *r, const char *asked,
+                                     double nodes)
+{
+    const char *generic = slurm_value(r, SLURM_F_TRES_PER_NODE);
+    struct slurm_amounts licences =
+        slurm_licences(slurm_value(r, SLURM_F_LICENSES), c->arena);
+    struct slurm_sums sums = {.arena = c->arena};
+
+    if (generic && (!asked || !strstr(asked, "gres/")))
+        add_gres(c, &sums, generic, 1, false);
+    else {
+        add_gres(c, &sums, asked, 1 / nodes, true);
+        add_types(c, &sums, generic);
+    }
+    for (size_t i = 0; i < licences.count; i++)
+        slurm_sums_add(&sums, licences.list[i].name, licences.list[i].number);
+    return (struct slurm_amounts){sums.list, sums.count};
+}
+
+/* Bytes that a field says; NAN: none, or no limit. */
+static double memory_of(const struct slurm_record *r, enum slurm_field field)
+{
+    double bytes = slurm_bytes(slurm_value(r, field), NULL);
+
+    return isfinite(bytes) && bytes > 0 ? bytes : (double)NAN;
+}
+
 static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
                        struct slurm_waiting *w)
 {
-    const char *asked = slurm_value(r, SLURM_F_TRES_ASKED), *generic;
+    const char *asked = slurm_value(r, SLURM_F_TRES_ASKED);
     const struct slurm_amount *list;
     size_t count;
     double tasks = slurm_number_of(r, SLURM_F_TASKS), cpus, per_node,
-           per_task = slurm_number_of(r, SLURM_F_CPUS_PER_TASK), memory;
+           per_task = slurm_number_of(r, SLURM_F_CPUS_PER_TASK);
     struct node_counts nodes;
-    struct slurm_sums sums = {.arena = c->arena};
-    struct slurm_amounts licences =
-        slurm_licences(slurm_value(r, SLURM_F_LICENSES), c->arena);
 
     asked = asked ? asked : slurm_value(r, SLURM_F_TRES);
     count = slurm_tracked(asked, &list, c->arena);
@@ -508,10 +555,8 @@ static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
     per_node = leading(slurm_value(r, SLURM_F_TASKS_PER_NODE));
     per_task = per_task >= 1 && isfinite(per_task) ? per_task : 1;
     w->tasks = w->cpus_per_task = w->nodes_max = NAN;
-    memory = slurm_bytes(slurm_value(r, SLURM_F_MEMORY_PER_CPU), NULL);
-    w->memory_per_cpu_bytes = isfinite(memory) && memory > 0 ? memory : (double)NAN;
-    memory = slurm_bytes(slurm_value(r, SLURM_F_MEMORY_PER_NODE), NULL);
-    w->memory_bytes = isfinite(memory) && memory > 0 ? memory : (double)NAN;
+    w->memory_per_cpu_bytes = memory_of(r, SLURM_F_MEMORY_PER_CPU);
+    w->memory_bytes = memory_of(r, SLURM_F_MEMORY_PER_NODE);
 
     if (!nodes.fixed && per_node == 0 && tasks > 1 && isfinite(tasks)) {
         w->nodes = w->cpus = NAN;
@@ -530,26 +575,7 @@ static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
     if (!isnan(w->memory_bytes))
         w->memory_per_cpu_bytes = NAN;
 
-    generic = slurm_value(r, SLURM_F_TRES_PER_NODE);
-    if (generic && (!asked || !strstr(asked, "gres/")))
-        add_gres(c, &sums, generic, 1, false);
-    else {
-        add_gres(c, &sums, asked, 1 / nodes.least, true);
-        count = slurm_generic(generic, &list, c->arena);
-        for (size_t i = 0; i < count; i++)
-            if (list[i].type) {
-                const char *name = slurm_gres_name(list[i].name, list[i].type, c->arena);
-                bool there = false;
-
-                for (size_t k = 0; k < sums.count; k++)
-                    there = there || strcmp(sums.list[k].name, name) == 0;
-                if (!there)
-                    slurm_sums_add(&sums, name, list[i].count);
-            }
-    }
-    for (size_t i = 0; i < licences.count; i++)
-        slurm_sums_add(&sums, licences.list[i].name, licences.list[i].number);
-    w->needs = (struct slurm_amounts){sums.list, sums.count};
+    w->needs = needs_of(c, r, asked, nodes.least);
 }
 
 static void read_array(struct slurm_reading *c, const struct slurm_record *r,

@@ -409,6 +409,24 @@ static void set_shares(struct slurm_account *a, const struct slurm_record *r)
         a->usage_s = usage_s;
 }
 
+/* A share of JSON, which names what is above it. */
+static void read_share(struct accounts *x, const struct slurm_record *r)
+{
+    const char *name = slurm_text_of(r, SLURM_F_NAME);
+    const char *parent = slurm_text_of(r, SLURM_F_PARENT);
+    struct slurm_account *a;
+
+    if (!name)
+        return;
+    if (parent && slurm_has_word(r->value[SLURM_F_TYPE], "USER")) {
+        set_shares(association(x, parent, name), r);
+        return;
+    }
+    a = account(x, name);
+    a->parent_id = parent && strcmp(parent, name) != 0 ? parent : NULL;
+    set_shares(a, r);
+}
+
 /* sshare: in a table the blanks before an account say how deep it is. */
 static void read_shares(struct accounts *x, const struct slurm_list *list)
 {
@@ -422,17 +440,7 @@ static void read_shares(struct accounts *x, const struct slurm_list *list)
 
         budget_read_step(64);
         if (r->form == SLURM_JSON) {
-            const char *parent = slurm_text_of(r, SLURM_F_PARENT);
-
-            name = slurm_text_of(r, SLURM_F_NAME);
-            if (name && slurm_has_word(r->value[SLURM_F_TYPE], "USER") && parent)
-                set_shares(association(x, parent, name), r);
-            else if (name) {
-                struct slurm_account *a = account(x, name);
-
-                a->parent_id = parent && strcmp(parent, name) != 0 ? parent : NULL;
-                set_shares(a, r);
-            }
+            read_share(x, r);
             continue;
         }
         depth = name ? strspn(name, " ") : 0;

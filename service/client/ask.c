@@ -21,57 +21,68 @@
 
 enum { KEY_BYTES_MAX = 4096 };
 
+/* What a problem says. */
+struct said {
+    const char *detail, *at, *first; /* of its errors */
+};
+
+/* A text that must be one; "" if it is none. */
+static const char *text_of(struct json_walk *w, struct arena *a)
+{
+    const char *text, *kept;
+
+    if (json_walk_type(w) != '"') {
+        json_walk_skip(w);
+        return "";
+    }
+    text = json_walk_string(w);
+    kept = arena_try_text(a, text, strlen(text));
+    return kept ? kept : "";
+}
+
+static void read_errors(struct json_walk *w, struct said *s, struct arena *a)
+{
+    const char *name;
+
+    json_walk_enter(w, '[');
+    while (json_walk_element(w)) {
+        if (*s->first || json_walk_type(w) != '{') {
+            json_walk_skip(w);
+            continue;
+        }
+        json_walk_enter(w, '{');
+        while ((name = json_walk_member(w)))
+            if (strcmp(name, "pointer") == 0)
+                s->at = text_of(w, a);
+            else if (strcmp(name, "detail") == 0)
+                s->first = text_of(w, a);
+            else
+                json_walk_skip(w);
+    }
+}
+
 /* A problem's detail and the first of its errors. */
 static enum error_code refused(const char *path, int status, const char *body,
                                struct arena *a, struct error *err)
 {
-    const char *name, *detail = "", *first = "", *at = "";
+    struct said s = {"", "", ""};
     struct json_walk w;
+    const char *name;
 
     json_walk_open(&w, body, strlen(body), a);
     if (json_walk_type(&w) == '{') {
         json_walk_enter(&w, '{');
-        while ((name = json_walk_member(&w))) {
-            bool is_errors = strcmp(name, "errors") == 0 && json_walk_type(&w) == '[';
-
-            if (strcmp(name, "detail") == 0 && json_walk_type(&w) == '"') {
-                const char *text = json_walk_string(&w);
-
-                detail = arena_try_text(a, text, strlen(text));
-            } else if (!is_errors) {
+        while ((name = json_walk_member(&w)))
+            if (strcmp(name, "detail") == 0)
+                s.detail = text_of(&w, a);
+            else if (strcmp(name, "errors") == 0 && json_walk_type(&w) == '[')
+                read_errors(&w, &s, a);
+            else
                 json_walk_skip(&w);
-            } else {
-                json_walk_enter(&w, '[');
-                while (json_walk_element(&w)) {
-                    if (*first || json_walk_type(&w) != '{') {
-                        json_walk_skip(&w);
-                        continue;
-                    }
-                    json_walk_enter(&w, '{');
-                    while ((name = json_walk_member(&w))) {
-                        bool is_at = strcmp(name, "pointer") == 0;
-                        const char *text;
-
-                        if ((!is_at && strcmp(name, "detail") != 0) ||
-                            json_walk_type(&w) != '"') {
-                            json_walk_skip(&w);
-                            continue;
-                        }
-                        text = json_walk_string(&w);
-                        text = arena_try_text(a, text, strlen(text));
-                        if (is_at)
-                            at = text;
-                        else
-                            first = text;
-                    }
-                }
-            }
-        }
     }
-    if (!detail || !first || !at)
-        return fail_memory(err);
     return fail(err, ERR_UNAVAILABLE, "", "%s: status %d: %.150s%s%.60s%s%.100s", path,
-                status, detail, *first ? "; " : "", at, *first ? ": " : "", first);
+                status, s.detail, *s.first ? "; " : "", s.at, *s.first ? ": " : "",
+                s.first);
 }
 
 static enum error_code ask_here(const struct asked *who, const char *path,
