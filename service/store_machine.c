@@ -1,7 +1,6 @@
 /* store_machine.c - effects of machines on run times. */
 #include "service/store_machine.h"
 
-#include "service/store_read.h"
 #include "service/store_token.h"
 
 static const struct db_statement select_effects = {
