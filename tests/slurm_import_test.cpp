@@ -430,4 +430,11 @@ TEST_CASE("tasks on any nodes are not tasks on one", "[slurm]")
     CHECK_FALSE(one.contains("tasks"));
     CHECK(one.at("cpus").get<double>() == 6);
     CHECK(range.at("nodes_max").get<double>() == 3);
+    json untracked =
+        jobs_of(a, R"({"jobs": [{"job_id": 1, "job_state": "PENDING", "priority": 1,
+        "partition": "batch", "time_limit": 5, "node_count": 3, "max_nodes": 3, "cpus": 12}]})")
+            .at("jobs")
+            .at(0);
+    CHECK(untracked.at("nodes").get<double>() == 3);
+    CHECK(untracked.at("cpus").get<double>() == 4);
 }

@@ -276,44 +276,62 @@ static void value(struct json_reader *j, char *path, size_t length)
     }
 }
 
+/* {set, infinite, number} as it is read. */
+struct number_parts {
+    bool is_number, unset, infinite;
+    char number[64];
+};
+
+/* Whether the member is such a part; then it has been read. */
+static bool read_number_part(struct json_reader *j, const char *name,
+                             struct number_parts *n)
+{
+    char type = json_walk_type(&j->walk), text[64];
+    bool is_set = strcmp(name, "set") == 0;
+    const char *found;
+
+    if (type == '0' && strcmp(name, "number") == 0) {
+        found = scalar(j, text, sizeof(text));
+        snprintf(n->number, sizeof(n->number), "%s", found ? found : "");
+        return true;
+    }
+    if ((type != 't' && type != 'f') || (!is_set && strcmp(name, "infinite") != 0))
+        return false;
+    json_walk_skip(&j->walk);
+    n->is_number = true;
+    if (is_set)
+        n->unset = type == 'f';
+    else
+        n->infinite = type == 't';
+    return true;
+}
+
 static void members(struct json_reader *j, char *path, size_t length)
 {
-    bool is_number = false, set = true, infinite = false;
-    char number[64] = "", text[64];
-    const char *name, *found;
+    struct number_parts n = {.number = ""};
+    const char *name;
 
     json_walk_enter(&j->walk, '{');
     while ((name = json_walk_member(&j->walk))) {
-        size_t more = strlen(name);
+        size_t more = strlen(name), longer = length;
 
         budget_read_step(more);
-        if (strcmp(name, "set") == 0 || strcmp(name, "infinite") == 0) {
-            bool *flag = *name == 's' ? &set : &infinite;
-
-            found = json_walk_type(&j->walk) == '{' || json_walk_type(&j->walk) == '['
-                        ? (json_walk_skip(&j->walk), NULL)
-                        : scalar(j, text, sizeof(text));
-            *flag = found && strcmp(found, "true") == 0;
-            is_number = true;
-        } else if (strcmp(name, "number") == 0 && json_walk_type(&j->walk) == '0') {
-            found = scalar(j, text, sizeof(text));
-            snprintf(number, sizeof(number), "%s", found ? found : "");
-        } else if (length + more + 2 > PATH_BYTES)
+        if (read_number_part(j, name, &n))
+            continue;
+        if (length + more + 2 > PATH_BYTES) {
             json_walk_skip(&j->walk);
-        else {
-            size_t longer = length;
-
-            if (length > 0)
-                path[longer++] = '.';
-            memcpy(path + longer, name, more + 1);
-            value(j, path, longer + more);
-            path[length] = 0;
+            continue;
         }
+        if (length > 0)
+            path[longer++] = '.';
+        memcpy(path + longer, name, more + 1);
+        value(j, path, longer + more);
+        path[length] = 0;
     }
-    if (is_number && infinite)
+    if (n.is_number && n.infinite)
         slurm_record_set(j->r, j->record, path, "infinite");
-    else if (is_number && set && *number)
-        slurm_record_set(j->r, j->record, path, number);
+    else if (n.is_number && !n.unset && *n.number)
+        slurm_record_set(j->r, j->record, path, n.number);
 }
 
 static void read_list(struct json_reader *j, enum slurm_kind kind)
@@ -402,6 +420,53 @@ static bool find_kind(const char *name, enum slurm_kind *kind)
     return strcmp(name, "sinfo") == 0 && (*kind = SLURM_NODE, true);
 }
 
+/* {"shares": {"shares": [...]}} */
+static bool read_inner_shares(struct json_reader *j)
+{
+    const char *name;
+    bool found = false;
+
+    json_walk_enter(&j->walk, '{');
+    while ((name = json_walk_member(&j->walk)))
+        if (strcmp(name, "shares") == 0 && json_walk_type(&j->walk) == '[') {
+            found = true;
+            read_list(j, SLURM_SHARE);
+        } else
+            json_walk_skip(&j->walk);
+    return found;
+}
+
+static void read_update(struct json_reader *j)
+{
+    double updated_s = number_of(j);
+
+    if (updated_s > 0 && isfinite(updated_s) && !(updated_s <= j->r->out->updated_s))
+        j->r->out->updated_s = updated_s;
+}
+
+/* A member of the document; whether it was a list of records. */
+static bool read_member(struct json_reader *j, const char *name, const char **errors)
+{
+    char type = json_walk_type(&j->walk);
+    enum slurm_kind kind;
+
+    if (type == '[' && find_kind(name, &kind)) {
+        read_list(j, kind);
+        return true;
+    }
+    if (type == '{' && strcmp(name, "shares") == 0)
+        return read_inner_shares(j);
+    if (type == '[' && strcmp(name, "errors") == 0)
+        *errors = errors_text(j);
+    else if (type == '{' && strcmp(name, "meta") == 0)
+        read_meta(j);
+    else if (strcmp(name, "last_update") == 0)
+        read_update(j);
+    else
+        json_walk_skip(&j->walk);
+    return false;
+}
+
 enum error_code slurm_json_read(struct slurm_reader *r, const char *text, size_t length)
 {
     struct json_reader j = {.r = r};
@@ -410,33 +475,8 @@ enum error_code slurm_json_read(struct slurm_reader *r, const char *text, size_t
 
     json_walk_open(&j.walk, text, length, r->arena);
     json_walk_enter(&j.walk, '{');
-    while ((name = json_walk_member(&j.walk))) {
-        char type = json_walk_type(&j.walk);
-        enum slurm_kind kind;
-
-        if (strcmp(name, "errors") == 0 && type == '[')
-            errors = errors_text(&j);
-        else if (strcmp(name, "meta") == 0 && type == '{')
-            read_meta(&j);
-        else if (strcmp(name, "last_update") == 0) {
-            double updated_s = number_of(&j);
-
-            if (updated_s > 0 && isfinite(updated_s) && !(updated_s <= r->out->updated_s))
-                r->out->updated_s = updated_s;
-        } else if (find_kind(name, &kind) && type == '[') {
-            has_list = true;
-            read_list(&j, kind);
-        } else if (strcmp(name, "shares") == 0 && type == '{') {
-            json_walk_enter(&j.walk, '{'); /* {"shares": {"shares": [...]}} */
-            while ((name = json_walk_member(&j.walk)))
-                if (strcmp(name, "shares") == 0 && json_walk_type(&j.walk) == '[') {
-                    has_list = true;
-                    read_list(&j, SLURM_SHARE);
-                } else
-                    json_walk_skip(&j.walk);
-        } else
-            json_walk_skip(&j.walk);
-    }
+    while ((name = json_walk_member(&j.walk)))
+        has_list |= read_member(&j, name, &errors);
     if (j.walk.failed && !j.walk.cancelled && j.walk.at >= j.walk.end)
         return invalid(r->err, r->pointer, ITEM_CUT,
                        "the JSON breaks off at byte %zu: was the command killed?",

@@ -401,44 +401,42 @@ bool slurm_hosts(const char *text, const char *const **names, size_t *count,
     return true;
 }
 
+/* A number that begins with a digit; NAN: none. */
+static double whole(const char *at, const char **end)
+{
+    *end = at;
+    return isdigit((unsigned char)*at) ? digits(at, end) : (double)NAN;
+}
+
+/* "0-7:2": how many numbers that are; NAN: it is none. */
+static double count_range(const char *at, const char **end)
+{
+    double first = whole(at, end), last = first, step = 1;
+
+    if (**end == '-')
+        last = whole(*end + 1, end);
+    if (**end == ':')
+        step = whole(*end + 1, end);
+    return last >= first && step >= 1 ? floor((last - first) / step) + 1 : (double)NAN;
+}
+
 bool slurm_tasks(const char *text, size_t *count, double *running_max)
 {
-    const char *at = text;
+    const char *end = text;
     double sum = 0;
 
     *running_max = 0;
-    for (;;) {
-        const char *end = at;
-        double first = isdigit((unsigned char)*at) ? digits(at, &end) : (double)NAN,
-               last = first, step = 1;
-
-        if (end == at)
+    for (const char *at = text;; at = end + 1) {
+        sum += count_range(at, &end);
+        if (!(sum <= SLURM_TASKS_MAX)) /* or NAN */
             return false;
-        if (*end == '-') {
-            at = end + 1;
-            last = isdigit((unsigned char)*at) ? digits(at, &end) : (double)NAN;
-        }
-        if (*end == ':') {
-            at = end + 1;
-            step = isdigit((unsigned char)*at) ? digits(at, &end) : (double)NAN;
-        }
-        if (!(last >= first) || !(step >= 1))
-            return false;
-        sum += floor((last - first) / step) + 1;
-        if (!(sum <= SLURM_TASKS_MAX))
-            return false;
-        if (*end == '%') {
-            at = end + 1;
-            *running_max = isdigit((unsigned char)*at) ? digits(at, &end) : (double)NAN;
-            if (*end || !(*running_max >= 0))
-                return false;
-        }
-        if (!*end)
-            break;
         if (*end != ',')
-            return false;
-        at = end + 1;
+            break;
     }
+    if (*end == '%')
+        *running_max = whole(end + 1, &end);
+    if (*end || !(*running_max >= 0))
+        return false;
     *count = (size_t)sum;
     return true;
 }

@@ -416,6 +416,26 @@ static struct row *row_for(struct rows *r, const char *id)
 /* Calls `take` with each member of each object of a list. */
 typedef void take_fn(void *to, const char *name, const char *text, double number);
 
+/* One member to `take`, with its text or number; lists and objects are passed over. */
+static void take_member(struct client *c, struct json_walk *w, const char *name,
+                        take_fn *take, void *to)
+{
+    char type = json_walk_type(w), key[64];
+    const char *text;
+
+    snprintf(key, sizeof(key), "%s", name);
+    if (type == '"') {
+        text = json_walk_string(w);
+        take(to, key, arena_try_text(c->arena, text, strlen(text)), (double)NAN);
+    } else if (type == '0')
+        take(to, key, NULL, json_walk_number(w));
+    else {
+        json_walk_skip(w);
+        if (type == 't')
+            take(to, key, NULL, 1);
+    }
+}
+
 static void each(struct client *c, const char *list, take_fn *take, void *to,
                  void (*end)(struct rows *rows, void *to), struct rows *rows)
 {
@@ -428,28 +448,8 @@ static void each(struct client *c, const char *list, take_fn *take, void *to,
     json_walk_enter(&w, '[');
     while (json_walk_element(&w)) {
         json_walk_enter(&w, '{');
-        while ((name = json_walk_member(&w))) {
-            char key[64];
-
-            snprintf(key, sizeof(key), "%s", name);
-            switch (json_walk_type(&w)) {
-            case '"': {
-                const char *text = json_walk_string(&w);
-
-                take(to, key, arena_try_text(c->arena, text, strlen(text)), (double)NAN);
-                break;
-            }
-            case '0':
-                take(to, key, NULL, json_walk_number(&w));
-                break;
-            case 't':
-                json_walk_skip(&w);
-                take(to, key, NULL, 1);
-                break;
-            default:
-                json_walk_skip(&w);
-            }
-        }
+        while ((name = json_walk_member(&w)))
+            take_member(c, &w, name, take, to);
         end(rows, to);
     }
 }
