@@ -278,7 +278,7 @@ static size_t free_column(char *const *names, size_t count)
 static void read_row(struct slurm_reader *r, enum slurm_kind kind, char *const *names,
                      size_t column_count, bool has_end, size_t user_column, char *line)
 {
-    char *fields[COLUMNS_MAX];
+    char *fields[COLUMNS_MAX] = {NULL};
     size_t count, extra;
     struct slurm_record *record;
 

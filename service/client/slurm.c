@@ -560,12 +560,35 @@ static const char *shown_time(double at_s, char *buffer, size_t size)
     return isnan(at_s) ? "-" : instant_print(at_s, buffer, size);
 }
 
+/* Whether it is of the user and the job that were asked for. */
+static bool is_shown(const struct client *c, const struct row *r)
+{
+    size_t length = c->flags.job ? strlen(c->flags.job) : 0;
+
+    if (r->replaced)
+        return false;
+    if (c->flags.user && (!r->user || strcmp(r->user, c->flags.user) != 0))
+        return false;
+    return !c->flags.job || (strncmp(r->id, c->flags.job, length) == 0 &&
+                             (!r->id[length] || r->id[length] == '_'));
+}
+
+static void print_row(const struct row *r)
+{
+    const char *waits = r->reason ? r->reason : "-";
+    char slurm[40], ours[40];
+
+    printf("%-12s %-10s %-22s %-18s %-22s %s\n", r->id, r->user ? r->user : "-",
+           r->slurm_reason ? r->slurm_reason : "-", r->starts ? "nothing" : waits,
+           shown_time(r->slurm_start_s, slurm, sizeof(slurm)),
+           r->starts ? "now" : shown_time(r->start_s, ours, sizeof(ours)));
+}
+
 static int advise(struct client *c)
 {
     struct rows rows = {0};
-    const char *decision;
+    const char *decision = NULL;
     int status = load(c);
-    char slurm[40], ours[40];
     size_t shown = 0;
 
     if (status == SLURM_EXIT_DONE)
@@ -583,26 +606,12 @@ static int advise(struct client *c)
         return failed(c, SLURM_EXIT_SERVICE);
     }
     for (size_t i = 0; i < rows.count; i++) {
-        const struct row *r = &rows.list[i];
-
-        if (r->replaced)
-            continue;
-        if (c->flags.user && (!r->user || strcmp(r->user, c->flags.user) != 0))
-            continue;
-        if (c->flags.job && strcmp(r->id, c->flags.job) != 0 &&
-            !(strncmp(r->id, c->flags.job, strlen(c->flags.job)) == 0 &&
-              r->id[strlen(c->flags.job)] == '_'))
+        if (!is_shown(c, &rows.list[i]))
             continue;
         if (shown++ == 0)
             printf("%-12s %-10s %-22s %-18s %-22s %s\n", "JOB", "USER", "SLURM SAYS",
                    "WAITS FOR", "START BY SLURM", "START BY GRIDPLAN");
-        printf("%-12s %-10s %-22s %-18s %-22s %s\n", r->id, r->user ? r->user : "-",
-               r->slurm_reason ? r->slurm_reason : "-",
-               r->starts   ? "nothing"
-               : r->reason ? r->reason
-                           : "-",
-               shown_time(r->slurm_start_s, slurm, sizeof(slurm)),
-               r->starts ? "now" : shown_time(r->start_s, ours, sizeof(ours)));
+        print_row(&rows.list[i]);
     }
     return shown ? SLURM_EXIT_DONE : SLURM_EXIT_NOTHING;
 }
@@ -759,7 +768,7 @@ static int make_all(struct client *c, const char *list)
 
 static int apply(struct client *c)
 {
-    const char *decision, *changes;
+    const char *decision = NULL, *changes = NULL;
     int status = load(c);
 
     if (c->flags.yes && c->flags.render) {
