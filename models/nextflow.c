@@ -622,6 +622,18 @@ static const char *parameters_of(const struct nextflow_task *task, struct arena 
     return arena_printf(a, "{%s}", text);
 }
 
+/* The same as a member. */
+static int failure_of(double exit_code)
+{
+    const char *kind = failure_kind(exit_code);
+
+    if (!kind || fabs(exit_code) >= NO_EXIT_CODE)
+        return RUN_FAILURE_NONE;
+    return strcmp(kind, "memory") == 0       ? RUN_FAILURE_MEMORY
+           : strcmp(kind, "time_limit") == 0 ? RUN_FAILURE_TIME_LIMIT
+                                             : RUN_FAILURE_ERROR;
+}
+
 static double positive(double number)
 {
     return number > 0 && isfinite(number) ? number : (double)NAN;
@@ -658,6 +670,11 @@ enum nextflow_use nextflow_execution(const struct nextflow_task *task,
         .bandwidth_mbps = NAN,
         .memory_peak_bytes =
             task->peak_rss_bytes >= 0 ? task->peak_rss_bytes : (double)NAN,
+        .memory_requested_bytes = positive(task->memory_bytes),
+        .disk_peak_bytes = NAN,
+        .cpus_used = NAN,
+        .attempt = isnan(task->attempt) ? 1 : task->attempt,
+        .failure_kind = failure_of(task->exit_code),
         .exit_code = fabs(task->exit_code) < NO_EXIT_CODE ? task->exit_code : (double)NAN,
         .queue_wait_s = NAN,
         .predicted_s = NAN,

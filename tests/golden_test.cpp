@@ -214,7 +214,7 @@ TEST_CASE("every queue policy reaches its recorded slowdown", "[api][queue][qual
                  {"processors", 64},
                  {"jobs", queue_log(600, 64)},
                  {"estimates", "requested"},
-                 {"policies", policies(a, "queue")}};
+                 {"policies", policies(a, "queue", {"slurm_backfill"})}};
 
     const json answer = answered(a, "/v1/simulations", body);
     for (const json &r : answer["results"])

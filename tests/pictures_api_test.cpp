@@ -328,7 +328,7 @@ TEST_CASE("the description names content types with examples that work",
             posted++;
         }
     }
-    CHECK(posted == 5);
+    CHECK(posted == 9);
     CHECK(paths["/v1/workflow-schedules"]["post"]["x-also-answers"] == json({svg, dot}));
     CHECK(paths["/v1/simulations"]["post"]["x-also-answers"] ==
           json({"text/plain", svg}));

@@ -106,7 +106,10 @@ void store_runs(api &service, const std::string &app, int phase, double factor)
 std::string train(api &service, const std::string &app, const json &site, int phase)
 {
     std::string id = app + "-" + std::to_string(phase);
-    json make = {{"id", id}, {"application_id", app}, {"site_id", site}};
+    json make = {{"id", id},
+                 {"application_id", app},
+                 {"site_id", site},
+                 {"kind", "comprehensive"}};
     if (phase >= 0)
         make["phase_index"] = phase;
     post(service, "/v1/models", make, 201);

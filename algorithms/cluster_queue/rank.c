@@ -138,12 +138,11 @@ void cluster_rank(const struct cluster *c, const struct cluster_ranking *by,
         const struct cluster_job *job = &c->jobs[rows[i].job];
         const struct cluster_rank_job *rank = &jobs[rows[i].job];
         const struct cluster_owner *of = &job->of;
+        double given = isnan(rank->given) && basic ? basic[rows[i].job] : rank->given;
 
         budget_step(c->budget, width);
-        if (!isnan(rank->given) || basic) {
-            rows[i].priority = isnan(rank->given) ? basic[rows[i].job] : rank->given;
-            if (job->held)
-                rows[i].priority = 0;
+        if (!isnan(given)) {
+            rows[i].priority = job->held ? 0 : given;
             continue;
         }
         sum_job(c, &rows[i], asked);

@@ -367,6 +367,7 @@ static void measure(struct asking *q)
     double times = job->tasks ? (double)job->tasks : (double)job->nodes;
 
     q->nodes = (double)job->nodes;
+    q->need[CLUSTER_CPUS] = 0;
     for (size_t k = 0; k < c->amount_count; k++)
         q->need[k] =
             (int64_t)fmin((double)q->row->need[k] * times, (double)CLUSTER_ENDLESS);

@@ -37,7 +37,7 @@ struct amounts_queue_in {
 
 /* Mistakes of the input are collected in *err with pointers into the request body;
  * ERR_INVALID. */
-enum error_code amounts_queue(const struct amounts_queue_in *in,
+enum error_code amounts_queue(const struct amounts_queue_in *q,
                               struct amounts_queue_out *out, struct arena *a,
                               struct error *err);
 

@@ -157,6 +157,7 @@ static void tell_start(struct telling *t, size_t row)
         .cpus_by_resource = cpus,
         .cpus_by_resource_count = v->pick.count,
         .time_limit_s = v->limit_s,
+        .run_time_index = JSON_NO_INTEGER,
     };
 }
 
@@ -301,6 +302,7 @@ static void tell_wait(struct telling *t, size_t row)
         .slurm_reason = slurm_name(t, v, &t->bound.jobs[r->job]),
         .planned_resource_ids = planned ? ids_of(t, &v->pick) : NULL,
         .planned_resource_count = v->pick.count,
+        .run_time_index = JSON_NO_INTEGER,
         .priority = r->priority,
         .priority_parts = parts_of(t, row),
         .limit = v->reason == CLUSTER_REASON_LIMIT ? limit_of(t, &v->limit) : NULL,

@@ -83,6 +83,7 @@ struct model_use {
     struct fitted_interval asked;      /* of the quantile asked for last, */
     double quantile;                   /* this one; 0.5: none yet */
     double bandwidth_mbps;             /* where none is said; NAN: none is known */
+    const char *site_id;               /* of the resources; NULL: of all */
 };
 
 struct run_class {
@@ -342,6 +343,7 @@ static enum error_code read_sites(struct run_times *t, struct source *s,
             TRY(look_up(t, s->of, site_id, &model));
             if (model)
                 TRY(use_model(t, model, &s->uses[found]));
+            s->uses[found].site_id = site_id;
             at = model ? found++ : without;
             name_index_add(&sites, site_id, at);
         }
@@ -433,6 +435,11 @@ static struct perf_query query_of(const struct run_times *t, const struct asked 
 
     if (q->processors < 0 && m->seen.processors.high <= 1)
         query.processors = 1;
+    if (m->kind == MODEL_AUTO) { /* asks for nothing: it was learnt from what there was */
+        fitted_auto_inputs(m->names, &query, q->of->parameters, q->of->parameter_count,
+                           NULL, c->use->site_id, inputs, NULL);
+        return query;
+    }
     if (m->kind < MODEL_LINEAR) {
         if (isnan(query.problem_size))
             *silence = "it predicts from problem_size, which is not given";

@@ -5,6 +5,7 @@
 
 #include "handlers/session_run/lease_of.h"
 #include "models/base/names.h"
+#include "service/records/execution.h"
 #include "service/records/records.h"
 
 #include <string.h>
@@ -23,6 +24,20 @@ static bool is_over(const struct session_attempt *t)
 {
     return t->started &&
            (t->status == SESSION_TRY_ENDED || t->status == SESSION_TRY_FAILED);
+}
+
+/* What the attempt asked for. */
+static double requested_bytes(const struct session_task_body *body)
+{
+    return body->task.memory_bytes > 0 ? body->task.memory_bytes : (double)NAN;
+}
+
+static int failure_of(const struct session_event *end, bool failed)
+{
+    for (int i = 0; failed && end->failure_kind && run_failure_names[i]; i++)
+        if (strcmp(run_failure_names[i], end->failure_kind) == 0)
+            return i;
+    return failed ? RUN_FAILURE_ERROR : RUN_FAILURE_NONE;
 }
 
 static struct execution execution_of(const struct session_run *run,
@@ -51,6 +66,11 @@ static struct execution execution_of(const struct session_run *run,
         .cpu_available_ratio = NAN,
         .bandwidth_mbps = NAN,
         .memory_peak_bytes = end->memory_peak_bytes,
+        .memory_requested_bytes = requested_bytes(body),
+        .disk_peak_bytes = NAN,
+        .cpus_used = NAN,
+        .attempt = (double)t->number,
+        .failure_kind = failure_of(end, failed),
         .exit_code = isnan(end->exit_code) ? (failed ? 1 : 0) : end->exit_code,
         .queue_wait_s = NAN,
         .predicted_s = NAN,

@@ -32,10 +32,10 @@
     X(few_samples, "Too few samples; the given value is used")                         \
     X(floored, "The formula gives no time above 0; the least time seen is the answer") \
     X(guessed, "A missing value was guessed")                                          \
-    X(history_cut, "Only the newest part of a history was looked at")                  \
-    X(history_ended, "Nothing was heard of resources for long")                        \
     X(history_corrected,                                                               \
       "What a model had learnt was corrected or removed; it is being trained anew")    \
+    X(history_cut, "Only the newest part of a history was looked at")                  \
+    X(history_ended, "Nothing was heard of resources for long")                        \
     X(history_missing, "Nothing is known of resources")                                \
     X(history_too_short, "The history is too short")                                   \
     X(history_unavailable, "The stored history cannot be read now")                    \
