@@ -91,7 +91,7 @@ struct job {
     const struct job_model *model; /* has told the times above, if the caller did not;
                                       NULL: none */
     const char *model_silence;     /* why it has not; NULL: it has */
-    uint64_t count; /* so many alike; only selections look at it; 0 is 1 */
+    uint64_t count;                /* so many alike; only selections look at it; 0 is 1 */
 };
 
 #endif

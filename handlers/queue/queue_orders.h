@@ -16,7 +16,7 @@ struct waiting_job {
     struct job of;        /* with a snapshot; estimate_s is in `job` */
     struct queue_job job; /* estimate_s NAN: nobody says; processors 0: not given */
     double planned_start_s;
-    struct cluster_job_in cluster; /* `after` also with a snapshot */
+    struct cluster_job_in cluster;           /* `after` also with a snapshot */
     const char *const *planned_resource_ids; /* with a snapshot */
     size_t planned_resource_count;
 };
