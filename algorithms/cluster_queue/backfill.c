@@ -188,7 +188,7 @@ static void split(struct backfill *b, int64_t t)
     x = b->intervals[i];
     behind = make_interval(b, t, x->end_s);
     memcpy(behind->nodes, x->nodes, b->state->words * sizeof(*x->nodes));
-    if (x->shared)
+    if (behind->shared && x->shared)
         memcpy(behind->shared, x->shared, b->of->shared_count * sizeof(*x->shared));
     if (x->amounts)
         memcpy(behind->amounts, x->amounts, cell_count(b->of) * sizeof(*x->amounts));

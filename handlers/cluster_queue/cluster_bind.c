@@ -471,7 +471,7 @@ static void bind_partition(struct cluster_bound *b, const struct cluster_partiti
     }
     if (p->users_allowed)
         users = NEW(a, bool, b->of.user_count);
-    for (size_t k = 0; k < p->users_allowed_count; k++)
+    for (size_t k = 0; users && k < p->users_allowed_count; k++)
         users[cluster_user(b, p->users_allowed[k])] = true;
     budget_step(&b->rq->budget, b->of.node_count + p->users_allowed_count);
     snprintf(pointer, sizeof(pointer), "/cluster/partitions/%zu/qos_allowed", i);
@@ -567,7 +567,7 @@ static void bind_reservations(struct cluster_bound *b)
         cluster_units(b, 0, 0, r->needs, r->need_count, &list[i].shared,
                       &list[i].shared_count);
         budget_step(&b->rq->budget, r->users_allowed_count);
-        for (size_t k = 0; k < r->users_allowed_count; k++)
+        for (size_t k = 0; users && k < r->users_allowed_count; k++)
             users[cluster_user(b, r->users_allowed[k])] = true;
         snprintf(pointer, sizeof(pointer), "/cluster/reservations/%zu/accounts_allowed",
                  i);

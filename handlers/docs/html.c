@@ -24,18 +24,26 @@ void html_text(struct text_buffer *b, const char *text, size_t length)
     text_add(b, text + from, length - from);
 }
 
+/* A letter or digit as anchors have it; 0: neither. */
+static char word_letter(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '\0';
+}
+
 void html_anchor(struct text_buffer *b, const char *text, size_t length)
 {
     bool dash = false, any = false;
 
     for (size_t i = 0; i < length; i++) {
-        if (isalnum((unsigned char)text[i])) {
-            text_addf(b, "%s%c", dash && any ? "-" : "", tolower((unsigned char)text[i]));
-            dash = false;
+        char c = word_letter(text[i]);
+
+        if (c) {
+            text_addf(b, "%s%c", dash && any ? "-" : "", c);
             any = true;
-        } else {
-            dash = true;
         }
+        dash = !c;
     }
     if (!any)
         text_add(b, "x", 1);
