@@ -6,7 +6,7 @@ class Refused(Exception):
 
     def __init__(self, status, text):
         super().__init__("status %d: %s" % (status, text[:300]))
-        self.status = status
+        self.status, self.text = status, text
 
 
 class Service:

@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
 """What Snakemake knows of its jobs, for gridplan. One file, standard library only.
 
+    gridplan_snakemake.py init --url URL --snapshot NAME [--profile FOLDER]
+        writes a profile: CI=true snakemake --profile FOLDER ... then has each job started
+        where and when gridplan says. Without a service jobs start in order of submission on
+        the fastest host with room. GRIDPLAN_LAUNCH is the command that runs {jobscript} on
+        {host}; default ssh. CI=true: Snakemake asks every second how jobs are, not every 10.
+
     gridplan_snakemake.py history DIR --application NAME [--url URL] [--key-file FILE]
         sends the runs that Snakemake has kept in DIR/.snakemake/metadata, and the benchmark
         files below DIR whose path has the name of a rule; sent twice they are stored once.
@@ -18,16 +24,22 @@ import argparse
 import atexit
 import base64
 import binascii
+import fcntl
 import hashlib
 import http.client
 import json
 import os
 import queue
 import re
+import shlex
+import shutil
+import signal
+import subprocess
 import sys
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 import uuid
 
@@ -40,7 +52,7 @@ class Refused(Exception):
 
     def __init__(self, status, text):
         super().__init__("status %d: %s" % (status, text[:300]))
-        self.status = status
+        self.status, self.text = status, text
 
 
 class Service:
@@ -116,6 +128,9 @@ def settings():
         "url": os.environ.get("GRIDPLAN_URL") or stored.get("url"),
         "key_file": os.environ.get("GRIDPLAN_KEY_FILE") or stored.get("key_file"),
         "application": os.environ.get("GRIDPLAN_APPLICATION") or stored.get("application"),
+        "snapshot": stored.get("snapshot"),
+        "resources": stored.get("resources") or [],
+        "shared": stored.get("shared") or [],
     }
 
 
@@ -424,6 +439,9 @@ def log_handler(msg):
     workflow."""
     global _handler
     try:
+        if os.environ.get("GRIDPLAN_DRY_RUN"):
+            keep_job_info(os.environ["GRIDPLAN_DRY_RUN"], msg)
+            return
         if _handler is None:
             _handler = _make_handler()
         if _handler:
@@ -432,6 +450,732 @@ def log_handler(msg):
                 _handler[1].put(run)
     except Exception:
         pass
+
+
+# ---- jobs of a workflow, as a dry run and a job script name them ----
+
+RESERVED = ("cpus", "memory_bytes", "disk_bytes", "n_max", "exclusive")
+KNOWN = ("mem_mb", "disk_mb", "runtime", "tmpdir", "_cores", "_nodes", "mem_mib", "disk_mib")
+NEED = re.compile(r"[A-Za-z][A-Za-z0-9_.:/-]{0,63}")
+HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1e18
+
+
+def amounts_of(threads, resources):
+    """What the job takes of its host. What is no number (<TBD>) is not known yet."""
+    known = {k: v for k, v in resources.items() if is_number(v)}
+    cpus = threads if is_number(threads) and threads > 0 else known.get("_cores") or 1
+    amounts = {"cpus": cpus}
+    if "mem_mb" in known:
+        amounts["memory_bytes"] = known["mem_mb"] * 1e6
+    if "disk_mb" in known:
+        amounts["disk_bytes"] = known["disk_mb"] * 1e6
+    if known.get("runtime"):
+        amounts["time_limit_s"] = known["runtime"] * 60
+    needs = {k: v for k, v in known.items()
+             if k not in KNOWN and k not in RESERVED and NEED.fullmatch(k)}
+    if needs:
+        amounts["needs"] = needs
+    return amounts
+
+
+def task_of(name, rule, job, folder):
+    """A task of a session, without what it depends on."""
+    task = {"id": name, "class": rule[:200], "attempts_max": 100}
+    task.update(amounts_of(job.get("threads"), job.get("resources") or {}))
+    size = bytes_of(folder, [str(x) for x in job.get("input") or []])
+    if size:
+        task["model"] = {"problem_size": size}
+    return task
+
+
+def tasks_of(jobs, folder="."):
+    """Tasks with edges, of the job_info of a dry run. Local jobs are left out, and what
+    needs them needs what they need."""
+    makers, needs = {}, {}
+    for number, job in enumerate(jobs):
+        for output in job["output"]:
+            makers[output] = number
+    for number, job in enumerate(jobs):
+        needs[number] = sorted({makers[x] for x in job["input"] if x in makers} - {number})
+    names = [task_id(job["name"], job["output"]) for job in jobs]
+
+    def before(number):
+        found, seen, stack = set(), set(), list(needs[number])
+        while stack:
+            other = stack.pop()
+            if other in seen:
+                continue
+            seen.add(other)
+            if jobs[other].get("local"):
+                stack.extend(needs[other])
+            else:
+                found.add(names[other])
+        return sorted(found - {names[number]})
+
+    tasks = {}
+    for number, job in enumerate(jobs):
+        if not job.get("local"):
+            task = task_of(names[number], job["name"], job, folder)
+            task["depends_on"] = before(number)
+            tasks[task["id"]] = task
+    return list(tasks.values())
+
+
+def properties_of(text):
+    """What Snakemake writes into a job script: # properties = {json}"""
+    for line in text.split("\n"):
+        if line.startswith("# properties = "):
+            found = json.loads(line[len("# properties = "):])
+            if isinstance(found, dict):
+                return found
+    raise ValueError("the job script has no line of properties")
+
+
+def job_of(properties, folder="."):
+    """Task of a job script."""
+    outputs = [str(x) for x in properties.get("output") or []]
+    if properties.get("type") == "group":
+        rule = "group:%s" % properties.get("groupid")
+    else:
+        rule = properties.get("rule") or "-"
+    return task_of(task_id(rule, outputs), rule, properties, folder)
+
+
+def keep_job_info(path, msg):
+    """One line for each job of a dry run."""
+    if msg.get("level") != "job_info":
+        return
+    resources = msg.get("resources")
+    job = {
+        "name": msg.get("name") or "-",
+        "input": [str(x) for x in msg.get("input") or []],
+        "output": [str(x) for x in msg.get("output") or []],
+        "threads": msg.get("threads"), "local": bool(msg.get("local")),
+        "resources": {k: v for k, v in dict(resources.items() if resources else ()).items()
+                      if is_number(v)},
+    }
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(job) + "\n")
+
+
+def dry_run_command(line, handler):
+    """The command line of a Snakemake, as a dry run that tells its jobs. --quiet goes: it
+    would tell none."""
+    words, quiet = [], False
+    for word in line:
+        if quiet and word in ("progress", "rules", "all", "host", "reason"):
+            continue
+        quiet = word in ("-q", "--quiet")
+        if not quiet and not word.startswith("--quiet="):
+            words.append(word)
+    end = words.index("--") if "--" in words else len(words)
+    return words[:end] + ["-n", "--log-handler-script", handler] + words[end:]
+
+
+# ---- hosts ----
+
+
+class Hosts:
+    """The user's own hosts, in the order of the snapshot, and what is free on each."""
+
+    def __init__(self, resources, shared=()):
+        self.all, self.shared = {}, set(shared)
+        for resource in resources:
+            name = resource.get("id")
+            if not isinstance(name, str) or not HOST.fullmatch(name):
+                raise ValueError("%r is no name of a host" % (name,))
+            self.all[name] = resource
+
+    def refresh(self, resources):
+        """Amounts and speeds of those that are known; a new one is the user's to add."""
+        for resource in resources:
+            if resource.get("id") in self.all:
+                self.all[resource["id"]] = resource
+
+    def room(self, name, amounts, taken=()):
+        """Whether amounts fit beside those in taken. A capacity that is not stated is not
+        limited; one of another name is 0."""
+        host = self.all[name]
+        most = host.get("n_max")
+        if most is not None and len(taken) >= most:
+            return False
+        for kind in ("cpus", "memory_bytes", "disk_bytes"):
+            used = sum(t.get(kind, 0) for t in taken)
+            if host.get(kind) is not None and used + amounts.get(kind, 0) > host[kind] + 1e-9:
+                return False
+        capacities = host.get("capacities") or {}
+        for kind, need in (amounts.get("needs") or {}).items():
+            used = sum((t.get("needs") or {}).get(kind, 0) for t in taken)
+            if kind not in self.shared and used + need > capacities.get(kind, 0) + 1e-9:
+                return False
+        return True
+
+    def fits_some(self, amounts):
+        return any(self.room(name, amounts) for name in self.all)
+
+    def fastest(self, amounts, taken):
+        """Name of the fastest with room; taken: lists of amounts by name."""
+        found = [name for name, host in self.all.items()
+                 if not host.get("failed") and self.room(name, amounts, taken.get(name, ()))]
+        return max(found, key=lambda n: self.all[n].get("mips_total") or 1, default=None)
+
+
+def hosts_of_snapshot(answer):
+    """(resources, names of shared capacities) of GET /v1/snapshots/ID."""
+    snapshot = answer["snapshot"]
+    kept = ("id", "mips_total", "cpus", "memory_bytes", "disk_bytes", "capacities", "n_max",
+            "failed")
+    resources = [{k: r[k] for k in kept if r.get(k) is not None} for r in snapshot["resources"]]
+    shared = snapshot.get("shared_capacities") or {}
+    if not isinstance(shared, dict):
+        shared = [x.get("name") for x in shared]
+    return resources, sorted(shared)
+
+
+# ---- sidecar: the one process of a run that asks gridplan ----
+
+SPOOL = ".gridplan"
+LAUNCH = "ssh -tt -o BatchMode=yes {host} sh {jobscript}"
+# The job's own exit code stays behind, so that a later sidecar finds it.
+WRAPPER = '(%s)\nrc=$?\necho $rc > "$1.tmp" && mv "$1.tmp" "$1"\nexit $rc\n'
+
+
+def write_file(path, text):
+    """Whole, or not at all."""
+    with open(path + ".tmp", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.rename(path + ".tmp", path)
+
+
+def read_text(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def launch_command(template, host, jobscript):
+    """A line for the shell. Raises ValueError: host is an option, or worse."""
+    if not HOST.fullmatch(host):
+        raise ValueError("%r is no name of a host" % host)
+    words = {"{host}": shlex.quote(host), "{jobscript}": shlex.quote(jobscript)}
+    return re.sub(r"\{host\}|\{jobscript\}", lambda m: words[m.group()], template)
+
+
+def start_of(pid):
+    """When the process began, in ticks of its machine; None: it is gone, or has ended."""
+    text = read_text("/proc/%d/stat" % pid)
+    fields = text.rpartition(")")[2].split() if text else []
+    return fields[19] if len(fields) > 19 and fields[0] not in "ZX" else None
+
+
+class Job:
+    """A job script of the spool. It waits, then runs (pid), then has ended (its .rc)."""
+
+    def __init__(self, name, task):
+        self.id, self.task = name, task
+        self.attempt = self.host = self.pid = self.begun = self.child = None
+        self.killed_s = self.started_s = None
+        self.cancelled = False
+
+    def path(self, ending):
+        return os.path.abspath(os.path.join(SPOOL, self.id + "." + ending))
+
+    def launch(self, template, host, attempt):
+        command = launch_command(template, host, self.path("sub"))
+        environment = {k: v for k, v in os.environ.items() if k != "CI"}
+        with open(self.path("log"), "ab") as log:
+            self.child = subprocess.Popen(
+                ["/bin/sh", "-c", WRAPPER % command, "gridplan-job", self.path("exit")],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
+                start_new_session=True)
+        self.pid, self.host, self.attempt = self.child.pid, host, attempt
+        self.started_s, self.begun = time.time(), start_of(self.pid)
+        write_file(self.path("run"), json.dumps({
+            "pid": self.pid, "begun": self.begun, "host": host, "attempt": attempt,
+            "started_s": self.started_s, "task": self.task}))
+
+    def ended(self):
+        """Its exit code; None: it runs."""
+        if self.child:
+            return self.child.poll()
+        if self.begun is not None and start_of(self.pid) == self.begun:
+            return None
+        text = read_text(self.path("exit"))
+        return int(text) if text and text.strip().isdigit() else 1
+
+    def stop(self, now_s):
+        """SIGTERM, and SIGKILL 10 s later."""
+        if self.killed_s is not None and now_s < self.killed_s + 10:
+            return
+        number = signal.SIGTERM if self.killed_s is None else signal.SIGKILL
+        self.killed_s = now_s
+        try:
+            os.killpg(self.pid, number)
+        except OSError:
+            pass
+
+
+class Sidecar:
+    HOLD_S, IDLE_S, EVENTS_AT_ONCE = 60, 60, 1000
+
+    def __init__(self, found, template):
+        self.service = Service(found["url"], found["key_file"])
+        self.snapshot, self.application = found["snapshot"], found["application"]
+        self.hosts = Hosts(found["resources"], found.get("shared") or ())
+        self.template, self.backoff, self.parent = template, Backoff(), os.getppid()
+        self.jobs, self.known, self.old = {}, set(), {}  # by id; ids seen; adopted, by task
+        self.attempts, self.told = {}, set()             # by task; warnings that were given
+        self.stopping, self.unstartable = False, set()
+        self.changed, self.asked_s, self.progress_s = True, 0.0, time.monotonic()
+        self.grouped = False
+        self.begin_session([])
+
+    def begin_session(self, tasks, events=()):
+        """A new one: outputs that are made again are not done in it."""
+        self.session = "snakemake:%s:%s" % (
+            time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), uuid.uuid4().hex[:8])
+        self.definition = tasks
+        self.tasks = {task["id"]: task for task in tasks}
+        self.events, self.confirmed = list(events), 0
+        self.defined = False
+
+    def path(self, rest=""):
+        return "/v1/workflow-sessions/%s%s" % (self.session, rest)
+
+    def tell(self, text):
+        if text not in self.told:
+            self.told.add(text)
+            print("gridplan: " + text, file=sys.stderr, flush=True)
+
+    # what Snakemake asks for
+
+    def scan(self):
+        for entry in sorted(os.scandir(SPOOL), key=lambda e: e.name):
+            name, _, ending = entry.name.rpartition(".")
+            if ending == "sub" and name not in self.known:
+                self.known.add(name)
+                self.take(name)
+            elif ending == "cancel" and name in self.jobs:
+                self.cancel(self.jobs[name])
+
+    def take(self, name):
+        job = Job(name, None)
+        try:
+            properties = properties_of(read_text(job.path("sub")) or "")
+            job.task = job_of(properties)
+        except ValueError as error:
+            return self.refuse(job, str(error))
+        if properties.get("type") == "group" and not self.grouped:
+            self.group_session()
+        if not self.hosts.fits_some(job.task):
+            return self.refuse(job, "no host has room for %s" % json.dumps(job.task))
+        self.jobs[name], self.changed = job, True
+
+    def group_session(self):
+        """A dry run does not show groups: from now on without a graph."""
+        self.grouped = True
+        running = {(j.task["id"], j.attempt) for j in self.jobs.values() if j.pid}
+        self.begin_session([], [e for e in self.events if e["kind"] == "started"
+                                and (e["task_id"], e["attempt"]) in running])
+
+    def refuse(self, job, reason):
+        with open(job.path("log"), "a", encoding="utf-8") as file:
+            file.write("gridplan: %s\n" % reason)
+        self.tell("job %s: %s" % (job.id, reason))
+        write_file(job.path("rc"), "failed")
+
+    def cancel(self, job):
+        if job.pid:
+            job.cancelled = True
+        else:
+            self.end(job, "cancelled")
+
+    # what happens
+
+    def event(self, job, kind, **more):
+        event = {"event_id": uuid.uuid4().hex, "kind": kind, "task_id": job.task["id"],
+                 "attempt": job.attempt or 1 + self.attempts.get(job.task["id"], 0),
+                 "observed_at": time.time()}
+        event.update(more)
+        self.events.append(event)
+        self.keep_events()
+        self.changed = True
+
+    def keep_events(self):
+        write_file(os.path.join(SPOOL, "events.ndjson"),
+                   "".join(json.dumps(e) + "\n" for e in self.events[self.confirmed:]))
+
+    def start(self, job, host, attempt):
+        if host not in self.hosts.all:
+            self.tell("host %r is not among those of gridplan.json: refused" % host)
+            return
+        self.attempts[job.task["id"]] = attempt
+        try:
+            job.launch(self.template, host, attempt)
+        except (OSError, ValueError) as error:
+            self.refuse(job, str(error))
+            return self.end(job, "failed", exit_code=1)
+        self.progress_s = time.monotonic()
+        self.event(job, "started", resource_id=host, observed_at=job.started_s)
+
+    def end(self, job, kind, **more):
+        """Snakemake is told first: it waits for that, and for nothing else."""
+        write_file(job.path("rc"), "success" if kind == "ended" else "failed")
+        del self.jobs[job.id]
+        if self.old.get(job.task["id"]) is job:
+            del self.old[job.task["id"]]
+        self.event(job, kind, **more)
+        self.progress_s = time.monotonic()
+
+    def poll(self, now_s):
+        for job in list(self.jobs.values()):
+            if not job.pid:
+                continue
+            code = job.ended()
+            if code is None:
+                if job.cancelled:
+                    job.stop(now_s)
+            elif job.cancelled and job.id in self.replaced:
+                self.end(job, "failed", exit_code=1, failure_kind="cancelled")
+            elif job.cancelled:
+                self.end(job, "cancelled")
+            elif code == 0:
+                self.end(job, "ended", run_time_s=max(0.0, time.time() - job.started_s))
+            else:
+                self.end(job, "failed", exit_code=abs(code))
+
+    replaced = frozenset()  # ids of jobs of an earlier run that were submitted again
+
+    def waiting(self):
+        """In order of submission, but for those whose old process is still there."""
+        found = []
+        for job in self.jobs.values():
+            if job.pid:
+                continue
+            old = self.old.get(job.task["id"])
+            if old:
+                old.cancelled, self.replaced = True, self.replaced | {old.id}
+            else:
+                found.append(job)
+        return found
+
+    # with the service
+
+    def sync(self, waiting):
+        """Tasks and events that it has not, and what may start. Raises what call raises."""
+        if not self.defined:
+            self.service.call("PUT", self.path(), {
+                "workflow": {"tasks": self.definition}, "application_id": self.application,
+                "snapshot_id": self.snapshot})
+            self.tasks = {task["id"]: task for task in self.definition}
+            self.defined = True
+            self.refresh()
+        self.add_tasks()
+        events = self.events[self.confirmed:self.confirmed + self.EVENTS_AT_ONCE]
+        answer = self.service.call("POST", self.path("/starts"), {
+            "holder": "%s:%d" % (os.uname().nodename[:150], os.getpid()),
+            "hold_s": self.HOLD_S, "resource_ids": list(self.hosts.all), "queue_depth": 0,
+            "candidate_task_ids": sorted({job.task["id"] for job in waiting}),
+            "events": events})
+        self.confirmed += len(events)
+        for mistake in (answer.get("events") or {}).get("errors") or []:
+            self.put_aside(mistake.get("event_id"), mistake)
+        self.keep_events()
+        by_task = {job.task["id"]: job for job in reversed(waiting)}
+        for row in answer["start"]:
+            job = by_task.get(row["task_id"])
+            if job and not job.pid:
+                self.start(job, row["resource_id"], row["attempt"])
+        self.unstartable = {row["task_id"] for row in answer["not_startable"]}
+        self.changed = self.confirmed < len(self.events)
+
+    def add_tasks(self):
+        """Jobs that the dry run did not show, or with other amounts."""
+        lines = []
+        for job in self.jobs.values():
+            told = self.tasks.get(job.task["id"])
+            if told is None or any(told.get(k) != v for k, v in job.task.items()):
+                task = dict(told or {}, **job.task)
+                self.tasks[task["id"]] = task
+                lines.append(dict(task, replace=True))
+        if lines:
+            try:
+                self.service.call("POST", self.path("/tasks"), lines)
+            except (Refused, OSError):
+                for line in lines:
+                    del self.tasks[line["id"]]
+                raise
+
+    def put_aside(self, event_id, mistake):
+        """One event that is refused holds up no other."""
+        for event in self.events:
+            if event["event_id"] == event_id:
+                with open(os.path.join(SPOOL, "refused.ndjson"), "a", encoding="utf-8") as file:
+                    file.write(json.dumps({"event": event, "mistake": mistake}) + "\n")
+
+    def refresh(self):
+        resources, shared = hosts_of_snapshot(
+            self.service.call("GET", "/v1/snapshots/" + urllib.parse.quote(self.snapshot)))
+        self.hosts.refresh(resources)
+        self.hosts.shared = set(shared)
+
+    def refused(self, refused):
+        if refused.status == 404:
+            self.defined, self.confirmed = False, 0
+        elif refused.status == 410:
+            self.begin_session(self.definition, self.events)
+        elif refused.status == 422 and self.drop_events(str(refused.text)):
+            return  # the others at once
+        else:
+            self.tell("the service refuses: %s" % refused)
+        self.backoff.failed(time.monotonic())
+
+    def drop_events(self, text):
+        """Those that a problem names, /events/3/..., go. True: there were some."""
+        bad = sorted({int(x) for x in re.findall(r'"/events/(\d+)', text)}, reverse=True)
+        for number in bad:
+            at = self.confirmed + number
+            if at < len(self.events):
+                self.put_aside(self.events[at]["event_id"], "422")
+                del self.events[at]
+        return bool(bad)
+
+    # without it
+
+    def greedy(self, jobs):
+        """In order of submission on the fastest host with room."""
+        taken = {}
+        for job in self.jobs.values():
+            if job.pid:
+                taken.setdefault(job.host, []).append(job.task)
+        for job in jobs:
+            host = self.hosts.fastest(job.task, taken)
+            if host:
+                taken.setdefault(host, []).append(job.task)
+                self.start(job, host, 1 + self.attempts.get(job.task["id"], 0))
+
+    # the run
+
+    def step(self):
+        now_s = time.monotonic()
+        self.scan()
+        self.poll(now_s)
+        waiting = self.waiting()
+        due = self.changed or (waiting and now_s >= self.asked_s + 1)
+        down = not self.backoff.may_try(now_s)
+        if due and not down:
+            self.asked_s = now_s
+            try:
+                self.sync(waiting)
+                self.backoff.worked()
+            except Refused as refused:
+                self.refused(refused)
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                self.tell("no answer, jobs start without it: %s" % error)
+                self.backoff.failed(time.monotonic())
+            down = not self.backoff.may_try(time.monotonic())
+            waiting = self.waiting()
+        if not waiting:
+            self.progress_s = now_s
+        idle = any(not job.pid for job in waiting) and now_s > self.progress_s + self.IDLE_S
+        if idle and not any(job.pid for job in self.jobs.values()):
+            self.tell("nothing was started for %d s: jobs start without it" % self.IDLE_S)
+        else:
+            idle = False
+        self.greedy([job for job in waiting if down or idle
+                     or job.task["id"] in self.unstartable])
+
+    def adopt(self):
+        """What an earlier run has left."""
+        for entry in sorted(os.scandir(SPOOL), key=lambda e: e.name):
+            name, _, ending = entry.name.rpartition(".")
+            if ending != "sub":
+                continue
+            self.known.add(name)
+            job = Job(name, None)
+            if os.path.exists(job.path("rc")):
+                continue
+            try:
+                noted = json.loads(read_text(job.path("run")) or "null")
+                job.task, job.pid, job.begun = noted["task"], noted["pid"], noted["begun"]
+                job.host, job.started_s, job.attempt = noted["host"], noted["started_s"], 1
+            except (ValueError, KeyError, TypeError):
+                job.pid = None
+            if job.pid and (job.ended() is None or os.path.exists(job.path("exit"))):
+                self.jobs[name] = self.old[job.task["id"]] = job
+                self.attempts[job.task["id"]] = 1
+                self.event(job, "started", resource_id=job.host, observed_at=job.started_s)
+            else:
+                write_file(job.path("rc"), "failed")
+                if not job.pid:
+                    os.unlink(job.path("sub"))
+
+    def run(self):
+        alive = os.path.join(SPOOL, "alive")
+        touched_s = 0.0
+        while os.getppid() == self.parent:  # without it another sidecar takes over
+            if time.monotonic() >= touched_s + 1:
+                touched_s = time.monotonic()
+                write_file(alive, "")
+            try:
+                self.step()
+            except OSError as error:  # a full disk: the next step may do it
+                self.tell(str(error))
+            if self.stopping and not self.jobs:
+                break
+            time.sleep(0.05)
+        return 0
+
+
+def dry_run(parent, stopped):
+    """Jobs that the Snakemake with this pid will run; []: it does not tell."""
+    line = [x for x in (read_text("/proc/%d/cmdline" % parent) or "").split("\0") if x]
+    environment = (read_text("/proc/%d/environ" % parent) or "").split("\0")
+    began = [x[4:] for x in environment if x.startswith("PWD=") and os.path.isdir(x[4:])]
+    folders = list(dict.fromkeys([os.getcwd()] + began))
+    if any(x in ("-d", "--directory") or x.startswith("--directory=") for x in line):
+        folders.reverse()  # it is relative to where Snakemake began
+    path = os.path.abspath(os.path.join(SPOOL, "dry-run.ndjson"))
+    until_s = time.monotonic() + 60
+    for folder in folders if line else []:
+        write_file(path, "")
+        child = subprocess.Popen(
+            dry_run_command(line, os.path.abspath(__file__)), cwd=folder,
+            env=dict(os.environ, GRIDPLAN_DRY_RUN=path), stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        while child.poll() is None and time.monotonic() < until_s and not stopped():
+            time.sleep(0.05)
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+        elif child.returncode == 0:
+            return [json.loads(x) for x in (read_text(path) or "").split("\n") if x]
+    return []
+
+
+def sidecar(_):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the group; then cancel comes
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    os.umask(0o077)
+    os.makedirs(SPOOL, mode=0o700, exist_ok=True)
+    os.chmod(SPOOL, 0o700)
+    one = Sidecar(settings(), os.environ.get("GRIDPLAN_LAUNCH") or LAUNCH)
+
+    def stop(*_):
+        one.stopping = True
+
+    signal.signal(signal.SIGTERM, stop)
+    with open(os.path.join(SPOOL, "lock"), "w", encoding="ascii") as lock:
+        until_s = time.monotonic() + 15
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if time.monotonic() > until_s:
+                    raise OSError("another sidecar runs in this folder") from None
+                time.sleep(0.1)
+        try:
+            one.begin_session(tasks_of(dry_run(one.parent, lambda: one.stopping)))
+        except (OSError, ValueError, KeyError) as error:
+            one.tell("no graph: %s" % error)
+        one.adopt()
+        write_file(os.path.join(SPOOL, "alive"), "")
+        print("ready", flush=True)  # Snakemake submits nothing before this line
+        return one.run()
+
+
+# ---- init: a profile for Snakemake ----
+
+SUBMIT = """#!/bin/sh
+# A job script into the spool; its id on one line. No network, no interpreter.
+umask 077
+d=.gridplan
+mkdir -p "$d" && f=$(mktemp "$d/XXXXXXXXXX") && cp "$1" "$f" && mv "$f" "$f.sub" &&
+    echo "${f##*/}"
+"""
+
+STATUS = """#!/bin/sh
+# One word: running, success or failed. Any other would end the workflow.
+d=.gridplan
+case "$1" in '' | *[!A-Za-z0-9]*) echo failed; exit 0 ;; esac
+ended()
+{
+    [ -f "$d/$1.rc" ] || return 1
+    if [ "$(cat "$d/$1.rc")" = success ]; then echo success; else echo failed; fi
+}
+alive() { [ -n "$(find "$d/alive" -mmin -1 2>/dev/null)" ]; }
+ended "$1" && exit 0
+if [ -f "$d/$1.sub" ] && { alive || { sleep 3; alive; }; }; then
+    ended "$1" || echo running
+else
+    ended "$1" || echo failed
+fi
+"""
+
+CANCEL = """#!/bin/sh
+# Marks jobs; the sidecar ends them.
+for id; do
+    case "$id" in '' | *[!A-Za-z0-9]*) continue ;; esac
+    : > ".gridplan/$id.cancel"
+done
+"""
+
+CONFIG = """cluster: {p}/gridplan-submit
+cluster-status: {p}/gridplan-status
+cluster-cancel: {p}/gridplan-cancel
+cluster-sidecar: {p}/gridplan-sidecar
+"""
+CONFIG_8 = """executor: cluster-generic
+cluster-generic-submit-cmd: {p}/gridplan-submit
+cluster-generic-status-cmd: {p}/gridplan-status
+cluster-generic-cancel-cmd: {p}/gridplan-cancel
+cluster-generic-sidecar-cmd: {p}/gridplan-sidecar
+"""
+CONFIG_BOTH = """jobs: 100
+max-jobs-per-second: 50
+max-status-checks-per-second: 100
+scheduler: greedy
+"""
+
+
+def init(arguments):
+    folder = os.path.abspath(arguments.profile)
+    if not re.fullmatch(r"[A-Za-z0-9_./+@%,-]+", folder):
+        raise ValueError("%s: Snakemake calls it by a shell; no blanks, please" % folder)
+    key_file = arguments.key_file or os.environ.get("GRIDPLAN_KEY_FILE")
+    key_file = os.path.abspath(key_file) if key_file else None
+    url = arguments.url or os.environ.get("GRIDPLAN_URL")
+    answer = Service(url, key_file, 10).call(
+        "GET", "/v1/snapshots/" + urllib.parse.quote(arguments.snapshot, safe=""))
+    resources, shared = hosts_of_snapshot(answer)
+    Hosts(resources)  # refuses a name that would be an option
+    if not resources:
+        raise ValueError("snapshot %s has no hosts" % arguments.snapshot)
+    os.makedirs(folder, exist_ok=True)
+    client = os.path.join(folder, "gridplan_snakemake.py")
+    if os.path.abspath(__file__) != client:
+        shutil.copyfile(os.path.abspath(__file__), client)
+    stored = {"url": url, "snapshot": arguments.snapshot, "key_file": key_file,
+              "application": arguments.application or os.path.basename(os.getcwd()) or "snakemake",
+              "resources": resources, "shared": shared}
+    write_file(os.path.join(folder, "gridplan.json"), json.dumps(stored, indent=1) + "\n")
+    run = "#!/bin/sh\nexec %s -B %s sidecar\n" % (shlex.quote(sys.executable), client)
+    for name, text in (("submit", SUBMIT), ("status", STATUS), ("cancel", CANCEL),
+                       ("sidecar", run)):
+        path = os.path.join(folder, "gridplan-" + name)
+        write_file(path, text)
+        os.chmod(path, 0o755)
+    write_file(os.path.join(folder, "config.yaml"), CONFIG.format(p=folder) + CONFIG_BOTH)
+    write_file(os.path.join(folder, "config.v8+.yaml"), CONFIG_8.format(p=folder) + CONFIG_BOTH)
+    print("%d hosts; run: CI=true snakemake --profile %s ..." % (len(resources), folder))
+    return 0
 
 
 def main(argv=None):
@@ -443,6 +1187,15 @@ def main(argv=None):
     sub.add_argument("--url", help="of gridplan; default GRIDPLAN_URL")
     sub.add_argument("--key-file", help="file with the key, mode 0600")
     sub.set_defaults(run=history)
+    sub = commands.add_parser("init", help="write a profile for snakemake --profile")
+    sub.add_argument("--url", help="of gridplan; default GRIDPLAN_URL")
+    sub.add_argument("--snapshot", required=True, help="name of the stored hosts")
+    sub.add_argument("--key-file", help="file with the key, mode 0600; only its path is kept")
+    sub.add_argument("--application", help="its name; default: that of the folder")
+    sub.add_argument("--profile", default="gridplan", help="folder to write; default gridplan")
+    sub.set_defaults(run=init)
+    sub = commands.add_parser("sidecar", help="what Snakemake starts beside itself")
+    sub.set_defaults(run=sidecar)
     arguments = parser.parse_args(argv)
     try:
         return arguments.run(arguments)

@@ -1,0 +1,187 @@
+"""A real Snakemake with the profile that init writes, and a real gridplan.
+
+    tests/postgres.sh start DIR --fast
+    tests/postgres.sh run DIR try python3 -B -m unittest tests/clients/python/test_snakemake_run.py
+
+GRIDPLAN_BINARY names the service; default build/dev/gridplan.
+"""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+CLIENT = os.path.join(ROOT, "openapi", "clients", "snakemake", "gridplan_snakemake.py")
+BINARY = os.environ.get("GRIDPLAN_BINARY", os.path.join(ROOT, "build", "dev", "gridplan"))
+DATABASE = os.environ.get("GRIDPLAN_TEST_DATABASE_URL")
+SNAKEMAKE = shutil.which("snakemake", path="/usr/bin:" + os.environ.get("PATH", ""))
+HOSTS = [{"id": "slow", "mips_total": 1, "cpus": 2}, {"id": "fast", "mips_total": 4, "cpus": 2}]
+
+SNAKEFILE = """
+S = ["s%d" % i for i in range(5)]
+localrules: gather
+rule all:
+    input: "out/report.txt"
+rule fetch:
+    output: "out/{s}.raw"
+    shell: "touch {output}"
+rule align:
+    input: "out/{s}.raw"
+    output: "out/{s}.bam"
+    shell: "touch {output}"
+rule gather:
+    input: expand("out/{s}.bam", s=S)
+    output: "out/list.txt"
+    shell: "ls {input} > {output}"
+rule report:
+    input: "out/list.txt"
+    output: "out/report.txt"
+    shell: "touch {output}"
+"""
+
+# Instead of a Snakemake in each job: the output, made in some tenths of a second.
+JOBSCRIPT = """#!/bin/sh
+# properties = {properties}
+out=$(sed -n 's/^# properties = .*"output": \\["\\([^"]*\\)"\\].*/\\1/p' "$0")
+mkdir -p out; sleep 0.4
+[ -z "$CI" ] || exit 1
+echo "$GP_HOST $out" >> starts.log
+echo x > "$out"
+"""
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@unittest.skipUnless(SNAKEMAKE, "snakemake is not installed: apt-get install snakemake")
+@unittest.skipUnless(DATABASE, "GRIDPLAN_TEST_DATABASE_URL is not set: tests/postgres.sh run")
+@unittest.skipUnless(os.path.exists(BINARY), "no service: GRIDPLAN_BINARY")
+class Run(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.port = free_port()
+        self.url = "http://127.0.0.1:%d" % self.port
+        self.serve()
+        self.addCleanup(self.kill)
+        self.snapshot = "lab-%d" % self.port
+        self.call("POST", "/v1/snapshots?id=" + self.snapshot, {"resources": HOSTS})
+        for name, text in (("Snakefile", SNAKEFILE), ("job.sh", JOBSCRIPT)):
+            with open(os.path.join(self.folder, name), "w") as file:
+                file.write(text)
+        done = subprocess.run(
+            ["python3", CLIENT, "init", "--url", self.url, "--snapshot", self.snapshot,
+             "--application", "fan"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def serve(self):
+        self.service = subprocess.Popen(
+            [BINARY, "--database", DATABASE, "--port", str(self.port)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(100):
+            try:
+                return urllib.request.urlopen(self.url + "/readyz", timeout=1).read()
+            except OSError:
+                time.sleep(0.1)
+        self.fail("the service does not come up")
+
+    def kill(self):
+        self.service.kill()
+        self.service.wait()
+
+    def call(self, method, path, body=None):
+        request = urllib.request.Request(
+            self.url + path, method=method, data=json.dumps(body).encode() if body else None,
+            headers={"Content-Type": "application/json"})
+        return json.loads(urllib.request.urlopen(request, timeout=5).read())
+
+    def begin(self):
+        environment = dict(os.environ, CI="true",
+                           GRIDPLAN_LAUNCH="GP_HOST={host} sh {jobscript}")
+        self.output = open(os.path.join(self.folder, "output.txt"), "w+")
+        self.addCleanup(self.output.close)
+        return subprocess.Popen(
+            [SNAKEMAKE, "--profile", os.path.join(self.folder, "gridplan"), "--quiet", "rules",
+             "--jobscript", "job.sh", "--latency-wait", "3", "all"],
+            cwd=self.folder, env=environment, stdout=self.output, stderr=self.output,
+            start_new_session=True)
+
+    def text(self):
+        self.output.seek(0)
+        return self.output.read()
+
+    def lines(self):
+        try:
+            with open(os.path.join(self.folder, "starts.log")) as file:
+                return file.read().split("\n")[:-1]
+        except OSError:
+            return []
+
+    def wait(self, run, seconds=50):
+        try:
+            return run.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            self.fail("it does not end: " + self.text())
+
+    def sessions(self):
+        items = self.call("GET", "/v1/workflow-sessions?application_id=fan")["items"]
+        return [x for x in items if x["session_id"] not in self.before]
+
+    def test_a_run(self):
+        self.before = {x["session_id"] for x in self.call(
+            "GET", "/v1/workflow-sessions?application_id=fan")["items"]}
+        self.assertEqual(self.wait(self.begin()), 0, self.text())
+        outputs = sorted(line.split()[1] for line in self.lines())
+        self.assertEqual(len(outputs), 11)
+        self.assertEqual(len(set(outputs)), 11)  # none twice
+        (session,) = self.sessions()
+        self.assertEqual(session["status"], "finished")
+        self.assertEqual(session["counts"]["done"], 11)
+        path = "/v1/workflow-sessions/" + session["session_id"]
+        events = self.call("GET", path + "/events")["items"]
+        kinds = [e["kind"] for e in events]
+        self.assertEqual((kinds.count("started"), kinds.count("ended")), (11, 11))
+        self.assertEqual(len(kinds), 22)
+        # The graph was there before the first job: local rules are left out.
+        tasks = {t["id"]: t for t in
+                 self.call("GET", path)["definition"]["workflow"]["tasks"]}
+        self.assertEqual(tasks["report:out/report.txt"]["depends_on"],
+                         ["align:out/s%d.bam" % i for i in range(5)])
+        # Jobs ran where events say.
+        where = dict(reversed(line.split()) for line in self.lines())
+        for event in events:
+            if event["kind"] == "started":
+                self.assertEqual(where[event["task_id"].split(":")[1]], event["resource_id"])
+        self.assertEqual(set(where.values()) - {"slow", "fast"}, set())
+
+    def test_the_service_is_killed_in_the_middle(self):
+        run = self.begin()
+        until = time.monotonic() + 30
+        while len(self.lines()) < 3 and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertGreaterEqual(len(self.lines()), 3, self.text())
+        self.kill()
+        self.assertEqual(self.wait(run), 0, self.text())
+        outputs = [line.split()[1] for line in self.lines()]
+        self.assertEqual(len(outputs), 11)
+        self.assertEqual(len(set(outputs)), 11)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "out", "report.txt")))
+        self.assertIn("jobs start without it", self.text())
+        with open(os.path.join(self.folder, ".gridplan", "events.ndjson")) as file:
+            self.assertIn('"ended"', file.read())  # what the service has not seen
+
+
+if __name__ == "__main__":
+    unittest.main()
