@@ -641,7 +641,7 @@ def hosts_of_snapshot(answer):
 SPOOL = ".gridplan"
 LAUNCH = "ssh -tt -o BatchMode=yes {host} sh {jobscript}"
 # The job's own exit code stays behind, so that a later sidecar finds it.
-WRAPPER = '(%s)\nrc=$?\necho $rc > "$1.tmp" && mv "$1.tmp" "$1"\nexit $rc\n'
+WRAPPER = '(%s\n)\nrc=$?\necho $rc > "$1.tmp" && mv "$1.tmp" "$1"\nexit $rc\n'
 
 
 def write_file(path, text):
@@ -700,6 +700,13 @@ class Job:
             "pid": self.pid, "begun": self.begun, "host": host, "attempt": attempt,
             "started_s": self.started_s, "task": self.task}))
 
+    def finish(self, word):
+        """For Snakemake; what is needed no more goes."""
+        write_file(self.path("rc"), word)
+        for ending in ("sub", "run", "exit", "cancel"):
+            if os.path.exists(self.path(ending)):
+                os.unlink(self.path(ending))
+
     def ended(self):
         """Its exit code; None: it runs."""
         if self.child:
@@ -730,7 +737,9 @@ class Sidecar:
         self.hosts = Hosts(found["resources"], found.get("shared") or ())
         self.template, self.backoff, self.parent = template, Backoff(), os.getppid()
         self.jobs, self.known, self.old = {}, set(), {}  # by id; ids seen; adopted, by task
-        self.attempts, self.told = {}, set()             # by task; warnings that were given
+        self.attempts, self.told = {}, set()  # by task; warnings that were given
+        self.replaced = set()  # ids of jobs of an earlier run that were submitted again
+        self.stamp = None      # of the spool as it was read
         self.stopping, self.unstartable = False, set()
         self.changed, self.asked_s, self.progress_s = True, 0.0, time.monotonic()
         self.grouped = False
@@ -743,7 +752,14 @@ class Sidecar:
         self.definition = tasks
         self.tasks = {task["id"]: task for task in tasks}
         self.events, self.confirmed = list(events), 0
+        self.submitted, self.untold = {}, set()  # tasks of job scripts; ids not compared yet
         self.defined = False
+        for job in self.jobs.values():
+            self.submit(job)
+
+    def submit(self, job):
+        self.submitted[job.task["id"]] = job.task
+        self.untold.add(job.task["id"])
 
     def path(self, rest=""):
         return "/v1/workflow-sessions/%s%s" % (self.session, rest)
@@ -756,6 +772,10 @@ class Sidecar:
     # what Snakemake asks for
 
     def scan(self):
+        stamp = os.stat(SPOOL).st_mtime_ns
+        if stamp == self.stamp and time.time_ns() > stamp + 1000000000:
+            return  # nothing came and nothing went
+        self.stamp = stamp
         for entry in sorted(os.scandir(SPOOL), key=lambda e: e.name):
             name, _, ending = entry.name.rpartition(".")
             if ending == "sub" and name not in self.known:
@@ -776,6 +796,7 @@ class Sidecar:
         if not self.hosts.fits_some(job.task):
             return self.refuse(job, "no host has room for %s" % json.dumps(job.task))
         self.jobs[name], self.changed = job, True
+        self.submit(job)
 
     def group_session(self):
         """A dry run does not show groups: from now on without a graph."""
@@ -788,7 +809,7 @@ class Sidecar:
         with open(job.path("log"), "a", encoding="utf-8") as file:
             file.write("gridplan: %s\n" % reason)
         self.tell("job %s: %s" % (job.id, reason))
-        write_file(job.path("rc"), "failed")
+        job.finish("failed")
 
     def cancel(self, job):
         if job.pid:
@@ -820,13 +841,14 @@ class Sidecar:
             job.launch(self.template, host, attempt)
         except (OSError, ValueError) as error:
             self.refuse(job, str(error))
-            return self.end(job, "failed", exit_code=1)
+            del self.jobs[job.id]
+            return
         self.progress_s = time.monotonic()
         self.event(job, "started", resource_id=host, observed_at=job.started_s)
 
     def end(self, job, kind, **more):
         """Snakemake is told first: it waits for that, and for nothing else."""
-        write_file(job.path("rc"), "success" if kind == "ended" else "failed")
+        job.finish("success" if kind == "ended" else "failed")
         del self.jobs[job.id]
         if self.old.get(job.task["id"]) is job:
             del self.old[job.task["id"]]
@@ -850,8 +872,6 @@ class Sidecar:
             else:
                 self.end(job, "failed", exit_code=abs(code))
 
-    replaced = frozenset()  # ids of jobs of an earlier run that were submitted again
-
     def waiting(self):
         """In order of submission, but for those whose old process is still there."""
         found = []
@@ -860,7 +880,8 @@ class Sidecar:
                 continue
             old = self.old.get(job.task["id"])
             if old:
-                old.cancelled, self.replaced = True, self.replaced | {old.id}
+                old.cancelled = True
+                self.replaced.add(old.id)
             else:
                 found.append(job)
         return found
@@ -874,6 +895,7 @@ class Sidecar:
                 "workflow": {"tasks": self.definition}, "application_id": self.application,
                 "snapshot_id": self.snapshot})
             self.tasks = {task["id"]: task for task in self.definition}
+            self.untold = set(self.submitted)
             self.defined = True
             self.refresh()
         self.add_tasks()
@@ -897,20 +919,16 @@ class Sidecar:
 
     def add_tasks(self):
         """Jobs that the dry run did not show, or with other amounts."""
-        lines = []
-        for job in self.jobs.values():
-            told = self.tasks.get(job.task["id"])
-            if told is None or any(told.get(k) != v for k, v in job.task.items()):
-                task = dict(told or {}, **job.task)
-                self.tasks[task["id"]] = task
-                lines.append(dict(task, replace=True))
-        if lines:
-            try:
-                self.service.call("POST", self.path("/tasks"), lines)
-            except (Refused, OSError):
-                for line in lines:
-                    del self.tasks[line["id"]]
-                raise
+        tasks = []
+        for name in sorted(self.untold):
+            told = self.tasks.get(name, {})
+            task = dict(told, **self.submitted[name])
+            if task != told:
+                tasks.append(task)
+        if tasks:
+            self.service.call("POST", self.path("/tasks"), [dict(t, replace=True) for t in tasks])
+            self.tasks.update((task["id"], task) for task in tasks)
+        self.untold = set()
 
     def put_aside(self, event_id, mistake):
         """One event that is refused holds up no other."""
@@ -962,25 +980,29 @@ class Sidecar:
 
     # the run
 
+    def down(self):
+        return not self.backoff.may_try(time.monotonic())
+
+    def try_sync(self, waiting):
+        self.asked_s = time.monotonic()
+        try:
+            self.sync(waiting)
+            self.backoff.worked()
+        except Refused as refused:
+            self.refused(refused)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self.tell("no answer, jobs start without it: %s" % error)
+            self.backoff.failed(time.monotonic())
+
     def step(self):
         now_s = time.monotonic()
         self.scan()
         self.poll(now_s)
         waiting = self.waiting()
         due = self.changed or (waiting and now_s >= self.asked_s + 1)
-        down = not self.backoff.may_try(now_s)
-        if due and not down:
-            self.asked_s = now_s
-            try:
-                self.sync(waiting)
-                self.backoff.worked()
-            except Refused as refused:
-                self.refused(refused)
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                self.tell("no answer, jobs start without it: %s" % error)
-                self.backoff.failed(time.monotonic())
-            down = not self.backoff.may_try(time.monotonic())
-            waiting = self.waiting()
+        if due and not self.down():
+            self.try_sync(waiting)
+            waiting = [job for job in self.waiting() if job in waiting]
         if not waiting:
             self.progress_s = now_s
         idle = any(not job.pid for job in waiting) and now_s > self.progress_s + self.IDLE_S
@@ -988,6 +1010,7 @@ class Sidecar:
             self.tell("nothing was started for %d s: jobs start without it" % self.IDLE_S)
         else:
             idle = False
+        down = self.down()
         self.greedy([job for job in waiting if down or idle
                      or job.task["id"] in self.unstartable])
 
@@ -1009,12 +1032,11 @@ class Sidecar:
                 job.pid = None
             if job.pid and (job.ended() is None or os.path.exists(job.path("exit"))):
                 self.jobs[name] = self.old[job.task["id"]] = job
+                self.submit(job)
                 self.attempts[job.task["id"]] = 1
                 self.event(job, "started", resource_id=job.host, observed_at=job.started_s)
             else:
-                write_file(job.path("rc"), "failed")
-                if not job.pid:
-                    os.unlink(job.path("sub"))
+                job.finish("failed")
 
     def run(self):
         alive = os.path.join(SPOOL, "alive")
@@ -1022,12 +1044,14 @@ class Sidecar:
         while os.getppid() == self.parent:  # without it another sidecar takes over
             if time.monotonic() >= touched_s + 1:
                 touched_s = time.monotonic()
-                write_file(alive, "")
+                with open(alive, "a", encoding="ascii"):
+                    os.utime(alive)
             try:
                 self.step()
             except OSError as error:  # a full disk: the next step may do it
                 self.tell(str(error))
-            if self.stopping and not self.jobs:
+            sent = self.confirmed >= len(self.events)
+            if self.stopping and not self.jobs and (sent or self.down()):
                 break
             time.sleep(0.05)
         return 0
@@ -1086,6 +1110,9 @@ def sidecar(_):
         except (OSError, ValueError, KeyError) as error:
             one.tell("no graph: %s" % error)
         one.adopt()
+        one.service.timeout_s = 10  # a large graph takes its time
+        one.try_sync([])
+        one.service.timeout_s = 2
         write_file(os.path.join(SPOOL, "alive"), "")
         print("ready", flush=True)  # Snakemake submits nothing before this line
         return one.run()

@@ -78,7 +78,7 @@ class FakeService:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                body = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
                 outer.sent.append((self.path, body, dict(self.headers)))
                 status, reply = answer(self.path, body)
                 text = json.dumps(reply).encode()
@@ -87,6 +87,8 @@ class FakeService:
                     self.send_header("Content-Length", str(len(text)))
                     self.end_headers()
                     self.wfile.write(text)
+
+            do_GET = do_POST
 
             def log_message(self, *_):
                 pass
@@ -164,6 +166,176 @@ class Names(unittest.TestCase):
         parts.append(text[254 * len(parts):])
         self.assertEqual(snakemake.output_of(parts), path)
         self.assertIsNone(snakemake.output_of(["no base64!"]))
+
+
+def script(**properties):
+    return "#!/bin/sh\n# properties = %s\ncd /x\n" % json.dumps(properties)
+
+
+class Jobs(unittest.TestCase):
+    """From a dry run and job scripts to tasks and edges."""
+
+    def test_the_recorded_dry_run(self):
+        with open(os.path.join(DATA, "snakemake-fan", "dry-run.ndjson")) as file:
+            recorded = [json.loads(line) for line in file]
+        with open(os.path.join(DATA, "snakemake-fan", "expected.json")) as file:
+            expected = json.load(file)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "jobs")
+            snakemake.keep_job_info(path, {"level": "job_finished", "jobid": 1})
+            self.assertFalse(os.path.exists(path))
+            for job in recorded:
+                snakemake.keep_job_info(path, {
+                    "level": "job_info", "name": job["rule"], "input": job["in"],
+                    "output": job["out"], "threads": job["threads"], "resources": job["res"],
+                    "local": job["local"]})
+            with open(path) as file:
+                tasks = snakemake.tasks_of([json.loads(line) for line in file], folder)
+        here = [t for t in expected["tasks"] if not t["local"]]
+        self.assertEqual([t["id"] for t in tasks], [t["id"] for t in here])
+        for task, want in zip(tasks, here):
+            self.assertEqual(task["class"], want["class"])
+            for member, default in (("cpus", 1), ("memory_bytes", 0), ("time_limit_s", None)):
+                self.assertEqual(task.get(member, default), want[member])
+            self.assertEqual(task.get("needs", {}), want["needs"])
+        edges = sorted([a, t["id"]] for t in tasks for a in t["depends_on"])
+        self.assertEqual(edges, sorted(e for e in expected["task_edges"] if e[1] != "all:-"))
+
+    def test_edges_go_through_local_jobs(self):
+        def job(name, needs, makes, local=False):
+            return {"name": name, "input": needs, "output": makes, "local": local}
+        tasks = snakemake.tasks_of([
+            job("d", ["c1"], ["d1"]), job("a", ["given"], ["a1", "a2"]),
+            job("b", ["a2", "a1"], ["b1"], True), job("c", ["b1", "a1"], ["c1"], True)])
+        self.assertEqual([(t["id"], t["depends_on"]) for t in tasks],
+                         [("d:d1", ["a:a1"]), ("a:a1", [])])
+        self.assertEqual(snakemake.tasks_of([]), [])
+
+    def test_amounts(self):
+        self.assertEqual(snakemake.amounts_of(None, {}), {"cpus": 1})
+        self.assertEqual(
+            snakemake.amounts_of(4, {
+                "_cores": 2, "_nodes": 1, "mem_mb": 500, "mem_mib": 477, "disk_mb": "<TBD>",
+                "runtime": 2, "tmpdir": "/tmp", "gpu": 1, "cpus": 9, "1x": 3, "yes": True}),
+            {"cpus": 4, "memory_bytes": 5e8, "time_limit_s": 120, "needs": {"gpu": 1}})
+        self.assertEqual(snakemake.amounts_of("<TBD>", {"_cores": 2})["cpus"], 2)
+
+    def test_job_scripts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "in"), "w") as file:
+                file.write("x" * 7)
+            text = script(type="single", rule="align", output=["b/1"], input=["in", "gone"],
+                          threads=2, resources={"mem_mb": 3})
+            self.assertEqual(snakemake.job_of(snakemake.properties_of(text), folder), {
+                "id": "align:b/1", "class": "align", "attempts_max": 100, "cpus": 2,
+                "memory_bytes": 3e6, "model": {"problem_size": 7}})
+        text = script(type="group", groupid="g1", output=["o1", "o2"], threads=3)
+        self.assertEqual(snakemake.job_of(snakemake.properties_of(text))["id"], "group:g1:o1")
+        for bad in ("", "#!/bin/sh\n", "# properties = [1]\n", "# properties = {\n"):
+            with self.assertRaises(ValueError):
+                snakemake.properties_of(bad)
+
+    def test_the_dry_run_is_the_same_command(self):
+        self.assertEqual(
+            snakemake.dry_run_command(
+                ["snakemake", "--quiet", "rules", "-j", "2", "--quiet=all", "-q", "all"], "h"),
+            ["snakemake", "-j", "2", "-n", "--log-handler-script", "h"])
+        self.assertEqual(snakemake.dry_run_command(["s", "--", "t"], "h"),
+                         ["s", "-n", "--log-handler-script", "h", "--", "t"])
+
+
+class Hosts(unittest.TestCase):
+    def test_names_that_are_options_are_refused(self):
+        for bad in ("-oProxyCommand", "", "a b", "a;b", ".a", "a\n"):
+            with self.assertRaises(ValueError):
+                snakemake.launch_command("ssh {host} sh {jobscript}", bad, "/x")
+            with self.assertRaises(ValueError):
+                snakemake.Hosts([{"id": bad}])
+        self.assertEqual(
+            snakemake.launch_command("on {host} ${X} sh {jobscript}", "n-1.x", "/a b/{host}"),
+            "on n-1.x ${X} sh '/a b/{host}'")
+
+    def test_room(self):
+        hosts = snakemake.Hosts([
+            {"id": "a", "mips_total": 1, "cpus": 2, "memory_bytes": 10},
+            {"id": "b", "mips_total": 4, "cpus": 1, "capacities": {"gpu": 1}},
+            {"id": "c", "mips_total": 9, "failed": True}, {"id": "d", "n_max": 0}])
+        one = {"cpus": 1}
+        self.assertEqual(hosts.fastest(one, {}), "b")
+        self.assertEqual(hosts.fastest(one, {"b": [one]}), "a")
+        self.assertIsNone(hosts.fastest(one, {"a": [one, one], "b": [one]}))
+        self.assertEqual(hosts.fastest({"cpus": 2, "memory_bytes": 10}, {}), "a")
+        self.assertIsNone(hosts.fastest({"cpus": 2, "memory_bytes": 11}, {}))
+        self.assertEqual(hosts.fastest({"cpus": 1, "needs": {"gpu": 1}}, {}), "b")
+        self.assertFalse(hosts.fits_some({"cpus": 1, "needs": {"gpu": 2}}))
+        hosts.refresh([{"id": "a", "mips_total": 8, "cpus": 2}, {"id": "-x"}])
+        self.assertEqual(hosts.fastest(one, {}), "a")
+        self.assertEqual(list(hosts.all), ["a", "b", "c", "d"])
+
+
+class Profile(unittest.TestCase):
+    """What init writes, as Snakemake calls it."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        for name, text in (("submit", snakemake.SUBMIT), ("status", snakemake.STATUS),
+                           ("cancel", snakemake.CANCEL)):
+            with open(os.path.join(self.folder, name), "w") as file:
+                file.write(text)
+
+    def sh(self, *words):
+        return subprocess.run(("sh",) + words, cwd=self.folder, check=True,
+                              capture_output=True, text=True).stdout
+
+    def spool(self, name):
+        return os.path.join(self.folder, ".gridplan", name)
+
+    def write(self, name, text=""):
+        with open(self.spool(name), "w") as file:
+            file.write(text)
+
+    def test_a_job_through_its_words(self):
+        one, two = self.sh("submit", "status"), self.sh("submit", "status")
+        self.assertRegex(one, r"^[A-Za-z0-9]{10}\n$")
+        self.assertNotEqual(one, two)
+        self.assertEqual(os.stat(self.spool("")).st_mode & 0o777, 0o700)
+        one, two = one.strip(), two.strip()
+        with open(self.spool(one + ".sub")) as file:
+            self.assertEqual(file.read(), snakemake.STATUS)
+        self.write("alive")
+        self.assertEqual(self.sh("status", one), "running\n")
+        os.utime(self.spool("alive"), (1, 1))
+        self.assertEqual(self.sh("status", one), "failed\n")  # nobody cares for it
+        self.write(one + ".rc", "success")
+        self.assertEqual(self.sh("status", one), "success\n")
+        self.write(one + ".rc", "of another kind")
+        for name in (one, "unknown", "../x", ""):
+            self.assertEqual(self.sh("status", name), "failed\n")
+        self.sh("cancel", one, two, "../x")
+        self.assertTrue(os.path.exists(self.spool(one + ".cancel")))
+        self.assertTrue(os.path.exists(self.spool(two + ".cancel")))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "x.cancel")))
+
+    def test_init(self):
+        snapshot = {"snapshot": {"resources": [{"id": "n1", "cpus": 2, "attributes": {}}]}}
+        with FakeService(lambda *_: (200, snapshot)) as service:
+            profile = os.path.join(self.folder, "p")
+            run = [sys.executable, SNAKEMAKE, "init", "--url", service.url, "--snapshot", "lab"]
+            subprocess.run(run + ["--profile", profile], check=True, capture_output=True)
+            blank = subprocess.run(run + ["--profile", self.folder + "/a b"],
+                                   capture_output=True, text=True)
+            self.assertEqual(blank.returncode, 1)
+            snapshot["snapshot"]["resources"][0]["id"] = "-oProxyCommand"
+            option = subprocess.run(run + ["--profile", profile], capture_output=True, text=True)
+            self.assertEqual(option.returncode, 1)
+            self.assertIn("-oProxyCommand", option.stderr)
+        with open(os.path.join(profile, "gridplan.json")) as file:
+            self.assertEqual(json.load(file)["resources"], [{"id": "n1", "cpus": 2}])
+        with open(os.path.join(profile, "config.yaml")) as file:
+            self.assertIn("cluster-sidecar: %s/gridplan-sidecar\n" % profile, file.read())
+        for name in ("submit", "status", "cancel", "sidecar"):
+            self.assertTrue(os.access(os.path.join(profile, "gridplan-" + name), os.X_OK))
 
 
 class History(unittest.TestCase):

@@ -106,14 +106,14 @@ class Run(unittest.TestCase):
             headers={"Content-Type": "application/json"})
         return json.loads(urllib.request.urlopen(request, timeout=5).read())
 
-    def begin(self):
+    def begin(self, *more):
         environment = dict(os.environ, CI="true",
                            GRIDPLAN_LAUNCH="GP_HOST={host} sh {jobscript}")
         self.output = open(os.path.join(self.folder, "output.txt"), "w+")
         self.addCleanup(self.output.close)
         return subprocess.Popen(
             [SNAKEMAKE, "--profile", os.path.join(self.folder, "gridplan"), "--quiet", "rules",
-             "--jobscript", "job.sh", "--latency-wait", "3", "all"],
+             "--jobscript", "job.sh", "--latency-wait", "3", *more],
             cwd=self.folder, env=environment, stdout=self.output, stderr=self.output,
             start_new_session=True)
 
@@ -121,12 +121,46 @@ class Run(unittest.TestCase):
         self.output.seek(0)
         return self.output.read()
 
-    def lines(self):
+    def lines(self, name="starts.log"):
         try:
-            with open(os.path.join(self.folder, "starts.log")) as file:
+            with open(os.path.join(self.folder, name)) as file:
                 return file.read().split("\n")[:-1]
         except OSError:
             return []
+
+    def logged(self, what):
+        return [x for x in self.lines("jobs.log") if x.startswith(what)]
+
+    def write_job(self, wait):
+        """A job that says when it begins and when it ends."""
+        middle = "\n".join([
+            'end() { [ "$?" = 0 ] || echo "stop $GP_HOST $out" >> jobs.log; }',
+            "trap end EXIT", "trap 'exit 1' TERM",
+            'mkdir -p out; echo "begin $GP_HOST $out" >> jobs.log', wait,
+            'echo "end $GP_HOST $out" >> jobs.log'])
+        with open(os.path.join(self.folder, "job.sh"), "w") as file:
+            # Snakemake fills in what is in single braces.
+            file.write(JOBSCRIPT.replace("mkdir -p out; sleep 0.4",
+                                         middle.replace("{", "{{").replace("}", "}}")))
+
+    def until(self, condition, seconds=30):
+        until_s = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), until_s, self.text())
+            time.sleep(0.05)
+
+    def processes(self):
+        """Command lines of jobs of this run that are still there."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/cmdline" % pid) as file:
+                    line = file.read()
+            except OSError:
+                continue
+            if os.path.join(self.folder, ".gridplan") in line:
+                found.append(line)
+        return found
 
     def wait(self, run, seconds=50):
         try:
@@ -168,10 +202,7 @@ class Run(unittest.TestCase):
 
     def test_the_service_is_killed_in_the_middle(self):
         run = self.begin()
-        until = time.monotonic() + 30
-        while len(self.lines()) < 3 and time.monotonic() < until:
-            time.sleep(0.05)
-        self.assertGreaterEqual(len(self.lines()), 3, self.text())
+        self.until(lambda: len(self.lines()) >= 3)
         self.kill()
         self.assertEqual(self.wait(run), 0, self.text())
         outputs = [line.split()[1] for line in self.lines()]
@@ -181,6 +212,34 @@ class Run(unittest.TestCase):
         self.assertIn("jobs start without it", self.text())
         with open(os.path.join(self.folder, ".gridplan", "events.ndjson")) as file:
             self.assertIn('"ended"', file.read())  # what the service has not seen
+
+    def test_snakemake_is_killed_and_begins_again(self):
+        self.write_job("sleep 3")
+        run = self.begin()
+        self.until(lambda: len(self.logged("begin")) >= 2)
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+        self.assertEqual(self.logged("end"), [])
+        self.write_job("sleep 0.2")
+        again = self.begin("--rerun-incomplete")
+        self.assertEqual(self.wait(again), 0, self.text())
+        running = set()  # outputs that are being made: none by two jobs at once
+        for line in self.lines("jobs.log"):
+            what, _, output = line.split()
+            if what == "begin":
+                self.assertNotIn(output, running)
+                running.add(output)
+            else:
+                running.discard(output)
+
+    def test_ctrl_c(self):
+        self.write_job("sleep 30")
+        run = self.begin()
+        self.until(lambda: len(self.logged("begin")) >= 2)
+        os.killpg(run.pid, signal.SIGINT)
+        self.assertNotEqual(self.wait(run, 20), 0)
+        self.assertEqual(self.logged("end"), [])
+        self.assertEqual(self.processes(), [])
 
 
 if __name__ == "__main__":
