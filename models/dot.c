@@ -355,30 +355,38 @@ static void set_attribute(struct reader *r, struct node *node, const char *name,
         set_number(r, value, &node->memory_bytes);
 }
 
+/* a=b */
+static bool read_attribute(struct reader *r, struct node *node)
+{
+    const char *name = r->next.text;
+    struct token value = {.text = "true"};
+
+    if (r->next.kind != TOKEN_ID) {
+        unexpected(r, "the name of an attribute is expected");
+        return false;
+    }
+    advance(r);
+    if (is_mark(r, '=')) {
+        advance(r);
+        value = r->next;
+        if (value.kind != TOKEN_ID) {
+            unexpected(r, "the value of an attribute is expected");
+            return false;
+        }
+        advance(r);
+    }
+    set_attribute(r, node, name, &value);
+    return true;
+}
+
 /* [a=b, c=d] [...] */
 static void read_attributes(struct reader *r, struct node *node)
 {
     while (is_mark(r, '[')) {
         advance(r);
         while (!r->failed && !is_mark(r, ']')) {
-            const char *name = r->next.text;
-            struct token value = {.text = "true"};
-
-            if (r->next.kind != TOKEN_ID) {
-                unexpected(r, "the name of an attribute is expected");
+            if (!read_attribute(r, node))
                 return;
-            }
-            advance(r);
-            if (is_mark(r, '=')) {
-                advance(r);
-                value = r->next;
-                if (value.kind != TOKEN_ID) {
-                    unexpected(r, "the value of an attribute is expected");
-                    return;
-                }
-                advance(r);
-            }
-            set_attribute(r, node, name, &value);
             if (is_mark(r, ',') || is_mark(r, ';'))
                 advance(r);
         }

@@ -706,11 +706,50 @@ static void refuse_key(struct reader *r)
         mistake(r, HERE(r), ITEM_MALFORMED, "a key is missing");
 }
 
+static const char *read_plain_key(struct reader *r, bool flow,
+                                  const struct yaml_item *item)
+{
+    struct text t = {0};
+    bool plain = begins_plain(r, flow);
+
+    add(r, &t, "", 0);
+    if (plain)
+        read_plain_line(r, flow, &t);
+    else
+        refuse_key(r);
+    if (plain && strcmp(t.bytes, "<<") == 0)
+        mistake(r, item->line, item->column, ITEM_NOT_ALLOWED,
+                "merge keys are not understood");
+    return t.bytes;
+}
+
+/* A key without anchor and tag. */
+static const char *read_bare_key(struct reader *r, bool flow,
+                                 const struct yaml_item *item)
+{
+    const struct yaml_node *key = NULL;
+    char c = '\0';
+
+    if (r->at < r->end)
+        c = *r->at;
+    if (c == '*') {
+        key = read_alias(r);
+        if (key->kind != YAML_SCALAR)
+            mistake(r, item->line, item->column, ITEM_NOT_ALLOWED,
+                    "a key must be a scalar");
+    } else if (c == '"' || c == '\'') {
+        key = read_quoted(r);
+    } else if (flow && c == ':') {
+        mistake(r, HERE(r), ITEM_MALFORMED, "a key is missing");
+    } else {
+        return read_plain_key(r, flow, item);
+    }
+    return key && key->text ? key->text : "";
+}
+
 /* The key of a map, a scalar; its place is that of *item. */
 static void read_key(struct reader *r, bool flow, struct yaml_item *item)
 {
-    const struct yaml_node *key;
-
     item->line = r->line;
     item->column = column(r);
     if (r->at < r->end && *r->at == '&') {
@@ -728,32 +767,7 @@ static void read_key(struct reader *r, bool flow, struct yaml_item *item)
         return;
     }
     refuse_tag(r);
-    if (r->at < r->end && *r->at == '*') {
-        key = read_alias(r);
-        if (key->kind != YAML_SCALAR)
-            mistake(r, item->line, item->column, ITEM_NOT_ALLOWED,
-                    "a key must be a scalar");
-    } else if (r->at < r->end && (*r->at == '"' || *r->at == '\'')) {
-        key = read_quoted(r);
-    } else if (flow && r->at < r->end && *r->at == ':') {
-        mistake(r, HERE(r), ITEM_MALFORMED, "a key is missing");
-        key = NULL;
-    } else {
-        struct text t = {0};
-        bool plain = begins_plain(r, flow);
-
-        add(r, &t, "", 0);
-        if (plain)
-            read_plain_line(r, flow, &t);
-        else
-            refuse_key(r);
-        if (plain && strcmp(t.bytes, "<<") == 0)
-            mistake(r, item->line, item->column, ITEM_NOT_ALLOWED,
-                    "merge keys are not understood");
-        item->key = t.bytes;
-        return;
-    }
-    item->key = key && key->text ? key->text : "";
+    item->key = read_bare_key(r, flow, item);
 }
 
 static const struct yaml_node *read_flow(struct reader *r);
@@ -790,6 +804,32 @@ static const struct yaml_node *pair_of(struct reader *r, const struct yaml_node 
     return map;
 }
 
+/* An element of a list, or a pair of a map, in brackets. */
+static void read_element(struct reader *r, bool is_map, struct yaml_item *item)
+{
+    if (is_map) {
+        read_key(r, true, item);
+        read_flow_value(r, item);
+        return;
+    }
+    item->line = r->line;
+    item->column = column(r);
+    item->value = read_flow(r);
+    skip_to_token(r);
+    if (r->at < r->end && *r->at == ':')
+        item->value = pair_of(r, item->value);
+}
+
+/* What is behind an element. */
+static void read_comma(struct reader *r, char close)
+{
+    skip_to_token(r);
+    if (r->at < r->end && *r->at == ',')
+        r->at++;
+    else if (r->at < r->end && *r->at != close)
+        mistake(r, HERE(r), ITEM_MALFORMED, "',' or '%c' is expected", close);
+}
+
 /* A list or a map in brackets. */
 static const struct yaml_node *read_brackets(struct reader *r)
 {
@@ -813,25 +853,11 @@ static const struct yaml_node *read_brackets(struct reader *r)
         }
         if (*r->at == close)
             break;
-        if (is_map) {
-            read_key(r, true, &item);
-            read_flow_value(r, &item);
-        } else {
-            item.line = r->line;
-            item.column = column(r);
-            item.value = read_flow(r);
-            skip_to_token(r);
-            if (r->at < r->end && *r->at == ':')
-                item.value = pair_of(r, item.value);
-        }
+        read_element(r, is_map, &item);
         if (r->failed)
             return node;
         add_item(r, &x, node, &item);
-        skip_to_token(r);
-        if (r->at < r->end && *r->at == ',')
-            r->at++;
-        else if (r->at < r->end && *r->at != close)
-            mistake(r, HERE(r), ITEM_MALFORMED, "',' or '%c' is expected", close);
+        read_comma(r, close);
     }
     r->at++;
     if (is_map)
@@ -869,6 +895,26 @@ static const struct yaml_node *read_flow(struct reader *r)
 static const struct yaml_node *read_node(struct reader *r, uint32_t outer,
                                          bool below_key);
 
+/* The ':' between a key and its value. */
+static bool is_colon(const struct reader *r, const char *p)
+{
+    return *p == ':' &&
+           (p + 1 == r->end || is_blank(p[1]) || p[1] == '\n' || p[1] == '\r');
+}
+
+/* Behind the quoted text at p, and blanks. */
+static const char *behind_quoted(const char *p, const char *limit)
+{
+    char quote = *p++;
+
+    while (p < limit && *p != quote && *p != '\n')
+        p += *p == '\\' && quote == '"' && p + 1 < limit ? 2 : 1;
+    p += p < limit;
+    while (p < limit && is_blank(*p))
+        p++;
+    return p;
+}
+
 /* Is there a key, and ':' behind it, on this line? */
 static bool begins_pair(const struct reader *r)
 {
@@ -877,23 +923,15 @@ static bool begins_pair(const struct reader *r)
     if ((size_t)(limit - p) > KEY_MAX_BYTES)
         limit = p + KEY_MAX_BYTES;
     if (p < limit && (*p == '"' || *p == '\'')) {
-        char quote = *p++;
-
-        while (p < limit && *p != quote && *p != '\n')
-            p += *p == '\\' && quote == '"' && p + 1 < limit ? 2 : 1;
-        p += p < limit;
-        while (p < limit && is_blank(*p))
-            p++;
-        return p < limit && *p == ':' &&
-               (p + 1 == r->end || is_blank(p[1]) || p[1] == '\n' || p[1] == '\r');
+        p = behind_quoted(p, limit);
+        return p < limit && is_colon(r, p);
     }
     if (p < limit && (*p == '[' || *p == '{'))
         return false;
     for (; p < limit && *p != '\n'; p++) {
         if (*p == '#' && p > r->at && is_blank(p[-1]))
             return false;
-        if (*p == ':' &&
-            (p + 1 == r->end || is_blank(p[1]) || p[1] == '\n' || p[1] == '\r'))
+        if (is_colon(r, p))
             return true;
     }
     return false;

@@ -47,9 +47,10 @@ static void drop_oldest(struct page_cache *c)
 {
     struct entry *e = c->oldest, **at = &c->bucket[bucket_of(e->key)];
 
-    while (*at != e)
+    while (*at && *at != e)
         at = &(*at)->next;
-    *at = e->next;
+    if (*at)
+        *at = e->next;
     c->oldest = e->newer;
     if (!c->oldest)
         c->newest = NULL;

@@ -190,7 +190,7 @@ static void split(struct backfill *b, int64_t t)
     memcpy(behind->nodes, x->nodes, b->state->words * sizeof(*x->nodes));
     if (behind->shared && x->shared)
         memcpy(behind->shared, x->shared, b->of->shared_count * sizeof(*x->shared));
-    if (x->amounts)
+    if (behind->amounts && x->amounts)
         memcpy(behind->amounts, x->amounts, cell_count(b->of) * sizeof(*x->amounts));
     x->end_s = t;
     memmove(&b->intervals[i + 2], &b->intervals[i + 1],

@@ -639,12 +639,15 @@ static const char *jobs_text(const struct run_times *t, size_t count)
     return t->of.many ? t->of.many : "jobs";
 }
 
-static void warn_answers(struct request *rq, const struct run_times *t,
-                         struct decision_answer *answer)
-{
-    struct counted silent = {0}, no_quantile = {0}, by_bit[PREDICTION_WARNINGS] = {{0}};
-    const char *why = NULL;
+/* What is wrong with answers, and of how many jobs. */
+struct answers_counted {
+    struct counted silent, no_quantile, by_bit[PREDICTION_WARNINGS];
+    const char *why; /* the first silence */
+};
 
+static void count_answers(struct request *rq, const struct run_times *t,
+                          struct answers_counted *out)
+{
     for (size_t i = 0; i < t->asked_count; i++) {
         const struct asked *q = &t->asked[i];
         unsigned warnings = 0;
@@ -654,35 +657,43 @@ static void warn_answers(struct request *rq, const struct run_times *t,
         for (size_t c = 0; c < q->source->class_count; c++) {
             warnings |= q->told[c].warnings;
             quantile_lost |= q->told[c].no_quantile;
-            if (q->told[c].silence && !why)
-                why = q->told[c].silence;
+            if (q->told[c].silence && !out->why)
+                out->why = q->told[c].silence;
         }
         if (!q->is_told && q->source->class_count)
-            count_jobs(&silent, q);
+            count_jobs(&out->silent, q);
         if (quantile_lost)
-            count_jobs(&no_quantile, q);
+            count_jobs(&out->no_quantile, q);
         for (unsigned bit = 0; bit < PREDICTION_WARNINGS; bit++)
             if (warnings & 1u << bit)
-                count_jobs(&by_bit[bit], q);
+                count_jobs(&out->by_bit[bit], q);
     }
-    if (silent.count)
+}
+
+static void warn_answers(struct request *rq, const struct run_times *t,
+                         struct decision_answer *answer)
+{
+    struct answers_counted n = {0};
+
+    count_answers(rq, t, &n);
+    if (n.silent.count)
         decision_warn(rq, answer,
                       "model_no_answer: the models of %zu %s have no run time, at least "
                       "on some resources (first %s): %s",
-                      silent.count, jobs_text(t, silent.count),
-                      pointer_of(t, silent.first, ""), why);
-    if (no_quantile.count)
+                      n.silent.count, jobs_text(t, n.silent.count),
+                      pointer_of(t, n.silent.first, ""), n.why);
+    if (n.no_quantile.count)
         decision_warn(rq, answer,
                       "quantile_not_known: the models of %zu %s know too few errors for "
                       "the quantile, their best guess is taken (first %s)",
-                      no_quantile.count, jobs_text(t, no_quantile.count),
-                      pointer_of(t, no_quantile.first, "/quantile"));
+                      n.no_quantile.count, jobs_text(t, n.no_quantile.count),
+                      pointer_of(t, n.no_quantile.first, "/quantile"));
     for (unsigned bit = 0; bit < PREDICTION_WARNINGS; bit++)
-        if (by_bit[bit].count)
+        if (n.by_bit[bit].count)
             decision_warn(rq, answer, "%s: %s: %zu %s, first %s",
                           prediction_warning_name(bit), prediction_warning_text(bit),
-                          by_bit[bit].count, jobs_text(t, by_bit[bit].count),
-                          pointer_of(t, by_bit[bit].first, ""));
+                          n.by_bit[bit].count, jobs_text(t, n.by_bit[bit].count),
+                          pointer_of(t, n.by_bit[bit].first, ""));
 }
 
 /* What is to be known of the k-th model of a source, if it is there the first time. */
@@ -804,12 +815,12 @@ struct run_time_teller *run_time_teller_create(struct request *rq,
     if (!times && !all)
         return NULL;
     x = NEW(rq->arena, struct run_time_teller, 1);
-    *x = (struct run_time_teller){.times = times,
-                                  .jobs = jobs ? jobs : times->given,
-                                  .all = all,
-                                  .listed = (jobs ? job_count : times->job_count) >
-                                            JOBS_WITH_OWN_BASIS,
-                                  .arena = rq->arena};
+    *x = (struct run_time_teller){
+        .times = times,
+        .jobs = jobs || !times ? jobs : times->given,
+        .all = all,
+        .listed = (jobs || !times ? job_count : times->job_count) > JOBS_WITH_OWN_BASIS,
+        .arena = rq->arena};
     name_index_create(&x->resource_ids, s->resource_count, rq->arena);
     for (size_t r = 0; r < s->resource_count; r++)
         name_index_add(&x->resource_ids, s->resources[r].id, r);

@@ -930,6 +930,28 @@ static bool check_pool_form(const struct queue_orders_request *body, struct erro
     return err->item_count == before;
 }
 
+static void check_world_job(const struct waiting_job *j, size_t i, struct error *err)
+{
+    if (j->job.processors)
+        mistake(err, i, "processors", ITEM_CONFLICT,
+                "with a snapshot a job has cpus and nodes");
+    if (j->job.submit_s > -QUEUE_TIME_MAX_S)
+        mistake(err, i, "submit_s", ITEM_CONFLICT, "with a snapshot a job has queued_at");
+    if (j->planned_start_s < -YEAR_S)
+        mistake(err, i, "planned_start_s", ITEM_OUT_OF_BOUNDS,
+                "it is more than a year before now");
+    if (j->planned_resource_count && isnan(j->planned_start_s))
+        mistake(err, i, "planned_resource_ids", ITEM_INVALID_COMBINATION,
+                "it goes with planned_start_s");
+    for (size_t k = 0; k < j->cluster.after_count; k++)
+        if (j->cluster.after[k].kind > CLUSTER_JOB_STARTED ||
+            j->cluster.after[k].delay_s > 0) {
+            mistake(err, i, "after", ITEM_CONFLICT,
+                    "notok, corr and delay_s go with a cluster alone");
+            break;
+        }
+}
+
 static void check_world_form(const struct queue_orders_request *body, struct error *err)
 {
     static const char pool_only[] = "it goes with processors; the snapshot says it";
@@ -944,29 +966,8 @@ static void check_world_form(const struct queue_orders_request *body, struct err
         invalid(err, "/running", ITEM_CONFLICT, "%s", pool_only);
     if (body->reservation_count)
         invalid(err, "/reservations", ITEM_CONFLICT, "%s", pool_only);
-    for (size_t i = 0; i < body->job_count; i++) {
-        const struct waiting_job *j = &body->jobs[i];
-
-        if (j->job.processors)
-            mistake(err, i, "processors", ITEM_CONFLICT,
-                    "with a snapshot a job has cpus and nodes");
-        if (j->job.submit_s > -QUEUE_TIME_MAX_S)
-            mistake(err, i, "submit_s", ITEM_CONFLICT,
-                    "with a snapshot a job has queued_at");
-        if (j->planned_start_s < -YEAR_S)
-            mistake(err, i, "planned_start_s", ITEM_OUT_OF_BOUNDS,
-                    "it is more than a year before now");
-        if (j->planned_resource_count && isnan(j->planned_start_s))
-            mistake(err, i, "planned_resource_ids", ITEM_INVALID_COMBINATION,
-                    "it goes with planned_start_s");
-        for (size_t k = 0; k < j->cluster.after_count; k++)
-            if (j->cluster.after[k].kind > CLUSTER_JOB_STARTED ||
-                j->cluster.after[k].delay_s > 0) {
-                mistake(err, i, "after", ITEM_CONFLICT,
-                        "notok, corr and delay_s go with a cluster alone");
-                break;
-            }
-    }
+    for (size_t i = 0; i < body->job_count; i++)
+        check_world_job(&body->jobs[i], i, err);
     check_cluster_members(body, err);
 }
 

@@ -152,7 +152,7 @@ static enum error_code sync_attempt(const struct session_touched *t,
     struct lease_row row;
     bool is_there;
 
-    if (x->status != SESSION_TRY_RUNNING)
+    if (x->status != SESSION_TRY_RUNNING || !x->started)
         return session_lease_drop(leases, x->task_id, x->number);
     is_there = had && strcmp(had->placements->resource_ids[0], where) == 0;
     if (is_there && isnan(had->expires_at_s))

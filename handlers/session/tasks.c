@@ -280,9 +280,12 @@ static double expected_end_at_s(const struct session_run *run,
                                 const struct session_times *times, size_t i)
 {
     const struct session_attempt *t = run->state.of[i].shown;
-    size_t r = name_index_find(&run->resources, t->started->resource_id);
     enum session_source source;
+    size_t r;
 
+    if (!t || !t->started)
+        return NAN;
+    r = name_index_find(&run->resources, t->started->resource_id);
     if (r == NAME_NOT_FOUND)
         return NAN;
     return run->now_s +

@@ -104,6 +104,33 @@ static bool find_text(double *list, size_t count, struct ensemble_input *in)
     return true;
 }
 
+/* Values of the column, of runs that count; how many there are. */
+static size_t column_of(const struct ensemble_data *data, struct ensemble_input *in,
+                        double *list)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < data->run_count; i++)
+        in->is_text = in->is_text || (data->run[i].weight > 0 &&
+                                      ensemble_is_text(data->run[i].value[in->column]));
+    for (size_t i = 0; i < data->run_count; i++) {
+        const struct ensemble_run *run = &data->run[i];
+
+        if (run->weight > 0 && !isnan(run->value[in->column]))
+            list[count++] = value_as(run->value[in->column], in->is_text);
+    }
+    return count;
+}
+
+/* What is known of the values makes an input; false: it is none. */
+static bool is_input(double *list, size_t count, struct ensemble_input *in)
+{
+    if (in->is_text)
+        return find_text(list, count, in);
+    find_number(list, count, in);
+    return true;
+}
+
 void inputs_find(const struct ensemble_data *data, struct ensemble *e, struct arena *a)
 {
     struct arena_mark mark = arena_mark(a);
@@ -116,19 +143,10 @@ void inputs_find(const struct ensemble_data *data, struct ensemble *e, struct ar
         usable += data->run[i].weight > 0;
     for (size_t k = 0; k < data->input_count; k++) {
         struct ensemble_input *in = &e->input[e->input_count];
-        size_t count = 0;
+        size_t count;
 
         *in = (struct ensemble_input){.column = data->order ? data->order[k] : k};
-        for (size_t i = 0; i < data->run_count; i++)
-            in->is_text =
-                in->is_text || (data->run[i].weight > 0 &&
-                                ensemble_is_text(data->run[i].value[in->column]));
-        for (size_t i = 0; i < data->run_count; i++) {
-            const struct ensemble_run *run = &data->run[i];
-
-            if (run->weight > 0 && !isnan(run->value[in->column]))
-                list[count++] = value_as(run->value[in->column], in->is_text);
-        }
+        count = column_of(data, in, list);
         if (count == 0 || 2 * count < usable)
             continue;
         in->is_whole = count == usable;
@@ -137,10 +155,8 @@ void inputs_find(const struct ensemble_data *data, struct ensemble *e, struct ar
             e->inputs_cut = true;
             continue;
         }
-        if (in->is_text && !find_text(list, count, in))
+        if (!is_input(list, count, in))
             continue;
-        if (!in->is_text)
-            find_number(list, count, in);
         texts += in->is_text;
         numbers += !in->is_text;
         if (!in->is_text && in->column == data->size)

@@ -372,8 +372,8 @@ void trees_fit(const struct part *part, const struct ridge *ridge,
 
 double trees_answer(const struct ensemble *e, const struct trees *trees, const double *x)
 {
-    double value[TREE_INPUTS_MAX], sum = 0;
-    uint8_t bin[TREE_INPUTS_MAX];
+    double value[TREE_INPUTS_MAX] = {0}, sum = 0;
+    uint8_t bin[TREE_INPUTS_MAX] = {0};
 
     tree_inputs(e, trees, x, value);
     for (size_t k = 0; k < trees->input_count; k++)

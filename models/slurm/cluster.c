@@ -316,11 +316,35 @@ static void read_partition(struct slurm_reading *c, const struct slurm_record *r
     read_sharing(slurm_value(r, SLURM_F_SHARED), p);
 }
 
+/* Partitions that nodes name, with the number of their nodes. */
+struct named_partitions {
+    struct slurm_partition *list;
+    size_t count, room;
+};
+
+static void count_node(struct slurm_reading *c, struct named_partitions *found,
+                       const char *id)
+{
+    size_t at = name_index_find(&c->partitions, id);
+
+    if (at == NAME_NOT_FOUND) {
+        if (found->count == found->room) {
+            found->list = GROW(c->arena, found->list, struct slurm_partition, found->room,
+                               2 * found->room);
+            found->room *= 2;
+        }
+        at = found->count++;
+        name_index_add(&c->partitions, id, at);
+        read_partition(c, &(struct slurm_record){0}, id, &found->list[at]);
+    }
+    found->list[at].resource_ids.count++;
+}
+
 /* Partitions that only nodes tell of. */
 static size_t name_partitions(struct slurm_reading *c, struct slurm_partition **list)
 {
-    struct slurm_partition *found = NULL;
-    size_t count = 0, size = 0, total = 0;
+    struct named_partitions found = {NEW(c->arena, struct slurm_partition, 8), 0, 8};
+    size_t total = 0;
     const char ***ids;
 
     for (size_t i = 0; i < c->out->node_count; i++)
@@ -329,26 +353,15 @@ static size_t name_partitions(struct slurm_reading *c, struct slurm_partition **
     for (size_t i = 0; i < c->out->node_count; i++) {
         const struct slurm_texts *of = &c->out->nodes[i].partition_ids;
 
-        for (size_t k = 0; k < of->count; k++) {
-            if (name_index_find(&c->partitions, of->list[k]) == NAME_NOT_FOUND) {
-                if (count == size) {
-                    found = GROW(c->arena, found, struct slurm_partition, size,
-                                 size ? 2 * size : 8);
-                    size = size ? 2 * size : 8;
-                }
-                name_index_add(&c->partitions, of->list[k], count);
-                read_partition(c, &(struct slurm_record){0}, of->list[k],
-                               &found[count++]);
-            }
-            found[name_index_find(&c->partitions, of->list[k])].resource_ids.count++;
-        }
+        for (size_t k = 0; k < of->count; k++)
+            count_node(c, &found, of->list[k]);
         budget_read_step(1 + 8 * of->count);
     }
-    ids = NEW(c->arena, const char **, count);
-    for (size_t i = 0; i < count; i++) {
-        ids[i] = NEW(c->arena, const char *, found[i].resource_ids.count);
-        found[i].resource_ids.list = ids[i];
-        found[i].resource_ids.count = 0;
+    ids = NEW(c->arena, const char **, found.count);
+    for (size_t i = 0; i < found.count; i++) {
+        ids[i] = NEW(c->arena, const char *, found.list[i].resource_ids.count);
+        found.list[i].resource_ids.list = ids[i];
+        found.list[i].resource_ids.count = 0;
     }
     for (size_t i = 0; i < c->out->node_count; i++) {
         const struct slurm_texts *of = &c->out->nodes[i].partition_ids;
@@ -356,12 +369,12 @@ static size_t name_partitions(struct slurm_reading *c, struct slurm_partition **
         for (size_t k = 0; k < of->count; k++) {
             size_t at = name_index_find(&c->partitions, of->list[k]);
 
-            ids[at][found[at].resource_ids.count++] = c->out->nodes[i].id;
+            ids[at][found.list[at].resource_ids.count++] = c->out->nodes[i].id;
         }
         budget_read_step(1 + 8 * of->count);
     }
-    *list = found;
-    return count;
+    *list = found.list;
+    return found.count;
 }
 
 static void read_partitions(struct slurm_reading *c)

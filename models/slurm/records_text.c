@@ -235,7 +235,7 @@ static size_t cut_fields(char *line, char **fields)
 static bool has_column(char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
+        if (names[i] && strcmp(names[i], name) == 0)
             return true;
     return false;
 }
@@ -313,7 +313,7 @@ static enum error_code read_table(struct slurm_reader *r, const char *text,
                                   const char *end)
 {
     char *copy = arena_text(r->arena, text, (size_t)(end - text)), *line = copy,
-         *last = copy + (end - text), *names[COLUMNS_MAX];
+         *last = copy + (end - text), *names[COLUMNS_MAX] = {NULL};
     size_t column_count = 0, user_column = 0;
     enum slurm_kind kind = SLURM_JOB;
     bool has_end = false; /* lines of -p end in a | */

@@ -663,12 +663,42 @@ struct change {
     const char *line, *undo;
 };
 
+static void read_arguments(struct client *c, struct json_walk *w, struct change *out)
+{
+    size_t count = 0;
+
+    json_walk_enter(w, '[');
+    while (json_walk_element(w)) {
+        const char *text = json_walk_string(w);
+
+        if (count < ARGUMENTS_MAX)
+            out->arguments[count++] = arena_try_text(c->arena, text, strlen(text));
+    }
+}
+
+/* A text of the change; what is not known is not shown. */
+static void read_change_text(struct client *c, const char *key, const char *text,
+                             struct change *out, struct text_buffer *shown)
+{
+    bool is_shown = strcmp(key, "method") == 0 || strcmp(key, "path") == 0 ||
+                    strcmp(key, "option") == 0;
+
+    if (strcmp(key, "line") == 0)
+        out->line = text;
+    else if (strcmp(key, "undo") == 0)
+        out->undo = text;
+    else if (is_shown)
+        text_addf(shown, "%s%s", shown->length ? " " : "", text);
+    else if (strcmp(key, "job_id") == 0 && c->flags.render &&
+             strcmp(c->flags.render, "sbatch") == 0)
+        text_addf(shown, "%s:", text);
+}
+
 /* The arguments and texts of the next change. */
 static void read_change(struct client *c, struct json_walk *w, struct change *out)
 {
     struct text_buffer shown = {.arena = c->arena};
-    const char *name, *text;
-    size_t count = 0;
+    const char *name;
 
     *out = (struct change){.line = NULL};
     json_walk_enter(w, '{');
@@ -677,26 +707,12 @@ static void read_change(struct client *c, struct json_walk *w, struct change *ou
 
         snprintf(key, sizeof(key), "%s", name);
         if (strcmp(key, "arguments") == 0) {
-            json_walk_enter(w, '[');
-            while (json_walk_element(w)) {
-                text = json_walk_string(w);
-                if (count < ARGUMENTS_MAX)
-                    out->arguments[count++] =
-                        arena_try_text(c->arena, text, strlen(text));
-            }
+            read_arguments(c, w, out);
         } else if (json_walk_type(w) == '"') {
-            text = json_walk_string(w);
-            text = arena_try_text(c->arena, text, strlen(text));
-            if (strcmp(key, "line") == 0)
-                out->line = text;
-            else if (strcmp(key, "undo") == 0)
-                out->undo = text;
-            else if (strcmp(key, "method") == 0 || strcmp(key, "path") == 0 ||
-                     strcmp(key, "option") == 0)
-                text_addf(&shown, "%s%s", shown.length ? " " : "", text);
-            else if (strcmp(key, "job_id") == 0 && c->flags.render &&
-                     strcmp(c->flags.render, "sbatch") == 0)
-                text_addf(&shown, "%s:", text);
+            const char *text = json_walk_string(w);
+
+            read_change_text(c, key, arena_try_text(c->arena, text, strlen(text)), out,
+                             &shown);
         } else if (strcmp(key, "body") == 0 && json_walk_type(w) == '{') {
             const char *from = w->at;
 
