@@ -740,6 +740,7 @@ class Sidecar:
         self.attempts, self.told = {}, set()  # by task; warnings that were given
         self.replaced = set()  # ids of jobs of an earlier run that were submitted again
         self.stamp = None      # of the spool as it was read
+        self.left = None       # (session, events) of a run that was killed
         self.stopping, self.unstartable = False, set()
         self.changed, self.asked_s, self.progress_s = True, 0.0, time.monotonic()
         self.grouped = False
@@ -890,10 +891,18 @@ class Sidecar:
 
     def sync(self, waiting):
         """Tasks and events that it has not, and what may start. Raises what call raises."""
+        if self.left:
+            try:
+                self.service.call(
+                    "POST", "/v1/workflow-sessions/%s/events" % self.left[0], self.left[1])
+            except Refused:
+                pass  # it is gone, and holds nothing
+            self.left = None
         if not self.defined:
             self.service.call("PUT", self.path(), {
                 "workflow": {"tasks": self.definition}, "application_id": self.application,
                 "snapshot_id": self.snapshot})
+            write_file(os.path.join(SPOOL, "session"), self.session)
             self.tasks = {task["id"]: task for task in self.definition}
             self.untold = set(self.submitted)
             self.defined = True
@@ -1014,8 +1023,27 @@ class Sidecar:
         self.greedy([job for job in waiting if down or idle
                      or job.task["id"] in self.unstartable])
 
+    def leave(self):
+        """What the session of a killed run holds becomes free: its jobs are this one's."""
+        session = (read_text(os.path.join(SPOOL, "session")) or "").strip()
+        lines = (read_text(os.path.join(SPOOL, "events.ndjson")) or "").split("\n")
+        events = [json.loads(line) for line in lines if line]
+        for entry in os.scandir(SPOOL):
+            if entry.name.endswith(".run"):
+                noted = json.loads(read_text(entry.path))
+                events.append({
+                    "event_id": uuid.uuid4().hex, "kind": "failed", "exit_code": 1,
+                    "failure_kind": "cancelled", "task_id": noted["task"]["id"],
+                    "attempt": noted["attempt"], "observed_at": time.time()})
+        if re.fullmatch(r"[A-Za-z0-9._:-]{1,200}", session) and events:
+            self.left = (session, events[-10000:])
+
     def adopt(self):
         """What an earlier run has left."""
+        try:
+            self.leave()
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self.tell("what an earlier run has left: %s" % error)
         for entry in sorted(os.scandir(SPOOL), key=lambda e: e.name):
             name, _, ending = entry.name.rpartition(".")
             if ending != "sub":
@@ -1084,8 +1112,9 @@ def dry_run(parent, stopped):
 
 
 def sidecar(_):
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the group; then cancel comes
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    # Ctrl-C reaches the group; then cancel comes. (SIG_IGN would be left to the jobs.)
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.signal(signal.SIGHUP, lambda *_: None)
     os.umask(0o077)
     os.makedirs(SPOOL, mode=0o700, exist_ok=True)
     os.chmod(SPOOL, 0o700)
