@@ -78,6 +78,25 @@ TEST_CASE("the clients' own tests", "[clients]")
     CHECK(pclose(out) == 0);
 }
 
+TEST_CASE("a real Snakemake runs with a real service, and without", "[db]")
+{
+    NEED_DATABASE();
+    NEED_PYTHON();
+    {
+        store_fixture f; // the schema
+    }
+    int status = -1;
+    std::string text = run_command(
+        {"env", std::string("GRIDPLAN_BINARY=") + GRIDPLAN_BINARY,
+         std::string("GRIDPLAN_TEST_DATABASE_URL=") + test_database_url(), "timeout",
+         "150", "python3", "-B", root + "/tests/clients/python/test_snakemake_run.py"},
+        &status);
+    INFO(text);
+    CHECK(status == 0);
+    if (text.find("skipped") != std::string::npos)
+        WARN("skipped: " << text);
+}
+
 TEST_CASE("Snakemake's history is stored once by a real service", "[db]")
 {
     NEED_DATABASE();

@@ -729,7 +729,7 @@ class Job:
 
 
 class Sidecar:
-    HOLD_S, IDLE_S, EVENTS_AT_ONCE = 60, 60, 1000
+    HOLD_S, IDLE_S, ASKED_S, EVENTS_AT_ONCE = 60, 60, 5, 1000
 
     def __init__(self, found, template):
         self.service = Service(found["url"], found["key_file"])
@@ -740,6 +740,7 @@ class Sidecar:
         self.attempts, self.told = {}, set()  # by task; warnings that were given
         self.replaced = set()  # ids of jobs of an earlier run that were submitted again
         self.stamp = None      # of the spool as it was read
+        self.cancel_s = None   # when Snakemake cancelled last
         self.left = None       # (session, events) of a run that was killed
         self.stopping, self.unstartable = False, set()
         self.changed, self.asked_s, self.progress_s = True, 0.0, time.monotonic()
@@ -813,6 +814,7 @@ class Sidecar:
         job.finish("failed")
 
     def cancel(self, job):
+        self.cancel_s = time.monotonic()
         if job.pid:
             job.cancelled = True
         else:
@@ -1078,6 +1080,11 @@ class Sidecar:
                 self.step()
             except OSError as error:  # a full disk: the next step may do it
                 self.tell(str(error))
+            if self.cancel_s and not self.jobs and time.monotonic() > self.cancel_s + self.ASKED_S:
+                # Snakemake cancels only when it ends. 7.21 then waits for ever for its own
+                # thread beside this process, if nobody interrupts it a second time.
+                self.cancel_s = None
+                os.kill(self.parent, signal.SIGINT)
             sent = self.confirmed >= len(self.events)
             if self.stopping and not self.jobs and (sent or self.down()):
                 break

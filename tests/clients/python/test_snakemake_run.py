@@ -143,6 +143,19 @@ class Run(unittest.TestCase):
             file.write(JOBSCRIPT.replace("mkdir -p out; sleep 0.4",
                                          middle.replace("{", "{{").replace("}", "}}")))
 
+    def processes(self):
+        """Command lines of jobs and sidecars of this run that are still there."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/cmdline" % pid) as file:
+                    line = file.read()
+            except OSError:
+                continue
+            if self.folder in line:
+                found.append(line)
+        return found
+
     def until(self, condition, seconds=30):
         until_s = time.monotonic() + seconds
         while not condition():
@@ -231,6 +244,15 @@ class Run(unittest.TestCase):
                 running.add(output)
             else:
                 running.discard(output)
+
+    def test_ctrl_c(self):
+        self.write_job("sleep 30")
+        run = self.begin()
+        self.until(lambda: len(self.logged("begin")) >= 2)
+        os.killpg(run.pid, signal.SIGINT)
+        self.assertNotEqual(self.wait(run, 20), 0)
+        self.assertEqual(self.logged("end"), [])
+        self.until(lambda: not self.processes(), 5)
 
 
 if __name__ == "__main__":
