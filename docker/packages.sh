@@ -52,6 +52,8 @@ slurm    slurmd              program      slurmd
 slurm    slurm-client        command      squeue
 slurm    python3             command      python3
 slurm    jq                  command      jq
+engines  snakemake           command      snakemake
+engines  python3             command      python3
 '
 
 say() { printf '%s\n' "$*" >&2; }
