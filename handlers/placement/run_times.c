@@ -341,9 +341,10 @@ static enum error_code read_sites(struct run_times *t, struct source *s,
         budget_step(&t->rq->finish, 1);
         if (at == NAME_NOT_FOUND) {
             TRY(look_up(t, s->of, site_id, &model));
-            if (model)
+            if (model) {
                 TRY(use_model(t, model, &s->uses[found]));
-            s->uses[found].site_id = site_id;
+                s->uses[found].site_id = site_id;
+            }
             at = model ? found++ : without;
             name_index_add(&sites, site_id, at);
         }

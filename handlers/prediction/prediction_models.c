@@ -353,7 +353,7 @@ enum error_code models_at_hand(struct request *rq, const struct model_source *so
 {
     int ways = (source->model_id != NULL) + (source->application_id != NULL) +
                (source->model != NULL);
-    struct model_at_hand *models;
+    struct model_at_hand *models = NULL;
 
     if (ways != 1)
         return invalid(rq->err, "/model_id", ways ? ITEM_CONFLICT : ITEM_REQUIRED,
