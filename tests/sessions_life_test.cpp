@@ -458,7 +458,7 @@ TEST_CASE("whatever the order and the replica, the answer is the same to the byt
     NEED_DATABASE();
     rng r = rng_stream(1, "session replicas");
     api other(test_database_url());
-    int histories = is_shorter() ? 3 : 10;
+    int histories = is_shorter() ? 6 : 10;
 
     for (int h = 0; h < histories; h++) {
         std::vector<std::string> events;

@@ -116,15 +116,18 @@ static struct taken_running still_held(const struct session_run *run,
                                        const struct session_cancel *c,
                                        const struct session_times *times, size_t r)
 {
-    struct taken_running row =
-        session_holds(run, c->task,
-                      arena_printf(run->rq->arena, "%s#%llu", run->graph[c->task].id,
-                                   (unsigned long long)c->attempt->number));
+    bool is_first = c->started == c->attempt->started;
+    /* A second process of the attempt is another one that runs: it has its own end. */
+    const char *id =
+        arena_printf(run->rq->arena, "%s#%llu%s%s", run->graph[c->task].id,
+                     (unsigned long long)c->attempt->number, is_first ? "" : "@",
+                     is_first ? "" : c->started->resource_id);
+    struct taken_running row = session_holds(run, c->task, id);
     double elapsed_s = fmax(0, run->now_s - c->started->observed_at_s);
     enum session_source source;
     double time_s = session_time_s(times, c->task, r, &source);
 
-    if (c->started == c->attempt->started)
+    if (is_first)
         time_s = session_total_s(time_s, c->attempt);
     row.elapsed_s = elapsed_s;
     if (!isnan(time_s)) /* else it has no end that is known */
