@@ -391,13 +391,14 @@ TEST_CASE("a task follows its reports when they are corrected or removed",
 TEST_CASE("two writers of overlapping observations: one stays", "[records][db][threads]")
 {
     NEED_DATABASE();
+    fixture service;
+
     for (int round = 0; round < 10; round++) {
         std::string id = fresh("both");
         std::vector<int> status(4);
         std::vector<std::thread> writers;
         for (int w = 0; w < 4; w++)
             writers.emplace_back([&, w] {
-                fixture service;
                 json o = {{"resource_id", id}, {"from_at", 100 + w}, {"to_at", 200 + w}};
                 status[w] = service.post("/v1/observations", o.dump()).status;
             });

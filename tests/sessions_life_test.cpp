@@ -533,12 +533,15 @@ TEST_CASE("sessions on one snapshot are never given the same amounts", "[api][db
                  R"(","estimate_ref_s":5})";
     tasks += "]";
     session one(grid.id, tasks), two(grid.id, tasks);
+    std::vector<std::unique_ptr<api>> replicas; // not in threads: Catch is not safe there
     std::vector<std::thread> holders;
     std::atomic<int> wrong{0};
 
     for (int i = 0; i < 4; i++)
+        replicas.push_back(std::make_unique<api>(test_database_url()));
+    for (int i = 0; i < 4; i++)
         holders.emplace_back([&, i] {
-            api mine(test_database_url());
+            api &mine = *replicas[i];
             const session &s = i % 2 ? one : two;
             for (int round = 0; round < 3; round++)
                 if (mine.post(s.path + "/starts", "{\"holder\":\"h" + std::to_string(i) +
