@@ -332,7 +332,8 @@ TEST_CASE("thousands of idle connections keep nobody out", "[system]")
     REQUIRE(setrlimit(RLIMIT_NOFILE, &files) == 0);
     size_t want = std::min<size_t>(
         10000, files.rlim_cur == RLIM_INFINITY ? 10000 : files.rlim_cur - 512);
-    // Longer than a busy machine needs to open them all: none is to be closed for its age.
+    // Longer than a busy machine needs to open them all: none is to be closed for its
+    // age.
     gridplan g({"--header-timeout-s", "300", "--keepalive-timeout-s", "600"});
     std::vector<client> idle;
     size_t before = resident_bytes(g.pid);

@@ -318,6 +318,21 @@ static void refuse_source(struct run_times *t, const struct source *s)
                 s->of->application_id);
 }
 
+/* The application's model of a site, in the next place, if there is one. */
+static enum error_code read_site(struct run_times *t, struct source *s,
+                                 const char *site_id, size_t *found, size_t *at)
+{
+    const struct model_at_hand *model;
+
+    TRY(look_up(t, s->of, site_id, &model));
+    if (!model)
+        return OK;
+    TRY(use_model(t, model, &s->uses[*found]));
+    s->uses[*found].site_id = site_id;
+    *at = (*found)++;
+    return OK;
+}
+
 /* Models of an application, one for each site that resources are at, and for none. */
 static enum error_code read_sites(struct run_times *t, struct source *s,
                                   size_t *use_of_resource)
@@ -340,12 +355,8 @@ static enum error_code read_sites(struct run_times *t, struct source *s,
 
         budget_step(&t->rq->finish, 1);
         if (at == NAME_NOT_FOUND) {
-            TRY(look_up(t, s->of, site_id, &model));
-            if (model) {
-                TRY(use_model(t, model, &s->uses[found]));
-                s->uses[found].site_id = site_id;
-            }
-            at = model ? found++ : without;
+            at = without;
+            TRY(read_site(t, s, site_id, &found, &at));
             name_index_add(&sites, site_id, at);
         }
         use_of_resource[i] = at;
