@@ -160,10 +160,14 @@ TEST_CASE("bodies that are announced and never come hold next to nothing",
     REQUIRE(waiting[0].put(rest.substr(1)));
     REQUIRE(waiting[1].put(rest.substr(1)));
     for (size_t i = 0; i < 2; i++) {
-        REQUIRE(waiting[i].put(" "));
-        answer a = waiting[i].get();
+        answer a = waiting[i].get(0.5 * SLOWER);
+        // Not to one that is refused: a reset would take its answer.
+        if (a.status == 0 && waiting[i].put(" "))
+            a = waiting[i].get();
         read += a.status == 400; // it is no JSON
-        refused += a.status == 503 && a.closes() && !a.field("Retry-After").empty();
+        // A reset behind bytes that were still under way takes the answer with it.
+        refused += a.status == 0 ||
+                   (a.status == 503 && a.closes() && !a.field("Retry-After").empty());
     }
     CHECK(refused == 1);
     CHECK(read == 1);
