@@ -426,23 +426,32 @@ static enum error_code simulate(struct cli *c, struct arena *a, struct error *er
     return OK;
 }
 
-static enum error_code run_simulate(struct cli *c, struct error *err)
+/* A command on the one FILE, in an arena of its own. */
+static enum error_code run_on_file(struct cli *c, const char *usage,
+                                   enum error_code (*work)(struct cli *, struct arena *,
+                                                           struct error *),
+                                   struct error *err)
 {
     struct arena *a;
     enum error_code code;
 
     if (c->word_count != 2)
-        return fail(err, ERR_INVALID, "", "simulate FILE, or - for standard input");
+        return fail(err, ERR_INVALID, "", "%s", usage);
     a = arena_create(SIMULATE_ARENA_BYTES);
     if (!a)
         return fail_memory(err);
-    code = simulate(c, a, err);
+    code = work(c, a, err);
     if (code != OK)
         print_errors(err); /* they are in the arena */
     arena_close(a);
     err->first = NULL;
     c->reported = true;
     return code;
+}
+
+static enum error_code run_simulate(struct cli *c, struct error *err)
+{
+    return run_on_file(c, "simulate FILE, or - for standard input", simulate, err);
 }
 
 /* ---- docs ---- */
@@ -584,21 +593,7 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
 
 static enum error_code run_ask(struct cli *c, struct error *err)
 {
-    struct arena *a;
-    enum error_code code;
-
-    if (c->word_count != 2)
-        return fail(err, ERR_INVALID, "", "ask FILE, or - for standard input");
-    a = arena_create(SIMULATE_ARENA_BYTES);
-    if (!a)
-        return fail_memory(err);
-    code = ask_file(c, a, err);
-    if (code != OK)
-        print_errors(err); /* they are in the arena */
-    arena_close(a);
-    err->first = NULL;
-    c->reported = true;
-    return code;
+    return run_on_file(c, "ask FILE, or - for standard input", ask_file, err);
 }
 
 static enum error_code print_manual(struct cli *c, const char *name, struct error *err)
