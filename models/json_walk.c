@@ -66,6 +66,14 @@ bool json_walk_enter(struct json_walk *w, char open)
     return true;
 }
 
+bool json_walk_enter_if(struct json_walk *w, char open)
+{
+    if (json_walk_type(w) == open)
+        return json_walk_enter(w, open);
+    json_walk_skip(w);
+    return false;
+}
+
 /* Whether the innermost list or object goes on, at its next item. */
 static bool goes_on(struct json_walk *w, char close)
 {
@@ -296,6 +304,18 @@ static const char *number_end(const char *p, const char *end)
             return NULL;
     }
     return p;
+}
+
+const char *json_walk_text(struct json_walk *w, struct arena *a)
+{
+    const char *text;
+
+    if (json_walk_type(w) != '"') {
+        json_walk_skip(w);
+        return NULL;
+    }
+    text = json_walk_string(w);
+    return arena_text(a, text, strlen(text));
 }
 
 double json_walk_number(struct json_walk *w)

@@ -47,6 +47,9 @@ char json_walk_type(struct json_walk *w);
 /* Into the next value, which must begin with `open`: '{' or '['. */
 bool json_walk_enter(struct json_walk *w, char open);
 
+/* The same where anything may stand: false, and stepped over, if it begins otherwise. */
+bool json_walk_enter_if(struct json_walk *w, char open);
+
 /* Name of the next member; NULL: the object has ended. Good until the next string. */
 const char *json_walk_member(struct json_walk *w);
 
@@ -55,6 +58,9 @@ bool json_walk_element(struct json_walk *w);
 
 /* The value as a string; "" and failed if it is none. Good until the next one. */
 const char *json_walk_string(struct json_walk *w);
+
+/* The value as a string of `a`'s; NULL, and stepped over, if it is none. */
+const char *json_walk_text(struct json_walk *w, struct arena *a);
 
 /* The value as a number; NAN if it is none (then it is skipped), or beyond double. */
 double json_walk_number(struct json_walk *w);

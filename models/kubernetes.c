@@ -59,27 +59,6 @@ struct reader {
     struct arena *a;
 };
 
-/* Into an object; false: it is none, and is stepped over. */
-static bool enter(struct reader *r, char open)
-{
-    if (json_walk_type(&r->walk) == open)
-        return json_walk_enter(&r->walk, open);
-    json_walk_skip(&r->walk);
-    return false;
-}
-
-static const char *take_text(struct reader *r)
-{
-    const char *text;
-
-    if (json_walk_type(&r->walk) != '"') {
-        json_walk_skip(&r->walk);
-        return NULL;
-    }
-    text = json_walk_string(&r->walk);
-    return arena_text(r->a, text, strlen(text));
-}
-
 /* A quantity is a string or a number; 0 if it cannot be read. */
 static double take_quantity(struct reader *r)
 {
@@ -100,7 +79,7 @@ static void read_requests(struct reader *r, struct amounts *x)
 {
     const char *member;
 
-    if (!enter(r, '{'))
+    if (!json_walk_enter_if(&r->walk, '{'))
         return;
     while ((member = json_walk_member(&r->walk)))
         if (strcmp(member, "cpu") == 0)
@@ -117,7 +96,7 @@ static void read_resources(struct reader *r, struct amounts *x)
 {
     const char *member;
 
-    if (!enter(r, '{'))
+    if (!json_walk_enter_if(&r->walk, '{'))
         return;
     while ((member = json_walk_member(&r->walk)))
         if (strcasecmp(member, "requests") == 0)
@@ -131,7 +110,7 @@ static struct amounts read_containers(struct reader *r, bool together)
 {
     struct amounts sum = {0};
 
-    if (!enter(r, '['))
+    if (!json_walk_enter_if(&r->walk, '['))
         return sum;
     while (json_walk_element(&r->walk)) {
         struct amounts one = {0};
@@ -139,7 +118,7 @@ static struct amounts read_containers(struct reader *r, bool together)
 
         if (budget_read_step(NODE_STEPS))
             break;
-        if (!enter(r, '{'))
+        if (!json_walk_enter_if(&r->walk, '{'))
             continue;
         while ((member = json_walk_member(&r->walk)))
             if (strcasecmp(member, "resources") == 0)
@@ -161,7 +140,7 @@ static void read_spec(struct reader *r)
     struct amounts all = {0}, first = {0};
     const char *member;
 
-    if (!enter(r, '{'))
+    if (!json_walk_enter_if(&r->walk, '{'))
         return;
     while ((member = json_walk_member(&r->walk)))
         if (strcasecmp(member, "containers") == 0)
@@ -179,13 +158,13 @@ static void read_annotations(struct reader *r, struct kubernetes_pod *pod)
 {
     const char *member;
 
-    if (!enter(r, '{'))
+    if (!json_walk_enter_if(&r->walk, '{'))
         return;
     while ((member = json_walk_member(&r->walk)))
         if (strcmp(member, "gridplan.session") == 0)
-            pod->session_id = take_text(r);
+            pod->session_id = json_walk_text(&r->walk, r->a);
         else if (strcmp(member, "gridplan.task") == 0)
-            pod->task_id = take_text(r);
+            pod->task_id = json_walk_text(&r->walk, r->a);
         else
             json_walk_skip(&r->walk);
 }
@@ -195,11 +174,11 @@ static const char *read_metadata(struct reader *r, struct kubernetes_pod *pod)
 {
     const char *member, *name = NULL;
 
-    if (!enter(r, '{'))
+    if (!json_walk_enter_if(&r->walk, '{'))
         return NULL;
     while ((member = json_walk_member(&r->walk)))
         if (strcasecmp(member, "name") == 0)
-            name = take_text(r);
+            name = json_walk_text(&r->walk, r->a);
         else if (pod && strcasecmp(member, "annotations") == 0)
             read_annotations(r, pod);
         else
@@ -211,7 +190,7 @@ static void read_pod(struct reader *r)
 {
     const char *member;
 
-    if (!enter(r, '{'))
+    if (!json_walk_enter_if(&r->walk, '{'))
         return;
     while ((member = json_walk_member(&r->walk)))
         if (strcasecmp(member, "metadata") == 0)
@@ -251,7 +230,7 @@ static void read_node(struct reader *r)
     const char *member;
 
     node.object = here(r);
-    if (!enter(r, '{'))
+    if (!json_walk_enter_if(&r->walk, '{'))
         return;
     while ((member = json_walk_member(&r->walk)))
         if (strcasecmp(member, "metadata") == 0)
@@ -266,7 +245,7 @@ static void read_node(struct reader *r)
 
 static void read_items(struct reader *r)
 {
-    if (!enter(r, '['))
+    if (!json_walk_enter_if(&r->walk, '['))
         return;
     while (json_walk_element(&r->walk)) {
         if (budget_read_step(NODE_STEPS))
@@ -279,7 +258,7 @@ static void read_nodes(struct reader *r)
 {
     const char *member;
 
-    if (!enter(r, '{'))
+    if (!json_walk_enter_if(&r->walk, '{'))
         return;
     while ((member = json_walk_member(&r->walk)))
         if (strcasecmp(member, "items") == 0)
@@ -290,11 +269,11 @@ static void read_nodes(struct reader *r)
 
 static void read_names(struct reader *r)
 {
-    if (!enter(r, '['))
+    if (!json_walk_enter_if(&r->walk, '['))
         return;
     r->out->by_name = true;
     while (json_walk_element(&r->walk)) {
-        struct kubernetes_node node = {.name = take_text(r)};
+        struct kubernetes_node node = {.name = json_walk_text(&r->walk, r->a)};
 
         if (budget_read_step(NODE_STEPS))
             return;

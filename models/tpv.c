@@ -26,34 +26,6 @@ struct reader {
     struct arena *a;
 };
 
-static bool enter(struct reader *r, char open)
-{
-    if (json_walk_type(&r->walk) == open)
-        return json_walk_enter(&r->walk, open);
-    json_walk_skip(&r->walk);
-    return false;
-}
-
-static const char *take_text(struct reader *r)
-{
-    const char *text;
-
-    if (json_walk_type(&r->walk) != '"') {
-        json_walk_skip(&r->walk);
-        return NULL;
-    }
-    text = json_walk_string(&r->walk);
-    return arena_text(r->a, text, strlen(text));
-}
-
-static double take_number(struct reader *r)
-{
-    if (json_walk_type(&r->walk) == '0')
-        return json_walk_number(&r->walk);
-    json_walk_skip(&r->walk);
-    return NAN;
-}
-
 static void add_place(struct reader *r, struct places *p, const struct tpv_place *place)
 {
     if (p->count == p->room) {
@@ -71,17 +43,17 @@ static void read_place(struct reader *r, struct tpv_place *place)
 {
     const char *member;
 
-    if (!enter(r, '{'))
+    if (!json_walk_enter_if(&r->walk, '{'))
         return;
     while ((member = json_walk_member(&r->walk)))
         if (strcmp(member, "latitude") == 0)
-            place->latitude = take_number(r);
+            place->latitude = json_walk_number(&r->walk);
         else if (strcmp(member, "longitude") == 0)
-            place->longitude = take_number(r);
+            place->longitude = json_walk_number(&r->walk);
         else if (strcmp(member, "size") == 0)
-            place->gigabytes = take_number(r);
+            place->gigabytes = json_walk_number(&r->walk);
         else if (strcmp(member, "id") == 0 || strcmp(member, "object_store_id") == 0)
-            place->id = take_text(r);
+            place->id = json_walk_text(&r->walk, r->a);
         else if (strcmp(member, "context") == 0)
             read_place(r, place);
         else
@@ -93,7 +65,7 @@ static void read_named(struct reader *r, struct places *p, bool keep_name)
 {
     const char *member;
 
-    if (!enter(r, '{'))
+    if (!json_walk_enter_if(&r->walk, '{'))
         return;
     while ((member = json_walk_member(&r->walk))) {
         struct tpv_place place = {NULL, NAN, NAN, 0};
@@ -110,7 +82,7 @@ static void read_named(struct reader *r, struct places *p, bool keep_name)
 
 static void read_destinations(struct reader *r)
 {
-    if (!enter(r, '['))
+    if (!json_walk_enter_if(&r->walk, '['))
         return;
     while (json_walk_element(&r->walk)) {
         struct tpv_place place = {NULL, NAN, NAN, 0};
@@ -127,11 +99,11 @@ static void read_job(struct reader *r)
 {
     const char *member;
 
-    if (!enter(r, '{'))
+    if (!json_walk_enter_if(&r->walk, '{'))
         return;
     while ((member = json_walk_member(&r->walk)))
         if (strcmp(member, "tool_id") == 0)
-            r->out->tool_id = take_text(r);
+            r->out->tool_id = json_walk_text(&r->walk, r->a);
         else
             json_walk_skip(&r->walk);
 }

@@ -186,26 +186,6 @@ static void keep_job(struct decided *d, const struct wanted *job)
     d->count++;
 }
 
-static double walk_number(struct json_walk *w)
-{
-    if (json_walk_type(w) == '0')
-        return json_walk_number(w);
-    json_walk_skip(w);
-    return (double)NAN;
-}
-
-static const char *walk_text(struct json_walk *w, struct arena *a)
-{
-    const char *text;
-
-    if (json_walk_type(w) != '"') {
-        json_walk_skip(w);
-        return NULL;
-    }
-    text = json_walk_string(w);
-    return arena_text(a, text, strlen(text));
-}
-
 /* starts[], waiting[] */
 static void read_rows(struct decided *d, bool now)
 {
@@ -219,11 +199,11 @@ static void read_rows(struct decided *d, bool now)
         json_walk_enter(&d->walk, '{');
         while ((name = json_walk_member(&d->walk)))
             if (strcmp(name, "job_id") == 0)
-                job.id = walk_text(&d->walk, d->arena);
+                job.id = json_walk_text(&d->walk, d->arena);
             else if (!now && strcmp(name, "estimated_start_s") == 0)
-                job.at_s = walk_number(&d->walk);
+                job.at_s = json_walk_number(&d->walk);
             else if (now && strcmp(name, "time_limit_s") == 0)
-                job.time_limit_s = walk_number(&d->walk);
+                job.time_limit_s = json_walk_number(&d->walk);
             else
                 json_walk_skip(&d->walk);
         keep_job(d, &job);
@@ -256,7 +236,7 @@ static void read_stopped(struct decided *d)
             }
             json_walk_enter(&d->walk, '[');
             while (json_walk_element(&d->walk))
-                keep_stopped(d, walk_text(&d->walk, d->arena));
+                keep_stopped(d, json_walk_text(&d->walk, d->arena));
         }
     }
 }
