@@ -1,29 +1,18 @@
-"""A real Snakemake with the profile that init writes, and a real gridplan.
+"""A real Snakemake with the profile that init writes (real_service.py says how)."""
 
-    tests/postgres.sh start DIR --fast
-    tests/postgres.sh run DIR try python3 -B -m unittest tests/clients/python/test_snakemake_run.py
-
-GRIDPLAN_BINARY names the service; default build/dev/gridplan.
-"""
-
-import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
-import tempfile
+import sys
 import time
 import unittest
-import urllib.request
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-CLIENT = os.path.join(ROOT, "openapi", "clients", "snakemake", "gridplan_snakemake.py")
-BINARY = os.environ.get("GRIDPLAN_BINARY", os.path.join(ROOT, "build", "dev", "gridplan"))
-DATABASE = os.environ.get("GRIDPLAN_TEST_DATABASE_URL")
-SNAKEMAKE = shutil.which("snakemake", path="/usr/bin:" + os.environ.get("PATH", ""))
-HOSTS = [{"id": "slow", "mips_total": 1, "cpus": 2}, {"id": "fast", "mips_total": 4, "cpus": 2}]
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from real_service import CLIENTS, DEBIAN, RealService  # noqa: E402
+
+CLIENT = os.path.join(CLIENTS, "snakemake", "gridplan_snakemake.py")
+SNAKEMAKE = shutil.which("snakemake", path=DEBIAN)
 
 SNAKEFILE = """
 S = ["s%d" % i for i in range(5)]
@@ -58,25 +47,13 @@ echo x > "$out"
 """
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 @unittest.skipUnless(SNAKEMAKE, "snakemake is not installed: apt-get install snakemake")
-@unittest.skipUnless(DATABASE, "GRIDPLAN_TEST_DATABASE_URL is not set: tests/postgres.sh run")
-@unittest.skipUnless(os.path.exists(BINARY), "no service: GRIDPLAN_BINARY")
-class Run(unittest.TestCase):
+class Run(RealService):
+    HOSTS = [{"id": "slow", "mips_total": 1, "cpus": 2},
+             {"id": "fast", "mips_total": 4, "cpus": 2}]
+
     def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder, True)
-        self.port = free_port()
-        self.url = "http://127.0.0.1:%d" % self.port
-        self.serve()
-        self.addCleanup(self.kill)
-        self.snapshot = "lab-%d" % self.port
-        self.call("POST", "/v1/snapshots?id=" + self.snapshot, {"resources": HOSTS})
+        super().setUp()
         for name, text in (("Snakefile", SNAKEFILE), ("job.sh", JOBSCRIPT)):
             with open(os.path.join(self.folder, name), "w") as file:
                 file.write(text)
@@ -84,27 +61,6 @@ class Run(unittest.TestCase):
             ["python3", CLIENT, "init", "--url", self.url, "--snapshot", self.snapshot,
              "--application", "fan"], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
-
-    def serve(self):
-        self.service = subprocess.Popen(
-            [BINARY, "--database", DATABASE, "--port", str(self.port)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(100):
-            try:
-                return urllib.request.urlopen(self.url + "/readyz", timeout=1).read()
-            except OSError:
-                time.sleep(0.1)
-        self.fail("the service does not come up")
-
-    def kill(self):
-        self.service.kill()
-        self.service.wait()
-
-    def call(self, method, path, body=None):
-        request = urllib.request.Request(
-            self.url + path, method=method, data=json.dumps(body).encode() if body else None,
-            headers={"Content-Type": "application/json"})
-        return json.loads(urllib.request.urlopen(request, timeout=5).read())
 
     def begin(self, *more):
         environment = dict(os.environ, CI="true",
@@ -143,19 +99,6 @@ class Run(unittest.TestCase):
             file.write(JOBSCRIPT.replace("mkdir -p out; sleep 0.4",
                                          middle.replace("{", "{{").replace("}", "}}")))
 
-    def processes(self):
-        """Command lines of jobs and sidecars of this run that are still there."""
-        found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open("/proc/%s/cmdline" % pid) as file:
-                    line = file.read()
-            except OSError:
-                continue
-            if self.folder in line:
-                found.append(line)
-        return found
-
     def until(self, condition, seconds=30):
         until_s = time.monotonic() + seconds
         while not condition():
@@ -182,18 +125,13 @@ class Run(unittest.TestCase):
             os.killpg(run.pid, signal.SIGKILL)
             self.fail("it does not end: " + self.text())
 
-    def sessions(self):
-        items = self.call("GET", "/v1/workflow-sessions?application_id=fan")["items"]
-        return [x for x in items if x["session_id"] not in self.before]
-
     def test_a_run(self):
-        self.before = {x["session_id"] for x in self.call(
-            "GET", "/v1/workflow-sessions?application_id=fan")["items"]}
+        before = {x["session_id"] for x in self.sessions("fan")}
         self.assertEqual(self.wait(self.begin()), 0, self.text())
         outputs = sorted(line.split()[1] for line in self.lines())
         self.assertEqual(len(outputs), 11)
         self.assertEqual(len(set(outputs)), 11)  # none twice
-        (session,) = self.sessions()
+        (session,) = [x for x in self.sessions("fan") if x["session_id"] not in before]
         self.assertEqual(session["status"], "finished")
         self.assertEqual(session["counts"]["done"], 11)
         path = "/v1/workflow-sessions/" + session["session_id"]
