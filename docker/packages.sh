@@ -53,6 +53,8 @@ slurm    slurm-client        command      squeue
 slurm    python3             command      python3
 slurm    jq                  command      jq
 engines  snakemake           command      snakemake
+engines  cwltool             file         /usr/bin/cwltool
+engines  toil                file         /usr/bin/toil-cwl-runner
 engines  python3             command      python3
 '
 

@@ -54,9 +54,10 @@ TEST_CASE("clients are served with their checksums, to everybody", "[api]")
         paths.push_back(path);
     }
     CHECK(paths == std::vector<std::string>{
+                       "cwltool/gridplan_cwltool.py",
                        "snakemake-scheduler/pyproject.toml",
                        "snakemake-scheduler/snakemake_scheduler_plugin_gridplan.py",
-                       "snakemake/gridplan_snakemake.py"});
+                       "snakemake/gridplan_snakemake.py", "toil/gridplan_toil.py"});
     CHECK(a.get("/clients/snakemake/other.py").status == 404);
     CHECK(a.get("/clients/../routes.h").status == 404);
 }
@@ -78,10 +79,10 @@ TEST_CASE("the clients' own tests", "[clients]")
     CHECK(pclose(out) == 0);
 }
 
-TEST_CASE("a real Snakemake runs with a real service, and without", "[db]")
+/* A file of tests/clients/python with a real engine: its cases skip where that is
+ * missing. */
+static void run_engine(const std::string &python, const std::string &file)
 {
-    NEED_DATABASE();
-    NEED_PYTHON();
     {
         store_fixture f; // the schema
     }
@@ -89,12 +90,34 @@ TEST_CASE("a real Snakemake runs with a real service, and without", "[db]")
     std::string text = run_command(
         {"env", std::string("GRIDPLAN_BINARY=") + GRIDPLAN_BINARY,
          std::string("GRIDPLAN_TEST_DATABASE_URL=") + test_database_url(), "timeout",
-         "150", "python3", "-B", root + "/tests/clients/python/test_snakemake_run.py"},
+         "280", python, "-B", root + "/tests/clients/python/" + file},
         &status);
     INFO(text);
     CHECK(status == 0);
     if (text.find("skipped") != std::string::npos)
         WARN("skipped: " << text);
+}
+
+TEST_CASE("a real Snakemake runs with a real service, and without", "[db]")
+{
+    NEED_DATABASE();
+    NEED_PYTHON();
+    run_engine("python3", "test_snakemake_run.py");
+}
+
+/* Debian's engines are modules of Debian's Python. */
+TEST_CASE("a real Toil runs with a real service, and without", "[db]")
+{
+    NEED_DATABASE();
+    NEED_PYTHON();
+    run_engine("/usr/bin/python3", "test_toil_run.py");
+}
+
+TEST_CASE("a real cwltool runs with a real service, and without", "[db]")
+{
+    NEED_DATABASE();
+    NEED_PYTHON();
+    run_engine("/usr/bin/python3", "test_cwltool_run.py");
 }
 
 TEST_CASE("Snakemake's history is stored once by a real service", "[db]")

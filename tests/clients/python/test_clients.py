@@ -28,6 +28,8 @@ CLIENTS = os.path.join(ROOT, "openapi", "clients")
 DATA = os.path.join(ROOT, "tests", "data", "engines")
 SNAKEMAKE = os.path.join(CLIENTS, "snakemake", "gridplan_snakemake.py")
 PLUGIN = os.path.join(CLIENTS, "snakemake-scheduler", "snakemake_scheduler_plugin_gridplan.py")
+TOIL = os.path.join(CLIENTS, "toil", "gridplan_toil.py")
+CWLTOOL = os.path.join(CLIENTS, "cwltool", "gridplan_cwltool.py")
 
 sys.dont_write_bytecode = True
 
@@ -116,13 +118,16 @@ def records(service):
 
 
 class Shared(unittest.TestCase):
-    def test_every_client_has_the_shared_part(self):
-        with open(os.path.join(CLIENTS, "shared.py")) as file:
-            shared = file.read()
-        self.assertLessEqual(shared.count("\n"), 120)
-        for path in (SNAKEMAKE, PLUGIN):
-            with open(path) as file:
-                self.assertIn(shared, file.read(), path)
+    def test_every_client_has_the_shared_parts(self):
+        for part, paths in (("shared.py", (SNAKEMAKE, PLUGIN, TOIL, CWLTOOL)),
+                            ("shared_hosts.py", (SNAKEMAKE, TOIL)),
+                            ("shared_sender.py", (SNAKEMAKE, CWLTOOL))):
+            with open(os.path.join(CLIENTS, part)) as file:
+                shared = file.read()
+            self.assertLessEqual(shared.count("\n"), 120)
+            for path in paths:
+                with open(path) as file:
+                    self.assertIn(shared, file.read(), path)
 
     def test_a_key_comes_from_a_file_that_nobody_else_reads(self):
         with tempfile.TemporaryDirectory() as folder, FakeService(stores) as service:
