@@ -469,6 +469,28 @@ enum error_code store_models_missing(struct db_session *s, const char *tenant,
     return OK;
 }
 
+static const struct db_statement select_known = {
+    "select_models_known",
+    "SELECT DISTINCT application_id FROM model WHERE tenant = $1 AND version > 0"
+    " AND target = $3"
+    " AND application_id IN (SELECT jsonb_array_elements_text($2::jsonb)) ORDER BY 1",
+    DB_REPEATABLE};
+
+enum error_code store_models_known(struct db_session *s, const char *tenant,
+                                   const char *applications,
+                                   const struct store_application **list, size_t *count,
+                                   struct arena *a, struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(
+        s, &select_known,
+        DB_PARAMS(db_text(tenant), db_json(applications), db_text(STORE_TARGET_RUN_TIME)),
+        application_columns, sizeof(struct store_application), &rows, count, a, err));
+    *list = rows;
+    return OK;
+}
+
 struct counted_models {
     uint64_t count;
 };

@@ -332,6 +332,76 @@ TEST_CASE("run times are learnt within a session, on the host before elsewhere",
     CHECK(time_of("n1") == 50);
 }
 
+TEST_CASE("what earlier sessions have taught stands before a session's own attempts",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    std::string app = unique_id("app");
+    json tasks = json::parse(R"([
+        {"id":"t","class":"align","model":{"problem_size":40}},
+        {"id":"u","class":"align","model":{"problem_size":40},"estimate_ref_s":5},
+        {"id":"v","class":"sort"},
+        {"id":"w","class":"sort","model":{"application_id":"","problem_size":10}},
+        {"id":"x","model":{"model_id":"there-is-none"}}])");
+    tasks[3]["model"]["application_id"] = app + "/align";
+    session s("", tasks.dump(), R"(,"application_id":")" + app + "\"");
+    auto task = [&](const std::string &id) {
+        json body = json::parse(s.get(s.path + "/request").body);
+        for (const auto &t : body["workflow"]["tasks"])
+            if (t["id"] == id)
+                return t["etc_s"];
+        return json();
+    };
+    CHECK(task("t") == json({60, 30}));
+
+    json model = {{"id", app},
+                  {"application_id", app + "/align"},
+                  {"kind", "linear"},
+                  {"settings", {{"inputs", {"problem_size"}}}}};
+    json runs = json::array();
+    for (int i = 0; i < 30; i++)
+        runs.push_back({{"execution_id", unique_id("run")},
+                        {"application_id", app + "/align"},
+                        {"processors", 1},
+                        {"problem_size", 1 + i % 10},
+                        {"started_at", 1700000000.0 + 100. * i},
+                        {"run_time_s", 2 + 3. * (1 + i % 10)}});
+    REQUIRE(s.post("/v1/models", model.dump()).status == 201);
+    REQUIRE(s.post("/v1/executions", runs.dump()).status == 201);
+    REQUIRE(s.post("/v1/models/" + app + "/train", "").status == 200);
+    for (int host = 0; host < 2; host++) {
+        CHECK(task("t")[host].get<double>() == Approx(122));
+        CHECK(task("w")[host].get<double>() == Approx(32));
+    }
+    CHECK(task("u") == json({5, 2.5})); // its own
+    CHECK(task("v") == json({60, 30})); // its class has no model
+    CHECK(task("x") == json({60, 30})); // nor is there this one
+
+    s.started("s", 0, "u", "n1");
+    s.ended("e", 100, "u");
+    CHECK(task("t")[0].get<double>() == Approx(122)); // not 100
+    json next = json::parse(s.get(s.path + "/next").body);
+    json basis;
+    for (const auto &row : next["start"])
+        if (row["task_id"] == "t" || row["task_id"] == "w")
+            basis = row["run_time_basis"];
+    INFO(next.dump());
+    CHECK(basis["source"] == "model");
+    CHECK(basis["model_id"] == app);
+    CHECK(basis["model_version"] == 1);
+    CHECK(next["warnings"].dump().find(
+              "model_missing: there is no model that 1 task names "
+              "(first /workflow/tasks/4/model)") != std::string::npos);
+
+    tasks[0]["model"]["model_id"] = app;
+    tasks[0]["model"]["application_id"] = app;
+    json refused = s.put(R"({"workflow":{"tasks":)" + tasks.dump() +
+                         R"(},"snapshot":{"resources":)" + two_hosts + "}}")
+                       .json();
+    CHECK(refused["status"] == 422);
+    CHECK(refused["errors"][0]["pointer"] == "/workflow/tasks/0/model/model_id");
+}
+
 TEST_CASE("a plan holds until something unexpected happens", "[api][db]")
 {
     NEED_DATABASE();

@@ -425,10 +425,10 @@ static enum error_code read_source(struct run_times *t, struct source *s)
     }
     for (size_t i = 0; i < s->use_count; i++)
         found |= s->uses[i].model != NULL;
-    if (!found)
-        refuse_source(t, s);
-    else
+    if (found)
         list_classes(t, s, use_of_resource);
+    else if (!t->of.if_any)
+        refuse_source(t, s);
     return OK;
 }
 
@@ -653,7 +653,7 @@ static const char *jobs_text(const struct run_times *t, size_t count)
 
 /* What is wrong with answers, and of how many jobs. */
 struct answers_counted {
-    struct counted silent, no_quantile, by_bit[PREDICTION_WARNINGS];
+    struct counted silent, missing, no_quantile, by_bit[PREDICTION_WARNINGS];
     const char *why; /* the first silence */
 };
 
@@ -672,8 +672,8 @@ static void count_answers(struct request *rq, const struct run_times *t,
             if (q->told[c].silence && !out->why)
                 out->why = q->told[c].silence;
         }
-        if (!q->is_told && q->source->class_count)
-            count_jobs(&out->silent, q);
+        if (!q->is_told)
+            count_jobs(q->source->class_count ? &out->silent : &out->missing, q);
         if (quantile_lost)
             count_jobs(&out->no_quantile, q);
         for (unsigned bit = 0; bit < PREDICTION_WARNINGS; bit++)
@@ -694,6 +694,11 @@ static void warn_answers(struct request *rq, const struct run_times *t,
                       "on some resources (first %s): %s",
                       n.silent.count, jobs_text(t, n.silent.count),
                       pointer_of(t, n.silent.first, ""), n.why);
+    if (n.missing.count)
+        decision_warn(
+            rq, answer, "model_missing: there is no model that %zu %s %s (first %s)",
+            n.missing.count, jobs_text(t, n.missing.count),
+            n.missing.count == 1 ? "names" : "name", pointer_of(t, n.missing.first, ""));
     if (n.no_quantile.count)
         decision_warn(rq, answer,
                       "quantile_not_known: the models of %zu %s know too few errors for "
@@ -789,6 +794,8 @@ static struct told *told_of(const struct run_time_teller *x, size_t job,
     if (!x->times || x->times->asked_of[job] == NO_INDEX)
         return NULL;
     q = &x->times->asked[x->times->asked_of[job]];
+    if (!q->source->class_count)
+        return NULL;
     for (size_t k = 0; k < count; k++) {
         size_t r = name_index_find(&x->resource_ids, ids[k]);
         struct told *told = &q->told[q->source->class_of[r]];

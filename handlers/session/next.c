@@ -116,8 +116,15 @@ static const char *const unstartable_statuses[] = {
 #define T struct session_basis
 static const struct json_field basis_rows[] = {
     JSON_WORD(T, source, session_source_names, 0,
-              "etc, estimate: the task's own; session: attempts of its class there; "
-              "scaled: elsewhere, by the speeds; default: nothing is known"),
+              "etc, estimate: the task's own; model: what earlier runs have taught; "
+              "session: attempts of its class there; scaled: elsewhere, by the speeds; "
+              "default: nothing is known"),
+    JSON_TEXT(T, model_id, JSON_OPTIONAL, "Of model: which"),
+    JSON_INTEGER(T, model_version, 0, JSON_EXACT, 0, JSON_OPTIONAL, "Of model: which"),
+    JSON_NUMBER(T, low_s, 0, 0, 0, JSON_OPTIONAL, "Of model: lower end of its interval"),
+    JSON_NUMBER(T, high_s, 0, 0, 0, JSON_OPTIONAL, "Of model: upper end of its interval"),
+    JSON_NUMBER(T, level, 0, 0, 0, JSON_OPTIONAL,
+                "Share of the runs that are to fall into the interval"),
     {0},
 };
 #undef T

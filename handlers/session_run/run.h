@@ -4,6 +4,7 @@
 #ifndef GRIDPLAN_SESSION_RUN_H
 #define GRIDPLAN_SESSION_RUN_H
 
+#include "handlers/placement/run_times.h"
 #include "handlers/session_run/session_json.h"
 #include "handlers/snapshots/lease_view.h"
 
@@ -35,6 +36,7 @@ struct session_run {
     struct snapshot world; /* with hosts as they are, and what others and processes to be
                               cancelled hold */
     struct name_index resources;
+    const struct session_learnt *learnt; /* NULL: no model tells anything */
 
     const char **warnings;
     size_t warning_count;
@@ -83,6 +85,7 @@ struct taken_running session_holds(const struct session_run *run, size_t task,
 enum session_source {
     SESSION_FROM_ETC,
     SESSION_FROM_ESTIMATE,
+    SESSION_FROM_MODEL,
     SESSION_FROM_SESSION, /* ended attempts of its class on the resource */
     SESSION_FROM_OTHERS,  /* ... on others, scaled by their speeds */
     SESSION_FROM_DEFAULT
@@ -94,5 +97,26 @@ struct session_times;
 const struct session_times *session_times_of(struct session_run *run);
 double session_time_s(const struct session_times *times, size_t task, size_t resource,
                       enum session_source *source);
+
+/* Kind of a task's work. */
+const char *session_class_of(const struct session_task_body *task);
+
+/* ---- learnt.c ---- */
+
+/* Asks the models, of the resources of run->base. */
+enum error_code session_models_ask(struct session_run *run);
+
+/* What a model says; NAN: none does. */
+double session_learnt_s(const struct session_run *run, size_t task, size_t resource);
+
+/* Where a run time comes from. Without a model: NULL, JSON_NO_INTEGER, NAN. */
+struct session_basis {
+    const char *source;
+    const char *model_id;
+    uint64_t model_version;
+    double low_s, high_s, level;
+};
+struct session_basis session_basis_of(const struct session_run *run, size_t task,
+                                      size_t resource, enum session_source source);
 
 #endif

@@ -5,9 +5,16 @@
 
 #define T struct session_model
 static const struct json_field model_rows[] = {
+    JSON_ID(T, model_id, JSON_NULLABLE,
+            "A stored model of run times; default: the one of its class, "
+            "APPLICATION/CLASS, once there is one"),
+    JSON_ID(T, application_id, JSON_NULLABLE, "Instead: the models of this application"),
     JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Size of its problem: run times of a class are a line of it"),
     JSON_RAW(T, parameters, JSON_NULLABLE, "An object: what it is started with"),
+    JSON_NUMBER(T, quantile, 0.01, 0.99, 0.5, 0,
+                "Of a model: share of runs that are to be shorter than the time that is "
+                "planned with; default 0.5"),
     {0},
 };
 #undef T

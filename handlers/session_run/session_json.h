@@ -13,8 +13,10 @@ enum {
 
 /* What a task's run time depends on. */
 struct session_model {
-    double problem_size; /* > 0; NAN: not said */
+    const char *model_id, *application_id; /* which model; NULL: that of its class */
+    double problem_size;                   /* > 0; NAN: not said */
     const char *parameters;
+    double quantile; /* 0 to 1: of runs that are shorter than the time */
 };
 
 /* A task of a run; of one that comes later: also that it is to go, or to replace. */

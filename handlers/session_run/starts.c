@@ -536,7 +536,7 @@ static void repeat(struct choosing *c, struct session_choice *out)
                                    g->resource_id,
                                    g->run_time_s,
                                    left_s(run, g->granted_at_s, g->run_time_s),
-                                   {session_source_names[source]},
+                                   session_basis_of(run, i, r, source),
                                    g->expires_at_s,
                                    i};
     }
@@ -587,7 +587,7 @@ static void list_starts(struct choosing *c, struct session_choice *out)
                                    w->row->resource_id,
                                    time_s,
                                    time_s,
-                                   {session_source_names[source]},
+                                   session_basis_of(c->run, w->task, w->resource, source),
                                    NAN,
                                    w->task};
     }

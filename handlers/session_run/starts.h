@@ -5,10 +5,6 @@
 
 #include "handlers/session_run/plan.h"
 
-struct session_basis {
-    const char *source;
-};
-
 struct session_start {
     const char *task_id;
     uint64_t attempt;

@@ -1,9 +1,10 @@
 /* times.c - the expected run time of a task of a session on a resource.
  *
- * The first that is there: what the task says for the resource, or for speed 1; ended
- * attempts of its class on the resource; those on others, scaled by the speeds; what it
- * is to be when nothing is known, by the speed. (A start-up does not scale with the
- * speed: therefore the resource's own attempts stand before all.)
+ * The first that is there: what the task says for the resource, or for speed 1; what a
+ * model says that earlier runs have taught (learnt.c); ended attempts of its class on the
+ * resource; those on others, scaled by the speeds; what it is to be when nothing is
+ * known, by the speed. (A start-up does not scale with the speed: therefore the
+ * resource's own attempts stand before all.)
  *
  * Of ended attempts the mean; of three or more with different problem sizes the line of
  * least squares through their run times, not falling, and not below a twentieth of the
@@ -15,7 +16,7 @@
 
 #include <stdio.h>
 
-const char *const session_source_names[] = {"etc",    "estimate", "session",
+const char *const session_source_names[] = {"etc",    "estimate", "model", "session",
                                             "scaled", "default",  NULL};
 
 /* Attempts of a class on a resource, or on all with their work at speed 1. */
@@ -35,7 +36,7 @@ struct session_times {
 
 static const double LEAST_OF_MEAN = 0.05;
 
-static const char *class_of(const struct session_task_body *task)
+const char *session_class_of(const struct session_task_body *task)
 {
     return task->class_name ? task->class_name : task->task.id;
 }
@@ -110,7 +111,8 @@ const struct session_times *session_times_of(struct session_run *run)
     x->class_of = NEW(a, size_t, run->task_count);
     name_index_create(&x->classes, run->task_count, a);
     for (size_t i = 0; i < run->task_count; i++) {
-        size_t at = name_index_add(&x->classes, class_of(&run->tasks[i]), classes);
+        size_t at =
+            name_index_add(&x->classes, session_class_of(&run->tasks[i]), classes);
 
         x->class_of[i] = at == NAME_NOT_FOUND ? classes++ : at;
     }
@@ -134,7 +136,7 @@ double session_time_s(const struct session_times *times, size_t task, size_t res
     size_t class_number = times->class_of[task];
     const struct sums *here =
         &times->here[class_number * run->world.resource_count + resource];
-    double size = size_of(body), default_ref_s;
+    double size = size_of(body), default_ref_s, learnt_s;
 
     *source = SESSION_FROM_ETC;
     if (resource < t->etc_count)
@@ -144,6 +146,10 @@ double session_time_s(const struct session_times *times, size_t task, size_t res
         return speed > 0 ? t->estimate_ref_s / speed : (double)NAN;
     if (t->estimate_s > 0)
         return t->estimate_s;
+    *source = SESSION_FROM_MODEL;
+    learnt_s = session_learnt_s(run, task, resource);
+    if (!isnan(learnt_s))
+        return learnt_s;
     *source = SESSION_FROM_SESSION;
     if (here->count)
         return from_sums(here, size);

@@ -207,6 +207,7 @@ enum error_code session_world(struct session_run *run)
     else
         run->base = snapshot_at(s, made_at_s(run, s, run->row.defined_at_s), run->now_s,
                                 run->rq->arena);
+    TRY(session_models_ask(run));
     make_world(run);
     return OK;
 }
