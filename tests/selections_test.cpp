@@ -412,3 +412,42 @@ TEST_CASE("a stored selection is replayed, on the snapshot as it was", "[db]")
     for (const char *member : {"selected", "unselected", "objective", "status"})
         CHECK(again[member] == first[member]);
 }
+
+TEST_CASE("jobs of a session weigh what waits for them", "[api][db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    std::string id = "select-" + std::to_string(getpid());
+    json tasks = json::parse(R"([{"id":"a","estimate_ref_s":4},
+        {"id":"b","estimate_ref_s":12,"depends_on":["a"]},
+        {"id":"c","estimate_ref_s":6},{"id":"d","estimate_ref_s":5},
+        {"id":"e","estimate_ref_s":1,"depends_on":["b","c","d"]}])");
+    json definition = {{"workflow", {{"tasks", tasks}}},
+                       {"snapshot", {{"resources", {{{"id", "n"}, {"cpus", 2}}}}}}};
+    REQUIRE(a.call("PUT", "/v1/workflow-sessions/" + id, definition.dump()).status ==
+            201);
+    json body = json::parse(R"({"capacities":{"cpus":1},"store":true,"jobs":[
+        {"id":"a"},{"id":"c"},{"id":"d","weight":3},{"id":"other"}]})");
+    body["session_id"] = id;
+    json answer = a.post("/v1/selections", body.dump()).json();
+    INFO(answer.dump());
+    // a: 4 + 12 + 1; c: 6 + 1.
+    CHECK(answer["selected"][0]["job_id"] == "a");
+    CHECK(answer["objective"]["started_now_weight"].get<double>() == Approx(17));
+    CHECK(answer["warnings"].dump().find("unknown_task: 1 of the jobs is no") !=
+          std::string::npos);
+    body["capacities"]["cpus"] = 4;
+    json all = a.post("/v1/selections", body.dump()).json();
+    CHECK(all["objective"]["started_now_weight"].get<double>() == Approx(17 + 7 + 3 + 1));
+
+    // A replay has no session any more.
+    REQUIRE(a.call("DELETE", "/v1/workflow-sessions/" + id).status == 204);
+    json again =
+        a.post("/v1/decisions/" + answer["decision_id"].get<std::string>() + "/replay",
+               "")
+            .json();
+    INFO(again.dump());
+    CHECK(again["identical"] == true);
+    CHECK(again["answer"]["objective"] == answer["objective"]);
+    CHECK(a.post("/v1/selections", body.dump()).status == 404);
+}

@@ -26,8 +26,11 @@ extern const struct json_object job_group_json;
 extern const struct json_object job_after_json;
 
 /* Members of a job that decisions about amounts look at; of a struct that begins with a
- * struct job. _WITH: the rows of estimate_s and after are others. */
-#define WORLD_JOB_ROWS_WITH(T, ESTIMATE_ROW, AFTER_ROW)                                  \
+ * struct job. _WITH: the rows of estimate_s, weight and after are others. */
+#define WORLD_WEIGHT_ROW(T)               \
+    JSON_NUMBER(T, weight, 0, 1e15, 1, 0, \
+                "Its share in the weighted objectives; default 1")
+#define WORLD_JOB_ROWS_WITH(T, ESTIMATE_ROW, WEIGHT_ROW, AFTER_ROW)                      \
     JSON_NUMBER(T, disk_bytes, 0, AMOUNT_BYTES_MAX, 0, 0,                                \
                 "Disk it needs while it runs; default 0"),                               \
         JSON_AMOUNTS(T, needs, need_count, 0,                                            \
@@ -43,8 +46,7 @@ extern const struct json_object job_after_json;
         JSON_NUMBER(T, priority, -JSON_LARGEST, JSON_LARGEST, 0, 0,                      \
                     "Larger first, for job_order priority and started_now_weight; "      \
                     "default 0"),                                                        \
-        JSON_NUMBER(T, weight, 0, 1e15, 1, 0,                                            \
-                    "Its share in the weighted objectives; default 1"),                  \
+        WEIGHT_ROW,                                                                      \
         JSON_OBJECT(T, group, const struct job_group *, &job_group_json,                 \
                     JSON_POINTER | JSON_NULLABLE, "A rule that it keeps with others"),   \
         AFTER_ROW,                                                                       \
@@ -58,6 +60,7 @@ extern const struct json_object job_after_json;
         T,                                                                             \
         JSON_NUMBER(T, estimate_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,                \
                     "Run time wherever it runs; instead of estimate_ref_s"),           \
+        WORLD_WEIGHT_ROW(T),                                                           \
         JSON_LIST(T, after, after_count, struct job_after, &job_after_json, AFTER_MAX, \
                   JSON_OR_TEXT, "Jobs that it waits for"))
 

@@ -6,6 +6,7 @@
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
 #include "handlers/placement/placement_json.h"
+#include "handlers/session_run/weights.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -19,6 +20,7 @@ struct selections_request {
     size_t capacity_count;
     const struct snapshot *snapshot;
     const char *snapshot_id;
+    const char *session_id;
     const struct job *jobs;
     size_t job_count;
 };
@@ -36,7 +38,15 @@ struct selections_answer {
 #define T struct job
 static const struct json_field job_rows[] = {
     PLACEMENT_JOB_ROWS(T),
-    WORLD_JOB_ROWS(T),
+    WORLD_JOB_ROWS_WITH(
+        T,
+        JSON_NUMBER(T, estimate_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+                    "Run time wherever it runs; instead of estimate_ref_s"),
+        JSON_NUMBER(T, weight, 0, 1e15, NAN, JSON_NULLABLE,
+                    "What it is worth to start it; default: with session_id what waits "
+                    "for it, in seconds, else 1"),
+        JSON_LIST(T, after, after_count, struct job_after, &job_after_json, AFTER_MAX,
+                  JSON_OR_TEXT, "Jobs that it waits for")),
     JSON_INTEGER(T, count, 1, SELECTION_ALIKE_MAX, 1, 0,
                  "It stands for so many alike; default 1"),
     {0},
@@ -59,6 +69,9 @@ static const struct json_field request_rows[] = {
         "Instead of capacities: resources as they are now, of which each selected "
         "job gets one"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
+    JSON_ID(T, session_id, JSON_NULLABLE,
+            "A workflow session: a job without a weight that is a task of it, by its id, "
+            "weighs its time and that of the longest way behind it"),
     {.name = "seed",
      .doc = "Comes back with the answer, which does not depend on it; default 1",
      .type = JSON_TYPE_INTEGER,
@@ -247,26 +260,40 @@ static void say_objective(struct selections_answer *answer)
     answer->objective.tier_count = found->tier_count;
 }
 
+static void warn_unknown(struct request *rq, const struct selections_request *body,
+                         size_t count, size_t first, struct decision_answer *answer)
+{
+    if (count)
+        decision_warn(
+            rq, answer,
+            "unknown_task: %zu of the jobs %s no task of session '%.200s' that is "
+            "to be done, and weigh 1 (first /jobs/%zu)",
+            count, count == 1 ? "is" : "are", body->session_id, first);
+}
+
 enum error_code post_selections(struct request *rq, const void *in, void *out)
 {
     const struct selections_request *body = in;
     struct selections_answer *answer = out;
     struct placement_world world = {0};
     struct placement_in problem = {
-        .jobs = body->jobs,
         .job_count = body->job_count,
         .seed = body->decision.seed,
         .budget = &rq->budget,
         .world = &world,
     };
+    size_t unknown_count, first_unknown = 0;
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     TRY(read_resources(rq, body, &problem.snapshot));
+    TRY(session_weigh(rq, body->session_id, body->jobs, body->job_count, &problem.jobs,
+                      &unknown_count, &first_unknown));
     TRY(placement_reserve(rq, &problem));
     TRY(placement_select(&problem, body->capacities, &answer->selection, rq->arena,
                          rq->err));
     answer->decision.warnings = answer->selection.warnings;
     answer->decision.warning_count = answer->selection.warning_count;
+    warn_unknown(rq, body, unknown_count, first_unknown, &answer->decision);
     for (size_t i = 0; i < answer->selection.unselected_count; i++)
         metrics_unplaced(rq->service->metrics, answer->selection.unselected[i].reason,
                          answer->selection.unselected[i].count);

@@ -43,7 +43,8 @@ static const double YEAR_S = 31536000;
             "snapshot estimate_ref_s, etc_s or time_limit_s say it too")
 static const struct json_field job_rows[] = {
     PLACEMENT_JOB_ROWS(struct job),
-    WORLD_JOB_ROWS_WITH(struct job, ESTIMATE_ROW, CLUSTER_JOB_AFTER_ROW(T)),
+    WORLD_JOB_ROWS_WITH(struct job, ESTIMATE_ROW, WORLD_WEIGHT_ROW(struct job),
+                        CLUSTER_JOB_AFTER_ROW(T)),
     JOB_MODEL_ROW(struct job),
     CLUSTER_JOB_ROWS(T),
     {.name = "processors",

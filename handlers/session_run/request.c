@@ -411,6 +411,26 @@ enum error_code session_plan_make(struct session_run *run,
     return OK;
 }
 
+enum error_code session_ranks(struct session_run *run, const struct session_times *times,
+                              struct name_index *ids, const double **ranks)
+{
+    struct session_candidates all = {0};
+    struct workflow_body body;
+    struct request again;
+    struct reply reply;
+    const struct workflow *w;
+
+    TRY(session_request(run, times, &all, &body));
+    again = request_beside(run->rq, &reply);
+    TRY(find_ranks(&again, &body, ranks));
+    w = &body.workflow->workflow;
+    name_index_create(ids, w->task_count, run->rq->arena);
+    for (size_t i = 0; i < w->task_count; i++)
+        if (w->tasks[i].status != WORKFLOW_DONE)
+            name_index_add(ids, w->tasks[i].id, i);
+    return OK;
+}
+
 /* ---- what is wrong with it ---- */
 
 /* The same graph with nothing done, so that all of it is looked at; without what is not

@@ -241,11 +241,18 @@ enum error_code session_run_of(struct session_run *run, struct request *rq,
 enum error_code session_run_read(struct session_run *run, struct request *rq,
                                  const struct session_at *at, bool even_expired)
 {
+    return session_run_find(run, rq, rq->path_value[0], at, even_expired);
+}
+
+enum error_code session_run_find(struct session_run *run, struct request *rq,
+                                 const char *session_id, const struct session_at *at,
+                                 bool even_expired)
+{
     struct store_session row;
     struct db_session *db;
 
     TRY(request_db(rq, &db));
-    TRY(store_session_read(db, rq->principal.tenant, rq->path_value[0], &row, rq->arena,
+    TRY(store_session_read(db, rq->principal.tenant, session_id, &row, rq->arena,
                            rq->err));
     if (!even_expired)
         TRY(session_check_expiry(&row, rq->err));

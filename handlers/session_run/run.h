@@ -53,6 +53,11 @@ struct session_at {
 enum error_code session_run_read(struct session_run *run, struct request *rq,
                                  const struct session_at *at, bool even_expired);
 
+/* The session of that name. */
+enum error_code session_run_find(struct session_run *run, struct request *rq,
+                                 const char *session_id, const struct session_at *at,
+                                 bool even_expired);
+
 /* The same of a row that was read, and may be locked. */
 enum error_code session_run_of(struct session_run *run, struct request *rq,
                                const struct store_session *row,
