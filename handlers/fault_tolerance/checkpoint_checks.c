@@ -1,0 +1,237 @@
+/* checkpoint_checks.c - mistakes of a request for checkpoint intervals, its options, and
+ * what of histories and logs it needs. */
+#include "handlers/fault_tolerance/checkpoint_decision.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- options ---- */
+
+/* An option that the policy does not read is no mistake: a request can change its
+ * policy and nothing else. But it is said. */
+static void warn_unused(struct checkpoint_work *w, const char *name)
+{
+    size_t index = 0;
+
+    while (index < CHECKPOINT_PARAM_COUNT &&
+           strcmp(w->policy->params[index].name, name) != 0)
+        index++;
+    if (index == CHECKPOINT_PARAM_COUNT || checkpoint_reads_option(w->policy, index))
+        return;
+    if (w->warning_count == CHECKPOINT_UNUSED_MAX)
+        return;
+    w->warnings[w->warning_count++] = arena_printf(
+        w->rq->arena, "option_unused: /options/%.64s has no part in algorithm %s", name,
+        w->policy->name);
+}
+
+/* An option that is null is not set. */
+enum error_code checkpoint_bind_options(struct checkpoint_work *w)
+{
+    const struct decision_request *decision = &w->body->decision;
+    struct named_value *given =
+        NEW(w->rq->arena, struct named_value, decision->option_count);
+    size_t count = 0;
+
+    for (size_t i = 0; i < decision->option_count; i++)
+        if (decision->options[i].type != VALUE_UNDEFINED)
+            given[count++] = decision->options[i];
+    for (size_t i = 0; i < count; i++)
+        warn_unused(w, given[i].name);
+    return params_bind(w->policy->params, given, count, w->param, w->rq->err);
+}
+
+/* ---- jobs and resources ---- */
+
+static bool needs_history(const struct checkpoint_work *w,
+                          const struct checkpoint_job *job)
+{
+    unsigned needs = w->policy->flags;
+
+    return isnan(job->in.mean_failure_interval_s) ||
+           (needs & CHECKPOINT_NEEDS_AGE && isnan(job->in.failure_age_s)) ||
+           (needs & CHECKPOINT_NEEDS_WEIBULL &&
+            (isnan(job->in.uptime_s) || isnan(w->param[CHECKPOINT_WEIBULL_SHAPE]) ||
+             isnan(w->param[CHECKPOINT_WEIBULL_SCALE])));
+}
+
+void checkpoint_job_mistake(struct checkpoint_work *w, size_t i, const char *member,
+                            enum item_code code, const char *detail)
+{
+    char pointer[96];
+
+    snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s", i, member);
+    invalid(w->rq->err, pointer, code, "%s", detail);
+}
+
+/* Whether the options and the job say all that weibull needs. */
+bool checkpoint_has_weibull(const struct checkpoint_work *w,
+                            const struct checkpoint_in *in)
+{
+    return w->policy->flags & CHECKPOINT_NEEDS_WEIBULL &&
+           !(isnan(in->uptime_s) && isnan(in->failure_age_s)) &&
+           !isnan(w->param[CHECKPOINT_WEIBULL_SHAPE]) &&
+           !isnan(w->param[CHECKPOINT_WEIBULL_SCALE]);
+}
+
+static void check_job(struct checkpoint_work *w, size_t i)
+{
+    const struct checkpoint_job *job = &w->body->jobs[i];
+    bool has_speed = job->resource_id && w->snapshot;
+
+    if (isnan(job->in.checkpoint_overhead_s) && !job->application_id)
+        checkpoint_job_mistake(w, i, "checkpoint_overhead_s", ITEM_REQUIRED,
+                               "the member is missing: " CHECKPOINT_OVERHEAD_DOC);
+    if (w->policy->flags & CHECKPOINT_NEEDS_TIME && isnan(job->in.execution_time_s) &&
+        (isnan(job->length_mi) || !has_speed))
+        checkpoint_job_mistake(
+            w, i, "execution_time_s", ITEM_EXECUTION_TIME_REQUIRED,
+            "this algorithm needs it, or length_mi and a resource of the "
+            "snapshot");
+    if (w->policy->flags & CHECKPOINT_NEEDS_MEAN &&
+        isnan(job->in.mean_failure_interval_s) && !job->resource_id &&
+        job->resource_count == 0 && isnan(job->in.failure_age_s) &&
+        !checkpoint_has_weibull(w, &job->in))
+        checkpoint_job_mistake(
+            w, i, "mean_failure_interval_s", ITEM_REQUIRED,
+            "the member is missing: give it, or a resource_id whose history is "
+            "known");
+    if (w->snapshot && job->resource_id &&
+        histories_find(&w->histories, job->resource_id, false) == NAME_NOT_FOUND)
+        checkpoint_job_mistake(w, i, "resource_id", ITEM_UNKNOWN_ID,
+                               "the snapshot has no such resource");
+}
+
+/* Which nodes: one resource, several, or a number. */
+static enum error_code check_nodes(struct checkpoint_work *w, size_t i)
+{
+    const struct checkpoint_job *job = &w->body->jobs[i];
+    struct name_index seen;
+    char pointer[96];
+
+    if (!isnan(job->nodes) && job->nodes != floor(job->nodes))
+        checkpoint_job_mistake(w, i, "nodes", ITEM_NOT_AN_INTEGER,
+                               "must be a whole number");
+    if (job->resource_count == 0)
+        return OK;
+    if (job->resource_id)
+        checkpoint_job_mistake(w, i, "resource_ids", ITEM_CONFLICT,
+                               "not beside resource_id");
+    if (!isnan(job->nodes) && job->nodes != (double)job->resource_count)
+        checkpoint_job_mistake(w, i, "nodes", ITEM_CONFLICT,
+                               "resource_ids names another number of nodes");
+    name_index_create(&seen, job->resource_count, w->rq->arena);
+    for (size_t r = 0; r < job->resource_count; r++) {
+        const char *id = job->resource_ids[r];
+
+        snprintf(pointer, sizeof(pointer), "/jobs/%zu/resource_ids/%zu", i, r);
+        if (name_index_add(&seen, id, r) != NAME_NOT_FOUND)
+            invalid(w->rq->err, pointer, ITEM_DUPLICATE, "the node is named twice");
+        else if (w->snapshot &&
+                 histories_find(&w->histories, id, false) == NAME_NOT_FOUND)
+            invalid(w->rq->err, pointer, ITEM_UNKNOWN_ID,
+                    "the snapshot has no such "
+                    "resource");
+    }
+    return OK;
+}
+
+/* ---- what checkpoints cost ---- */
+
+bool checkpoint_learns_costs(const struct checkpoint_job *job)
+{
+    return isnan(job->in.checkpoint_overhead_s) && job->application_id;
+}
+
+/* Reads the costs that are to be learnt. Mistakes that are known already are told
+ * without them when the database is away. */
+static enum error_code read_costs(struct checkpoint_work *w)
+{
+    const struct checkpoint_job *jobs = w->body->jobs;
+    struct error before = *w->rq->err;
+    enum error_code code;
+
+    for (size_t i = 0; i < w->body->job_count; i++)
+        if (checkpoint_learns_costs(&jobs[i]))
+            checkpoint_costs_add(&w->costs, jobs[i].application_id, w->body->job_count,
+                                 w->rq->arena);
+    code = checkpoint_costs_read(w->rq, &w->costs);
+    if ((code == ERR_UNAVAILABLE || code == ERR_BUSY) && before.code != OK) {
+        *w->rq->err = before;
+        return before.code;
+    }
+    return code;
+}
+
+/* An application of which nothing is logged says as little as none. */
+static void check_costs(struct checkpoint_work *w)
+{
+    for (size_t i = 0; i < w->body->job_count; i++) {
+        const struct checkpoint_job *job = &w->body->jobs[i];
+
+        if (checkpoint_learns_costs(job) &&
+            isnan(checkpoint_costs_find(&w->costs, job->application_id)->overhead_s))
+            checkpoint_job_mistake(
+                w, i, "checkpoint_overhead_s", ITEM_REQUIRED,
+                "the member is missing, and no overhead_s is logged for its "
+                "application_id: give it, or POST it to /v1/checkpoint-logs");
+    }
+}
+
+/* The history of a resource is wanted, unless the job says all that it would say. */
+static void want(struct checkpoint_work *w, const struct checkpoint_job *job,
+                 const char *id)
+{
+    size_t place = histories_find(&w->histories, id, !w->snapshot);
+
+    if (place != NAME_NOT_FOUND && needs_history(w, job))
+        w->histories.list[place].wanted = true;
+}
+
+/* Notes every mistake, and which histories are wanted. */
+enum error_code checkpoint_check_jobs(struct checkpoint_work *w)
+{
+    size_t named = 0;
+
+    for (size_t i = 0; i < w->body->job_count; i++)
+        named += (w->body->jobs[i].resource_id != NULL) + w->body->jobs[i].resource_count;
+    if (named > 0 || w->snapshot)
+        histories_begin(w->snapshot, named, &w->histories, w->rq->arena);
+    histories_check(&w->histories, w->rq->err);
+    for (size_t i = 0; i < w->body->job_count; i++) {
+        const struct checkpoint_job *job = &w->body->jobs[i];
+
+        check_job(w, i);
+        TRY(check_nodes(w, i));
+        if (job->resource_id)
+            want(w, job, job->resource_id);
+        for (size_t r = 0; r < job->resource_count; r++)
+            want(w, job, job->resource_ids[r]);
+    }
+    TRY(read_costs(w));
+    check_costs(w);
+    return w->rq->err->code;
+}
+
+enum error_code checkpoint_read_histories(struct checkpoint_work *w)
+{
+    struct histories_options options = histories_options_preset();
+    bool wanted = false;
+
+    for (size_t i = 0; i < w->histories.count; i++)
+        wanted = wanted || w->histories.list[i].wanted;
+    if (!wanted)
+        return OK;
+    options.estimator = (enum mf_estimator)w->param[CHECKPOINT_MF_ESTIMATOR];
+    options.site_weight = w->param[CHECKPOINT_SITE_WEIGHT];
+    options.prior = (enum rate_prior_scope)w->param[CHECKPOINT_PRIOR];
+    options.mean_floor_s = w->param[CHECKPOINT_MEAN_FLOOR];
+    options.burst_window_s = w->param[CHECKPOINT_BURST_WINDOW];
+    options.weibull = w->policy->flags & CHECKPOINT_NEEDS_WEIBULL &&
+                      (isnan(w->param[CHECKPOINT_WEIBULL_SHAPE]) ||
+                       isnan(w->param[CHECKPOINT_WEIBULL_SCALE]));
+    w->histories.now_s = w->body->now_s;
+    if (isnan(w->histories.now_s) && w->snapshot)
+        w->histories.now_s = w->snapshot->taken_at_s;
+    return histories_read(w->rq, &w->histories, &options);
+}
