@@ -2,6 +2,7 @@
  * called with the scope `read` too. */
 #include "handlers/routes.h"
 
+#include "handlers/checkpoint/routes.h"
 #include "handlers/claiming/routes.h"
 #include "handlers/coallocation/routes.h"
 #include "handlers/docs/routes.h"
@@ -33,12 +34,12 @@
 enum { ROUTES_MAX = 256 };
 
 static const struct route *const rooms[] = {
-    claiming_routes,   coallocation_routes,    docs_routes,         engines_routes,
-    evaluation_routes, fault_tolerance_routes, history_routes,      learning_routes,
-    model_routes,      operations_routes,      parallel_routes,     placement_routes,
-    prediction_routes, queue_routes,           rescheduling_routes, session_routes,
-    simulation_routes, site_history_routes,    slurm_routes,        snapshots_routes,
-    stored_routes,     workflow_routes,
+    checkpoint_routes, claiming_routes,   coallocation_routes,    docs_routes,
+    engines_routes,    evaluation_routes, fault_tolerance_routes, history_routes,
+    learning_routes,   model_routes,      operations_routes,      parallel_routes,
+    placement_routes,  prediction_routes, queue_routes,           rescheduling_routes,
+    session_routes,    simulation_routes, site_history_routes,    slurm_routes,
+    snapshots_routes,  stored_routes,     workflow_routes,
 };
 
 static struct route joined[ROUTES_MAX + 1]; /* the last one stays {0} */

@@ -7,14 +7,6 @@
 /* Sorted by path, ended by {0}. */
 extern const struct route fault_tolerance_routes[];
 
-/* ---- checkpoint_intervals.c - POST /v1/checkpoint-intervals: when to checkpoint jobs;
- * its tables in checkpoint_request.c and checkpoint_answer.c. */
-
-extern const struct json_object checkpoint_intervals_request_json;
-extern const struct json_object checkpoint_intervals_answer_json;
-
-handler_fn post_checkpoint_intervals;
-
 /* ---- fault_tolerance_plans.c - POST /v1/fault-tolerance-plans: checkpoints, copies,
  * both. */
 

@@ -1,7 +1,7 @@
 /* checkpoint_request.c - the body of a request for checkpoint intervals. */
-#include "handlers/fault_tolerance/checkpoint_decision.h"
+#include "handlers/checkpoint/checkpoint_decision.h"
 
-#include "handlers/fault_tolerance/routes.h"
+#include "handlers/checkpoint/routes.h"
 
 enum { JOBS_MAX = 100000, NODES_MAX = 100000, TOOLS_MAX = 16 };
 

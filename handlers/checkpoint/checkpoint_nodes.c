@@ -1,5 +1,5 @@
 /* checkpoint_nodes.c - how the nodes of a job fail, by their histories. */
-#include "handlers/fault_tolerance/checkpoint_decision.h"
+#include "handlers/checkpoint/checkpoint_decision.h"
 
 #include <math.h>
 

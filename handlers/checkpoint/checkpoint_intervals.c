@@ -1,7 +1,7 @@
 /* checkpoint_intervals.c - POST /v1/checkpoint-intervals: when to checkpoint jobs. */
-#include "handlers/fault_tolerance/checkpoint_decision.h"
+#include "handlers/checkpoint/checkpoint_decision.h"
 
-#include "handlers/fault_tolerance/routes.h"
+#include "handlers/checkpoint/routes.h"
 
 #include <string.h>
 

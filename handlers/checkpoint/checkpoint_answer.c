@@ -1,7 +1,7 @@
 /* checkpoint_answer.c - what is answered of checkpoint intervals. */
-#include "handlers/fault_tolerance/checkpoint_decision.h"
+#include "handlers/checkpoint/checkpoint_decision.h"
 
-#include "handlers/fault_tolerance/routes.h"
+#include "handlers/checkpoint/routes.h"
 
 #define T struct checkpoint_basis
 static const struct json_field basis_rows[] = {

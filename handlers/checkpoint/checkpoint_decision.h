@@ -10,10 +10,10 @@
 #define GRIDPLAN_CHECKPOINT_DECISION_H
 
 #include "algorithms/checkpoint/checkpoint.h"
+#include "handlers/checkpoint/checkpoint_costs.h"
+#include "handlers/checkpoint/checkpoint_render.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
-#include "handlers/fault_tolerance/checkpoint_costs.h"
-#include "handlers/fault_tolerance/checkpoint_render.h"
 #include "handlers/prediction/resource_histories.h"
 
 enum { CHECKPOINT_UNUSED_MAX = 16, CHECKPOINT_WARNINGS_MAX = 48 };

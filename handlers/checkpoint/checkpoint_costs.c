@@ -3,7 +3,7 @@
  * Source: fault-tolerance.md 12, refinement 2. Deviation: its job class is the
  * application. Means: what many checkpoints cost together is what they predict.
  */
-#include "handlers/fault_tolerance/checkpoint_costs.h"
+#include "handlers/checkpoint/checkpoint_costs.h"
 
 #include "handlers/common/decision.h"
 #include "service/store_reliability.h"

@@ -1,5 +1,5 @@
 /* checkpoint_warnings.c - what is to be known of decided checkpoint intervals. */
-#include "handlers/fault_tolerance/checkpoint_decision.h"
+#include "handlers/checkpoint/checkpoint_decision.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* checkpoint_checks.c - mistakes of a request for checkpoint intervals, its options, and
  * what of histories and logs it needs. */
-#include "handlers/fault_tolerance/checkpoint_decision.h"
+#include "handlers/checkpoint/checkpoint_decision.h"
 
 #include <stdio.h>
 #include <string.h>

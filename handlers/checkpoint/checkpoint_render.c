@@ -9,7 +9,7 @@
  *
  * Source: spec fault-tolerance.md 11 (render), reliability.md 5.
  */
-#include "handlers/fault_tolerance/checkpoint_render.h"
+#include "handlers/checkpoint/checkpoint_render.h"
 
 #include "models/base/names.h"
 
