@@ -23,9 +23,9 @@ json answered(api &a, const json &body, const std::string &where = path)
     return r.json();
 }
 
-std::set<std::string> refused(api &a, const json &body)
+std::set<std::string> refused(api &a, const json &body, const std::string &where = path)
 {
-    api_reply r = a.post(path, body.dump());
+    api_reply r = a.post(where, body.dump());
     INFO(r.body.substr(0, 2000));
     CHECK(r.status == 422);
     std::vector<std::string> list = r.pointers();
@@ -50,6 +50,12 @@ json row_of(const json &answer, const std::string &id)
     return {};
 }
 
+bool is_on(const json &row, const std::string &id)
+{
+    json nodes = row.value("resource_ids", json::array({row["resource_id"]}));
+    return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
+}
+
 // Everything that a schedule must be, looked at by itself: at every start the tasks and
 // running jobs of a node need no more than it has, and tasks follow their parents.
 void check_fits(const json &body, const json &answer)
@@ -62,10 +68,10 @@ void check_fits(const json &body, const json &answer)
     for (const json &n : body["snapshot"]["resources"]) {
         for (const auto &at : rows) {
             double t = at.second["start_s"], cpus = 0, memory = 0;
-            if (at.second["resource_id"] != n["id"] || at.second["finish_s"] == t)
+            if (!is_on(at.second, n["id"]) || at.second["finish_s"] == t)
                 continue;
             for (const auto &r : rows)
-                if (r.second["resource_id"] == n["id"] && r.second["start_s"] <= t &&
+                if (is_on(r.second, n["id"]) && r.second["start_s"] <= t &&
                     t < r.second["finish_s"]) {
                     cpus += given[r.first].value("cpus", 1.0);
                     memory += given[r.first].value("memory_bytes", 0.0);
@@ -93,12 +99,16 @@ void check_accepted(api &a, const json &body, const json &answer)
     for (const char *m : {"algorithm", "options", "time_limit_s", "seed"})
         question.erase(m);
     question["schedule"] = json::array();
-    for (const json &r : answer["schedule"])
+    for (const json &r : answer["schedule"]) {
         question["schedule"].push_back({{"task_id", r["task_id"]},
                                         {"resource_id", r["resource_id"]},
                                         {"start_s", r["start_s"]},
                                         {"finish_s", r["finish_s"]}});
+        if (r.contains("resource_ids"))
+            question["schedule"].back()["resource_ids"] = r["resource_ids"];
+    }
     json found = answered(a, question, "/v1/evaluations");
+    INFO(found["violations"].dump());
     CHECK(found["valid"] == true);
     CHECK(found["objective"]["makespan_s"] == answer["objective"]["makespan_s"]);
 }
@@ -126,6 +136,8 @@ json random_request(std::mt19937 &rng, size_t count)
             task("t" + std::to_string(i), pick({0, 1, 2, 5, 10}), pick({0.5, 1, 2, 4}));
         if (rng() % 2)
             t["memory_bytes"] = pick({0, 2, 4});
+        if (rng() % 4 == 0)
+            t["nodes"] = 1 + rng() % 2;
         if (i > 0 && rng() % 3)
             t["depends_on"] = {"t" + std::to_string(rng() % i)};
         body["workflow"]["tasks"].push_back(t);
@@ -268,6 +280,70 @@ TEST_CASE("tasks of several nodes, limits and times that are the same everywhere
     CHECK(refused(a, body) == std::set<std::string>{"/workflow/tasks/1/cpus"});
     tasks[1].erase("cpus");
     CHECK(refused(a, body) == std::set<std::string>{"/workflow/tasks/0/requirement"});
+}
+
+TEST_CASE("schedules of tasks on several nodes are evaluated", "[workflow][world]")
+{
+    api a;
+    json data = {{"task_id", "a"}, {"transfer_s", 2}};
+    json body = {{"kind", "workflow"},
+                 {"snapshot",
+                  {{"resources",
+                    {{{"id", "n1"}, {"cpus", 4}},
+                     {{"id", "n2"}, {"cpus", 4}, {"mips_total", 0.5}},
+                     {{"id", "n3"}, {"cpus", 4}}}}}},
+                 {"workflow",
+                  {{"tasks",
+                    {{{"id", "a"}, {"estimate_ref_s", 5}},
+                     {{"id", "mpi"},
+                      {"nodes", 2},
+                      {"cpus", 4},
+                      {"estimate_ref_s", 10},
+                      {"depends_on", {data}}}}}}}};
+    auto judged = [&](const json &mpi) {
+        body["schedule"] = {{{"task_id", "a"}, {"resource_id", "n1"}, {"start_s", 0}},
+                            mpi};
+        return answered(a, body, "/v1/evaluations");
+    };
+    json row = {{"task_id", "mpi"}, {"resource_ids", {"n1", "n2"}}, {"start_s", 7}};
+    json found = judged(row);
+    INFO(found.dump(1));
+    CHECK(found["valid"] == true);
+    CHECK(found["objective"]["makespan_s"] == 27); // the slower node's time
+
+    auto kind_of = [&](const json &mpi) {
+        json answer = judged(mpi);
+        CHECK(answer["valid"] == false);
+        return answer["violations"].empty() ? json() : answer["violations"][0]["kind"];
+    };
+    row["start_s"] = 6; // the data are on n1 at 5, on n2 at 7
+    CHECK(kind_of(row) == "transfer");
+    row["start_s"] = 7;
+    row["finish_s"] = 17;
+    CHECK(kind_of(row) == "finish_differs");
+    row.erase("finish_s");
+    row["resource_ids"] = {"n1", "n2", "n3"};
+    CHECK(kind_of(row) == "node_count");
+    row["resource_ids"] = {"n2", "n2"};
+    CHECK(kind_of(row) == "same_node_twice");
+
+    auto refused_at = [&](const json &mpi) {
+        body["schedule"] = {{{"task_id", "a"}, {"resource_id", "n1"}, {"start_s", 0}},
+                            mpi};
+        return refused(a, body, "/v1/evaluations");
+    };
+    row["resource_ids"] = {"n2", "none"};
+    CHECK(refused_at(row) == std::set<std::string>{"/schedule/1/resource_ids/1"});
+    row["resource_ids"] = {"n2", "n3"};
+    row["resource_id"] = "n1";
+    CHECK(refused_at(row) == std::set<std::string>{"/schedule/1/resource_id"});
+    row.erase("resource_ids");
+    CHECK(refused_at(row) == std::set<std::string>{"/schedule/1/resource_ids"});
+    row.erase("resource_id");
+    CHECK(refused_at(row) == std::set<std::string>{"/schedule/1/resource_id"});
+    body["workflow"]["tasks"][1].erase("nodes");
+    row["resource_ids"] = {"n2", "n3"};
+    CHECK(refused_at(row) == std::set<std::string>{"/schedule/1/resource_ids"});
 }
 
 TEST_CASE("rounds say that they do not look at amounts", "[workflow][world]")

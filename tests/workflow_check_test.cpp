@@ -78,10 +78,10 @@ TEST_CASE("a given schedule with unknown names is refused", "[workflow]")
     error err = collecting_error(a);
     workflow_problem *problem = nullptr;
     workflow_check_out out{};
-    workflow_given given[] = {{"w", "a", "p0", 0, none, none},
-                              {nullptr, "z", "p9", none, none, none},
-                              {nullptr, nullptr, nullptr, 0, none, none},
-                              {nullptr, "a", "p0", none, HUGE_VAL, none}};
+    workflow_given given[] = {{"w", "a", "p0", 0, none, none, nullptr, 0},
+                              {nullptr, "z", "p9", none, none, none, nullptr, 0},
+                              {nullptr, nullptr, nullptr, 0, none, none, nullptr, 0},
+                              {nullptr, "a", "p0", none, HUGE_VAL, none, nullptr, 0}};
 
     REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
     CHECK(workflow_check(problem, nullptr, given, 4, &out, a, &err) == ERR_INVALID);
@@ -107,10 +107,10 @@ TEST_CASE("with slots as many rows as slots may overlap", "[workflow]")
     for (const char *id : {"a", "b", "c"})
         r.add_task(id, 10);
     r.add_task("d", 0); // takes no time: in nobody's way
-    workflow_given given[] = {{nullptr, "a", "p0", 0, none, none},
-                              {nullptr, "b", "p0", 5, none, none},
-                              {nullptr, "c", "p0", 10, none, none},
-                              {nullptr, "d", "p0", 7, none, none}};
+    workflow_given given[] = {{nullptr, "a", "p0", 0, none, none, nullptr, 0},
+                              {nullptr, "b", "p0", 5, none, none, nullptr, 0},
+                              {nullptr, "c", "p0", 10, none, none, nullptr, 0},
+                              {nullptr, "d", "p0", 7, none, none, nullptr, 0}};
     REQUIRE(workflow_problem_make(r.build(), true, &problem, a, &err) == OK);
     REQUIRE(workflow_check(problem, nullptr, given, 4, &out, a, &err) == OK);
     CHECK(out.valid);

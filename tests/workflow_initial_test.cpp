@@ -48,7 +48,7 @@ answer from(flows::request &r, const std::vector<row> &rows, double max_steps,
     for (const row &g : rows)
         given.push_back({nullptr, g.task.c_str(),
                          g.resource.empty() ? nullptr : g.resource.c_str(), g.start_s,
-                         none, g.slot});
+                         none, g.slot, nullptr, 0});
     r.in.initial = given.data();
     r.in.initial_count = given.size();
     enum error_code code =

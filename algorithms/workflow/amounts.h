@@ -40,10 +40,9 @@ void workflow_amounts_plan(struct workflow_amounts *x, size_t steps,
 size_t workflow_amounts_steps(const struct workflow_problem *problem);
 
 /* What of rows of somebody's schedule breaks a rule, and for each row the processor that
- * it has; tasks of several nodes are refused. */
-enum error_code workflow_amounts_assess(struct workflow_amounts *x,
-                                        const struct workflow_run *runs, size_t run_count,
-                                        struct workflow_verdict *out, struct error *err);
+ * it has. Data of a task on several nodes have to be on all of them when it starts. */
+void workflow_amounts_assess(struct workflow_amounts *x, const struct workflow_run *runs,
+                             size_t run_count, struct workflow_verdict *out);
 
 /* The rule that the plan breaks, by the checker of worlds and a look at all transfers;
  * NULL: none. *spent: the time was up first. */

@@ -9,6 +9,20 @@
 
 #define TOLERANCE 1e-9
 
+/* Until the data are on all nodes of a child that the board has on several; 0: on one. */
+static double to_nodes_s(const struct workflow_amounts *x,
+                         const struct workflow_edge *edge, size_t from)
+{
+    const struct world_placed *p = &board_plan(x->board)->placed[x->job_of[edge->child]];
+    double s = 0;
+
+    for (size_t k = 0; p->positions && k < p->position_count; k++)
+        s = fmax(s, workflow_transfer_s(x->problem, edge, from,
+                                        x->w->resources[p->positions[k]].index));
+    budget_step(x->w->budget, p->position_count);
+    return s;
+}
+
 static const char *broken_transfer(const struct workflow_amounts *x,
                                    const struct workflow_plan *plan)
 {
@@ -23,8 +37,9 @@ static const char *broken_transfer(const struct workflow_amounts *x,
             continue;
         if (from == WORKFLOW_NONE)
             return "precedence";
-        there_s = fmax(0, plan->finish_s[edge->parent]) +
-                  workflow_transfer_s(problem, edge, from, to);
+        there_s =
+            fmax(0, plan->finish_s[edge->parent]) +
+            fmax(workflow_transfer_s(problem, edge, from, to), to_nodes_s(x, edge, from));
         if (plan->start_s[edge->child] < there_s - TOLERANCE * fmax(1, there_s))
             return "transfer";
     }
@@ -51,12 +66,16 @@ const char *workflow_amounts_broken(struct workflow_amounts *x,
 static struct world_claim claim_of(struct workflow_amounts *x,
                                    const struct workflow_run *run)
 {
-    size_t *position = NEW(x->arena, size_t, 1);
+    size_t count = run->resource_count ? run->resource_count : 1;
+    size_t *position = NEW(x->arena, size_t, count);
 
-    *position = x->jobs.position_of[run->resource];
+    for (size_t k = 0; k < count; k++)
+        position[k] =
+            x->jobs.position_of[run->resource_count ? run->resources[k] : run->resource];
+    budget_step(x->w->budget, count);
     return (struct world_claim){.job = x->job_of[run->task],
                                 .positions = position,
-                                .position_count = 1,
+                                .position_count = count,
                                 .start_s = run->start_s,
                                 .finish_s = run->finish_s};
 }
@@ -72,6 +91,19 @@ static struct workflow_breach breach_of(const struct workflow_amounts *x,
         .resource = v->position == WORLD_NONE ? runs[v->claim].resource
                                               : x->w->resources[v->position].index,
         .by_s = NAN};
+}
+
+/* Until the data are on all nodes of the child. */
+static double slowest_s(const struct workflow_amounts *x,
+                        const struct workflow_edge *edge, size_t from,
+                        const struct workflow_run *child)
+{
+    double s = workflow_transfer_s(x->problem, edge, from, child->resource);
+
+    for (size_t k = 0; k < child->resource_count; k++)
+        s = fmax(s, workflow_transfer_s(x->problem, edge, from, child->resources[k]));
+    budget_step(x->w->budget, child->resource_count);
+    return s;
 }
 
 /* Inputs that come too late, and tasks without a row. */
@@ -101,7 +133,7 @@ static size_t look_at_inputs(const struct workflow_amounts *x,
             from = parent->resource;
             there_s = parent->finish_s;
         }
-        there_s += workflow_transfer_s(problem, edge, from, child->resource);
+        there_s += slowest_s(x, edge, from, child);
         if (child->start_s < there_s - TOLERANCE * fmax(1, there_s))
             list[used++] =
                 (struct workflow_breach){"transfer", edge->child, edge->parent,
@@ -110,9 +142,8 @@ static size_t look_at_inputs(const struct workflow_amounts *x,
     return used;
 }
 
-enum error_code workflow_amounts_assess(struct workflow_amounts *x,
-                                        const struct workflow_run *runs, size_t run_count,
-                                        struct workflow_verdict *out, struct error *err)
+void workflow_amounts_assess(struct workflow_amounts *x, const struct workflow_run *runs,
+                             size_t run_count, struct workflow_verdict *out)
 {
     const struct workflow_problem *problem = x->problem;
     struct world_claim *claims = NEW(x->arena, struct world_claim, run_count);
@@ -122,11 +153,6 @@ enum error_code workflow_amounts_assess(struct workflow_amounts *x,
     struct world_check check;
 
     for (size_t k = 0; k < run_count; k++) {
-        if (problem->tasks[runs[k].task]->nodes > 1)
-            return invalid(err, "/schedule", ITEM_INVALID_COMBINATION,
-                           "'%.100s' runs on several nodes; schedules of such tasks "
-                           "cannot be assessed yet",
-                           problem->tasks[runs[k].task]->id);
         claims[k] = claim_of(x, &runs[k]);
         processor[k] = runs[k].resource;
         run_of[runs[k].task] = k + 1;
@@ -142,5 +168,4 @@ enum error_code workflow_amounts_assess(struct workflow_amounts *x,
     out->breaches = list;
     out->processor = processor;
     out->spent = check.cut;
-    return OK;
 }

@@ -45,8 +45,7 @@ static enum error_code assess(struct checker *c, struct workflow_check_out *out)
     struct workflow_violation *list;
 
     if (c->amounts)
-        TRY(workflow_amounts_assess(c->amounts, c->rows.runs, c->rows.run_count, &verdict,
-                                    c->err));
+        workflow_amounts_assess(c->amounts, c->rows.runs, c->rows.run_count, &verdict);
     else
         TRY(workflow_verify(c->problem, c->rows.runs, c->rows.run_count, &verdict, c->a,
                             c->err));

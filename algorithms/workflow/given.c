@@ -90,29 +90,99 @@ static void check_times(const struct reader *r, size_t row,
         mistake(r, row, "finish_s", ITEM_OUT_OF_BOUNDS, "%g is not a time", g->finish_s);
 }
 
+/* Where a task on several nodes runs, by number; what is wrong with them is a mistake.
+ * The resource of the row, where its output is, is the first of the snapshot. */
+static void read_nodes(struct reader *r, size_t row, const struct workflow_given *g,
+                       struct workflow_run *run)
+{
+    uint64_t nodes = r->problem->tasks[run->task]->nodes;
+    size_t *list = NEW(r->a, size_t, g->resource_id_count), first = WORKFLOW_NONE;
+    bool named = false;
+
+    if (nodes > 1 && g->resource_id_count == 0)
+        mistake(r, row, "resource_ids", ITEM_REQUIRED,
+                "the task runs on %zu nodes: name them all", (size_t)nodes);
+    if (nodes <= 1 && g->resource_id_count > 1)
+        mistake(r, row, "resource_ids", ITEM_OUT_OF_BOUNDS, "the task runs on one node");
+    for (size_t k = 0; k < g->resource_id_count; k++) {
+        const char *id = g->resource_ids[k] ? g->resource_ids[k] : "";
+        size_t at = name_index_find(&r->resources, id);
+        char member[40];
+
+        if (at == NAME_NOT_FOUND) {
+            snprintf(member, sizeof(member), "resource_ids/%zu", k);
+            unknown(r, row, member, "resource", id);
+            return;
+        }
+        list[k] = at;
+        first = at < first ? at : first;
+        named = named || at == run->resource;
+    }
+    if (g->resource_id && g->resource_id_count && !named)
+        mistake(r, row, "resource_id", ITEM_CONFLICT,
+                "it is none of resource_ids; leave it out");
+    if (nodes <= 1 || g->resource_id_count == 0)
+        return;
+    run->resource = first;
+    run->resources = list;
+    run->resource_count = g->resource_id_count;
+}
+
+/* The longest on its nodes; 0: it cannot run on one of them. */
+static double run_time_s(const struct reader *r, const struct workflow_run *run)
+{
+    double longest_s = 0;
+
+    for (size_t k = 0; k == 0 || k < run->resource_count; k++) {
+        size_t at = run->resource_count ? run->resources[k] : run->resource;
+        size_t first = r->out->first[at];
+        double time_s = first == WORKFLOW_NONE
+                            ? HUGE_VAL
+                            : workflow_time_s(r->problem, run->task, first);
+
+        if (!(time_s < HUGE_VAL))
+            return 0;
+        longest_s = fmax(longest_s, time_s);
+    }
+    return longest_s;
+}
+
+/* Of the row's only resource, or of the first that it names. */
+static size_t find_resource(const struct reader *r, const struct workflow_given *g)
+{
+    const char *id = g->resource_id         ? g->resource_id
+                     : g->resource_id_count ? g->resource_ids[0]
+                                            : NULL;
+
+    return id ? name_index_find(&r->resources, id) : NAME_NOT_FOUND;
+}
+
 static void read_row(struct reader *r, size_t row, const struct workflow_given *g)
 {
     struct workflow_given_rows *out = r->out;
     size_t task = find_task(r, row, g);
-    size_t resource =
-        g->resource_id ? name_index_find(&r->resources, g->resource_id) : NAME_NOT_FOUND;
+    size_t resource = find_resource(r, g);
+    struct workflow_run *run = &out->runs[out->run_count];
     bool begun = task != WORKFLOW_NONE && !workflow_is_open(r->problem, task);
-    double time_s = HUGE_VAL;
 
     out->begun_count += begun;
     if (resource == NAME_NOT_FOUND && (g->resource_id || !begun))
-        unknown(r, row, "resource_id", "resource", g->resource_id);
+        unknown(r, row,
+                g->resource_id || !g->resource_id_count ? "resource_id"
+                                                        : "resource_ids/0",
+                "resource",
+                g->resource_id         ? g->resource_id
+                : g->resource_id_count ? g->resource_ids[0]
+                                       : NULL);
     if (task == WORKFLOW_NONE || resource == NAME_NOT_FOUND || begun)
         return;
     check_times(r, row, g);
-    if (out->first[resource] != WORKFLOW_NONE)
-        time_s = workflow_time_s(r->problem, task, out->first[resource]);
     out->row[out->run_count] = row;
-    out->runs[out->run_count] =
-        (struct workflow_run){task, resource, g->start_s,
-                              r->assessed && !isnan(g->finish_s)
-                                  ? g->finish_s
-                                  : g->start_s + (time_s < HUGE_VAL ? time_s : 0)};
+    *run =
+        (struct workflow_run){.task = task, .resource = resource, .start_s = g->start_s};
+    read_nodes(r, row, g, run);
+    run->finish_s = r->assessed && !isnan(g->finish_s) ? g->finish_s
+                                                       : g->start_s + run_time_s(r, run);
     if (!out->run_of[task])
         out->run_of[task] = out->run_count + 1;
     out->run_count++;

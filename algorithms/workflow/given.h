@@ -12,6 +12,8 @@ struct workflow_given {
     double start_s;
     double finish_s; /* NAN: start_s and the run time */
     double slot;     /* of the resource, from 0; NAN: any; read of plans to start from */
+    const char *const *resource_ids; /* of a task on several nodes; resource_id is one */
+    size_t resource_id_count;
 };
 
 /* The rows of open tasks; those of tasks that have begun are only counted. */

@@ -328,8 +328,10 @@ enum error_code workflow_verify_plan(const struct workflow_problem *problem,
 
     for (size_t i = 0; i < problem->task_count; i++)
         if (workflow_is_open(problem, i) && plan->processor[i] != WORKFLOW_NONE)
-            runs[count++] =
-                (struct workflow_run){i, problem->processors[plan->processor[i]].resource,
-                                      plan->start_s[i], plan->finish_s[i]};
+            runs[count++] = (struct workflow_run){
+                .task = i,
+                .resource = problem->processors[plan->processor[i]].resource,
+                .start_s = plan->start_s[i],
+                .finish_s = plan->finish_s[i]};
     return workflow_verify(problem, runs, count, out, a, err);
 }

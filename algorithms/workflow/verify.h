@@ -18,6 +18,8 @@
 struct workflow_run {
     size_t task, resource; /* of the problem, of the snapshot */
     double start_s, finish_s;
+    const size_t *resources; /* of a task on several nodes: all of them, as given */
+    size_t resource_count;   /* else 0 */
 };
 
 /* A broken rule; numbers are WORKFLOW_NONE where there is none. */

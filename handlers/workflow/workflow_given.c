@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+enum { RESOURCES_MAX = 100000 };
+
 #define AS_ANSWERED "As answers have it; not looked at"
 #define T           struct workflow_given_row
 
@@ -26,12 +28,22 @@
         .offset = JSON_AT(T, given.slot, double), .max = JSON_EXACT, .preset = NAN, \
         .flags = JSON_NULLABLE                                                      \
     }
-#define NAME_ROWS                                                                     \
-    NAME_ROW(workflow_id, "Its workflow; may be missing when there is one",           \
-             JSON_NULLABLE),                                                          \
-        NAME_ROW(task_id, "The task", JSON_REQUIRED),                                 \
-        NAME_ROW(resource_id, "Where it runs; not null of a task that has not begun", \
-                 JSON_REQUIRED | JSON_NULLABLE)
+#define NAME_ROWS                                                                       \
+    NAME_ROW(workflow_id, "Its workflow; may be missing when there is one",             \
+             JSON_NULLABLE),                                                            \
+        NAME_ROW(task_id, "The task", JSON_REQUIRED),                                   \
+        NAME_ROW(resource_id,                                                           \
+                 "Where it runs; not null of a task that has not begun, unless it has " \
+                 "resource_ids",                                                        \
+                 JSON_NULLABLE),                                                        \
+    {                                                                                   \
+        .name = "resource_ids",                                                         \
+        .doc = "Where a task on several nodes runs: all of them",                       \
+        .type = JSON_TYPE_TEXTS,                                                        \
+        .offset = JSON_AT(T, given.resource_ids, const char *const *),                  \
+        .count_offset = JSON_AT(T, given.resource_id_count, size_t),                    \
+        .max = RESOURCES_MAX                                                            \
+    }
 #define ANSWERED_ROWS                                                                    \
     JSON_NUMBER(T, data_ready_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,        \
                 AS_ANSWERED),                                                            \
