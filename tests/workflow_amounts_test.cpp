@@ -282,6 +282,37 @@ TEST_CASE("tasks of several nodes, limits and times that are the same everywhere
     CHECK(refused(a, body) == std::set<std::string>{"/workflow/tasks/0/requirement"});
 }
 
+TEST_CASE("a resource runs as many tasks as it has slots, unless slots is false",
+          "[workflow][world]")
+{
+    api a;
+    json body = {{"snapshot", {{"resources", {{{"id", "n"}, {"n_max", 2}}}}}},
+                 {"workflow",
+                  {{"tasks",
+                    {{{"id", "a"}, {"estimate_ref_s", 5}},
+                     {{"id", "b"}, {"estimate_ref_s", 5}}}}}}};
+    auto makespan = [&] {
+        return answered(a, body)["objective"]["makespan_s"].get<double>();
+    };
+
+    for (const char *name : {"auto", "heft", "cpop", "peft", "search"}) {
+        body["algorithm"] = name;
+        body.erase("options");
+        CHECK(makespan() == 5);
+        body["options"] = {{"slots", false}};
+        CHECK(makespan() == 10);
+    }
+    body["snapshot"]["resources"][0].erase("n_max");
+    body["snapshot"]["resources"][0]["cpus"] = 2;
+    CHECK(makespan() == 10);
+    body["options"] = json::object();
+    CHECK(makespan() == 5);
+    body["options"] = {{"slots", false}};
+    body["workflow"]["tasks"][0]["cpus"] = 2; // now amounts count
+    CHECK(answered(a, body)["warnings"].dump().find("option_unused: /options/slots") !=
+          std::string::npos);
+}
+
 TEST_CASE("schedules of tasks on several nodes are evaluated", "[workflow][world]")
 {
     api a;

@@ -39,7 +39,7 @@ answer from(flows::request &r, const std::vector<row> &rows, double max_steps,
     test_arena a(size_t{1} << 30);
     error err = collecting_error(a);
     const named_value options[] = {{"max_steps", VALUE_NUMBER, max_steps, nullptr},
-                                   {"slots", VALUE_BOOLEAN, 1, nullptr}};
+                                   {"slots", VALUE_BOOLEAN, slots ? 1.0 : 0.0, nullptr}};
     std::vector<workflow_given> given;
     workflow_out out{};
     answer x{};
@@ -53,7 +53,7 @@ answer from(flows::request &r, const std::vector<row> &rows, double max_steps,
     r.in.initial_count = given.size();
     enum error_code code =
         workflow_decide(r.build(), policy_find(workflow_policies, policy),
-                        options + !has_steps, (size_t)has_steps + slots, &out, a, &err);
+                        options + !has_steps, (size_t)has_steps + 1, &out, a, &err);
     r.in.initial = nullptr;
     r.in.initial_count = 0;
     if (wrong)

@@ -318,6 +318,36 @@ TEST_CASE("resources are taken when they are free", "[workflow]")
         r.resources[0].job_count = 4; // the ends of two are not known
         CHECK(decide(r, "heft").missing("a")->reason == "no_resource");
     }
+    SECTION("more than the slots are used: who ends first leaves none")
+    {
+        const double free_at_s[] = {7, 3, 5};
+
+        r.resources[0].job_count = 3;
+        r.resources[0].free_at_s = free_at_s;
+        r.resources[0].free_at_count = 3;
+        r.resources[0].n_max = 1;
+        CHECK(decide(r, "heft", true).of("a").start_s == 7);
+        r.resources[0].n_max = 2;
+        CHECK(decide(r, "heft", true).of("a").start_s == 5);
+        r.resources[0].job_count = 4; // the end of one is not known
+        CHECK(decide(r, "heft", true).of("a").start_s == 7);
+        r.resources[0].job_count = 5;
+        CHECK(decide(r, "heft", true).missing("a")->reason == "no_resource");
+    }
+    SECTION("two tasks run where there is one slot")
+    {
+        r.resources[0].n_max = 1;
+        for (double end_s : {9, 4}) {
+            task &b = r.add_task("b" + std::to_string(int(end_s)), 20);
+
+            b.given.status = WORKFLOW_RUNNING;
+            b.given.resource_id = "p0";
+            b.given.finish_s = end_s;
+        }
+        CHECK(decide(r, "heft", true).of("a").start_s == 9);
+        r.resources[0].n_max = 2;
+        CHECK(decide(r, "heft", true).of("a").start_s == 4);
+    }
     SECTION("running tasks are among the used slots")
     {
         const double free_at_s[] = {8, 100};

@@ -215,8 +215,7 @@ inline decision decide(request &r, const char *policy, bool slots = false,
 
     INFO(policy);
     REQUIRE(policy_find(workflow_policies, policy) != nullptr);
-    if (slots)
-        options.push_back({"slots", VALUE_BOOLEAN, 1, nullptr});
+    options.push_back({"slots", VALUE_BOOLEAN, slots ? 1.0 : 0.0, nullptr});
     for (const param *p = policy_find(workflow_policies, policy)->params; p->name; p++)
         if (std::strcmp(p->name, "max_steps") == 0)
             options.push_back({"max_steps", VALUE_NUMBER, 100, nullptr});

@@ -34,6 +34,7 @@ struct host {
     size_t first;        /* its first processor */
     size_t count;        /* its processors */
     double *own_end_s;   /* [own_count], in the order of the tasks */
+    double *own_until_s; /* [own_count]: slots of these are free then, HUGE_VAL: never */
     double *other_end_s; /* [other_count], sorted: used by others, known end */
     size_t other_count;
     double full_until_s;               /* others use every slot */
@@ -46,7 +47,8 @@ struct reader {
     struct workflow_processor *processors;
     size_t *fixed_processor;
     double *fixed_start_s, *fixed_finish_s;
-    size_t *window_of; /* windows by resource */
+    size_t *window_of;  /* windows by resource */
+    size_t begun_count; /* tasks that run: one may move to a resource of its own */
     bool slots;
     struct error *err;
 };
@@ -121,6 +123,7 @@ static enum error_code fix_tasks(struct reader *r)
             r->fixed_start_s[i] =
                 t->status == WORKFLOW_STAGING ? t->transfer_remaining_s : t->start_s;
             r->hosts[problem->parts->resource_of[i]].own_count++;
+            r->begun_count++;
         } else {
             problem->open_count++;
         }
@@ -163,6 +166,43 @@ static size_t known_ends(const struct resource *given, double *end_s)
     return known;
 }
 
+/* The first `count` own tasks to end leave no slot behind; ties: the first listed. */
+static void close_first(struct host *h, const double *own_s, size_t count)
+{
+    size_t equal = 0;
+
+    while (equal < count && own_s[count - 1 - equal] >= own_s[count - 1])
+        equal++;
+    for (size_t k = 0; count && k < h->own_count; k++) {
+        if (h->own_end_s[k] > own_s[count - 1])
+            continue;
+        if (h->own_end_s[k] >= own_s[count - 1]) {
+            if (equal == 0)
+                continue;
+            equal--;
+        }
+        h->own_until_s[k] = HUGE_VAL;
+    }
+}
+
+/* Where more run than there are slots, the first to end leave none behind. own_s: ends of
+ * own tasks, sorted. */
+static void drop_excess(struct host *h, const double *own_s, size_t excess)
+{
+    size_t own = 0, others = 0;
+
+    while (own + others < excess && own + others < h->own_count + h->other_count) {
+        bool is_own = own < h->own_count &&
+                      (others == h->other_count || own_s[own] <= h->other_end_s[others]);
+
+        own += is_own;
+        others += !is_own;
+    }
+    h->other_end_s += others;
+    h->other_count -= others;
+    close_first(h, own_s, own);
+}
+
 static void read_host(struct reader *r, size_t resource)
 {
     const struct resource *given = &r->problem->in->snapshot->resources[resource];
@@ -170,13 +210,14 @@ static void read_host(struct reader *r, size_t resource)
     double *end_s = NEW(r->problem->arena, double, given->free_at_count + 1);
     double *own_s = NEW(r->problem->arena, double, h->own_count + 1);
     size_t own = h->own_count, slots = resource_slots(given);
-    size_t known, unknown, used, spare;
+    size_t known, unknown, used, spare, most = r->problem->open_count + r->begun_count;
 
     known = known_ends(given, end_s);
     used = given->job_count > (double)known ? (size_t)given->job_count : known;
     unknown = used - known; /* own tasks are these before they are known ones */
     memcpy(own_s, h->own_end_s, own * sizeof(*own_s));
     sort_numbers(own_s, own);
+    memcpy(h->own_until_s, h->own_end_s, own * sizeof(*own_s));
     if (own > unknown)
         known =
             drop_own(end_s, known, own_s, own - unknown < known ? own - unknown : known);
@@ -189,8 +230,9 @@ static void read_host(struct reader *r, size_t resource)
         h->full_until_s = used - slots < known ? end_s[used - slots] : HUGE_VAL;
     if (r->slots) {
         spare = slots > own + used ? slots - own - used : 0;
-        h->count = own + known +
-                   (spare < r->problem->open_count ? spare : r->problem->open_count);
+        if (own + used > slots)
+            drop_excess(h, own_s, own + used - slots);
+        h->count = own + h->other_count + (spare < most ? spare : most);
     }
 }
 
@@ -201,6 +243,7 @@ static void read_hosts(struct reader *r)
 
     for (size_t i = 0; i < resources; i++) {
         r->hosts[i].own_end_s = NEW(problem->arena, double, r->hosts[i].own_count);
+        r->hosts[i].own_until_s = NEW(problem->arena, double, r->hosts[i].own_count);
         r->hosts[i].own_count = 0;
     }
     for (size_t i = 0; i < problem->task_count; i++) {
@@ -315,7 +358,7 @@ static double held_until_s(const struct reader *r, const struct host *h, size_t 
         return until_s;
     }
     if (k < h->own_count)
-        return h->own_end_s[k];
+        return h->own_until_s[k];
     k -= h->own_count;
     return k < h->other_count ? h->other_end_s[k] : 0;
 }

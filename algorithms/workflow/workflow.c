@@ -15,8 +15,9 @@ static const char *const auto_moves_names[] = {"none", "paying", "rounds", NULL}
         [SLOTS] = {"slots",                                                            \
                    0,                                                                  \
                    1,                                                                  \
-                   0,                                                                  \
-                   "A resource runs as many tasks at a time as it has slots, not one", \
+                   1,                                                                  \
+                   "A resource runs as many tasks at a time as it has slots; false: "  \
+                   "one, as in the published model",                                   \
                    PARAM_BOOLEAN,                                                      \
                    NULL},                                                              \
         [MOVES] = {"moves",      0, moves_most, moves_preset, moves_doc, PARAM_CHOICE, \
@@ -230,11 +231,15 @@ static void plan_amounts(const struct policy *policy, const double *param,
                                          : NULL;
 }
 
-/* Running tasks that moves are not looked for. */
-static void warn_of_moves(struct workflow_problem *problem, const double *values)
+/* Options that say nothing where amounts count. */
+static void warn_of_unused(struct workflow_problem *problem, const double *values)
 {
     size_t running = 0;
 
+    if (values[SLOTS] == 0)
+        workflow_warn(
+            problem, "option_unused: /options/slots: where amounts count a resource runs "
+                     "as many tasks as fit; with n_max 1 it runs one");
     for (size_t i = 0; i < problem->task_count; i++)
         running += problem->tasks[i]->status == WORKFLOW_RUNNING;
     if (running && (int)values[MOVES] == MOVES_PAYING)
@@ -265,7 +270,7 @@ static enum error_code decide_amounts(const struct workflow_in *in,
     TRY(workflow_answer(problem, &plan, &answer, a, err));
     mark_rows(problem, &plan, &answer, a);
     workflow_amounts_answer(amounts, &plan, &answer);
-    warn_of_moves(problem, values);
+    warn_of_unused(problem, values);
     warn_of_time(problem, &plan, &answer);
     warn_of_unplaced(problem, &answer);
     answer.warnings = problem->warnings;
