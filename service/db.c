@@ -8,6 +8,7 @@
 #include "service/db.h"
 
 #include "models/base/order.h"
+#include "models/base/rng.h"
 #include "service/db_value.h"
 
 #include <assert.h>
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     PREPARED_MAX = 128,         /* statements of one connection */
@@ -26,10 +28,17 @@ enum {
     COPY_BUFFER_BYTES = 131072, /* one message of a COPY */
     WAITS_KEPT = 100,           /* of which the median is the usual wait */
     POLL_SLICE_MS = 50,         /* how often `cancelled` is looked at */
+    ASKED_BYTES = 65536,        /* for one small answer */
+    TROUBLES = 3,               /* so many in TROUBLE_S: the primary may be another */
 };
 
-static const double FIRST_BACKOFF_S = 0.25;
-static const double LONGEST_BACKOFF_S = 5;
+static const double FIRST_BACKOFF_S = 0.1;
+static const double LONGEST_BACKOFF_S = 2;
+static const double JITTER_RATIO = 0.25; /* so that replicas do not come back as one */
+static const double LONGEST_RETRY_AFTER_S = 2;
+static const double TROUBLE_S = 1;
+static const double ASKED_S = 1;   /* for the answer whether it leads to a standby */
+static const double VACANT_S = 60; /* a place whose COMMIT may still wait for a standby */
 static const double SERVER_GRACE_S = 2; /* for the server's own timeout to come first */
 static const double SHED_RATIO = 0.2;   /* of wait_timeout_s */
 static const double LEAST_WAIT_S = 1;   /* for a connection, when the time is up */
@@ -40,8 +49,10 @@ static const double READY_TIMEOUT_S = 2;
 struct connection {
     PGconn *pg; /* NULL: not connected */
     bool in_use;
-    bool warned;       /* the server has warned that a COMMIT is not on the standby */
-    const char *owner; /* who uses it */
+    bool suspect; /* it may lead to what was the primary: asked before it is used again */
+    double vacant_until_s; /* no new connection here before, monotonic; see vacate() */
+    bool warned;           /* the server has warned that a COMMIT is not on the standby */
+    const char *owner;     /* who uses it */
     const struct db_statement *prepared[PREPARED_MAX];
     size_t prepared_count;
 };
@@ -56,6 +67,7 @@ struct db {
     struct db_options options;
     char *conninfo;
     bool has_several_hosts;
+    bool wants_writes; /* of several servers, and the address does not say which */
 
     pthread_mutex_t mutex; /* guards all below, except what a connection's user has */
     pthread_cond_t freed;
@@ -71,6 +83,9 @@ struct db {
     bool probing;          /* somebody is trying again */
     double backoff_s;
     double retry_at_s; /* while down: not before, monotonic */
+    struct rng jitter;
+    double troubles_s[TROUBLES]; /* when connections were lost or not made, a ring */
+    size_t trouble_at;
     double worked_at_s, pinged_at_s;
     bool pinging;
     struct error ping_error;
@@ -91,6 +106,11 @@ struct db_session {
     bool spoiled;       /* the transaction can only be rolled back */
     bool sent;          /* the statement may have reached the server */
     bool in_doubt;      /* COMMIT was sent and not answered */
+    bool gave_up;       /* we closed the connection, the server did not */
+    bool undone;        /* the transaction went with its connection, before COMMIT */
+    bool in_commit;     /* nobody who goes away ends that */
+    bool has_written;   /* in this transaction */
+    bool is_local;      /* its COMMIT does not wait for a standby */
     enum repair repair; /* of the last failure */
 };
 
@@ -135,12 +155,21 @@ static enum error_code fail_cancelled(struct error *err)
 
 /* ---- the pool ---- */
 
-static bool names_several_hosts(const PQconninfoOption *parsed)
+/* What the address, or else libpq's environment, says. */
+static const char *option_value(const PQconninfoOption *parsed, const char *keyword)
 {
     for (const PQconninfoOption *o = parsed; o->keyword; o++)
-        if (o->val && strncmp(o->keyword, "host", 4) == 0 && strchr(o->val, ','))
-            return true;
-    return false;
+        if (strcmp(o->keyword, keyword) == 0)
+            return o->val ? o->val : o->envvar ? getenv(o->envvar) : NULL;
+    return NULL;
+}
+
+static bool names_several_hosts(const PQconninfoOption *parsed)
+{
+    const char *host = option_value(parsed, "host");
+    const char *address = option_value(parsed, "hostaddr");
+
+    return (host && strchr(host, ',')) || (address && strchr(address, ','));
 }
 
 enum error_code db_create(const struct db_options *options, struct db **db,
@@ -151,7 +180,7 @@ enum error_code db_create(const struct db_options *options, struct db **db,
     PQconninfoOption *parsed = PQconninfoParse(conninfo, &message);
     struct db *made = NULL;
     pthread_condattr_t attributes;
-    bool has_several_hosts;
+    bool has_several_hosts, wants_writes;
 
     assert(options->pool_size > 0);
     if (!parsed) {
@@ -161,12 +190,14 @@ enum error_code db_create(const struct db_options *options, struct db **db,
         return ERR_INVALID;
     }
     has_several_hosts = names_several_hosts(parsed);
+    wants_writes = has_several_hosts && !option_value(parsed, "target_session_attrs");
     PQconninfoFree(parsed);
     made = calloc(1, sizeof(*made));
     if (!made)
         return fail_memory(err);
     made->options = *options;
     made->has_several_hosts = has_several_hosts;
+    made->wants_writes = wants_writes;
     made->conninfo = strdup(conninfo);
     made->connections = calloc(options->pool_size, sizeof(*made->connections));
     if (!made->conninfo || !made->connections) {
@@ -177,12 +208,18 @@ enum error_code db_create(const struct db_options *options, struct db **db,
     }
     made->stats.pool_size = options->pool_size;
     made->worked_at_s = made->pinged_at_s = -HUGE_VAL;
+    made->jitter = rng_create((uint64_t)(now_s() * 1e9) ^ (uint64_t)getpid());
+    for (size_t i = 0; i < TROUBLES; i++)
+        made->troubles_s[i] = -HUGE_VAL;
     fail(&made->ping_error, ERR_UNAVAILABLE, "", "the database has not answered yet");
     pthread_mutex_init(&made->mutex, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&made->freed, &attributes);
     pthread_condattr_destroy(&attributes);
+    if (wants_writes)
+        say(made, "the database's address names several servers and does not say which",
+            "the one that takes writes is used, as with target_session_attrs=read-write");
     *db = made;
     return OK;
 }
@@ -215,6 +252,49 @@ static void count(struct db *db, uint64_t *counter)
     pthread_mutex_unlock(&db->mutex);
 }
 
+bool db_has_several_hosts(const struct db *db)
+{
+    return db->has_several_hosts;
+}
+
+/* After some failures at once another server may be the primary now: what is idle is
+ * asked before it is used. */
+static void note_trouble(struct db *db)
+{
+    pthread_mutex_lock(&db->mutex);
+    db->troubles_s[db->trouble_at] = now_s();
+    db->trouble_at = (db->trouble_at + 1) % TROUBLES;
+    if (now_s() <= db->troubles_s[db->trouble_at] + TROUBLE_S) /* the oldest of them */
+        for (size_t i = 0; i < db->options.pool_size; i++)
+            if (!db->connections[i].in_use)
+                db->connections[i].suspect = true;
+    pthread_mutex_unlock(&db->mutex);
+}
+
+/* The server's process of an unanswered COMMIT may go on waiting for a standby, and holds
+ * its connection there meanwhile: this place gets no other one until a standby has
+ * confirmed something, or for a while. One place is always left. */
+static void vacate(struct db *db, struct connection *c)
+{
+    size_t left = 0;
+
+    pthread_mutex_lock(&db->mutex);
+    for (size_t i = 0; i < db->options.pool_size; i++)
+        left += &db->connections[i] != c && now_s() >= db->connections[i].vacant_until_s;
+    if (left > 0)
+        c->vacant_until_s = now_s() + VACANT_S;
+    pthread_mutex_unlock(&db->mutex);
+}
+
+/* A standby has confirmed a COMMIT, or none is waited for. */
+static void fill_places(struct db *db)
+{
+    pthread_mutex_lock(&db->mutex);
+    for (size_t i = 0; i < db->options.pool_size; i++)
+        db->connections[i].vacant_until_s = -HUGE_VAL;
+    pthread_mutex_unlock(&db->mutex);
+}
+
 /* Closes a broken connection; the slot stays with its user. */
 static void disconnect(struct db *db, struct connection *c)
 {
@@ -224,6 +304,7 @@ static void disconnect(struct db *db, struct connection *c)
         return;
     pthread_mutex_lock(&db->mutex);
     c->pg = NULL;
+    c->suspect = false;
     c->prepared_count = 0;
     db->stats.connected_count--;
     db->stats.lost_count++;
@@ -293,14 +374,24 @@ static void shrink(struct db *db)
 static PGconn *connect_new(struct db *db, struct connection *c)
 {
     char timeout[16];
-    /* Of a word that comes twice the last one counts, so the address wins. */
+    /* Of a word that comes twice the last one counts, so the address wins. A server that
+     * has vanished is noticed in 9 s at rest, in 5 s when something was sent. */
     const char *const words[] = {"connect_timeout",      "fallback_application_name",
+                                 "tcp_user_timeout",     "keepalives_idle",
+                                 "keepalives_interval",  "keepalives_count",
                                  "target_session_attrs", "dbname",
                                  "client_encoding",      NULL};
     /* Of several servers the one that takes writes. */
-    const char *const values[] = {
-        timeout,      "gridplan", db->has_several_hosts ? "read-write" : NULL,
-        db->conninfo, "UTF8",     NULL};
+    const char *const values[] = {timeout,
+                                  "gridplan",
+                                  "5000",
+                                  "5",
+                                  "2",
+                                  "2",
+                                  db->wants_writes ? "read-write" : NULL,
+                                  db->conninfo,
+                                  "UTF8",
+                                  NULL};
     PGconn *pg;
 
     snprintf(timeout, sizeof(timeout), "%d",
@@ -339,7 +430,7 @@ static struct connection *find_free(struct db *db)
             continue;
         if (c->pg)
             return c;
-        if (!empty)
+        if (!empty && now_s() >= c->vacant_until_s)
             empty = c;
     }
     if (db->stats.connected_count >= db->usable_count && now_s() < db->usable_until_s)
@@ -349,7 +440,8 @@ static struct connection *find_free(struct db *db)
 
 static enum error_code fail_down(const struct db *db, struct error *err)
 {
-    return fail_later(err, ERR_UNAVAILABLE, db->retry_at_s - now_s(),
+    return fail_later(err, ERR_UNAVAILABLE,
+                      fmin(db->retry_at_s - now_s(), LONGEST_RETRY_AFTER_S),
                       "the database cannot be reached; try again later");
 }
 
@@ -463,10 +555,13 @@ static enum error_code reserve(struct db *db, const struct db_session *s, double
 /* Writes down how an attempt to connect ended. */
 static void note_connected(struct db *db, struct connection *c, PGconn *pg)
 {
+    if (!pg)
+        note_trouble(db);
     pthread_mutex_lock(&db->mutex);
     db->probing = false;
     if (pg) {
         c->pg = pg;
+        c->suspect = false;
         c->prepared_count = 0;
         db->stats.connected_count++;
         db->stats.connect_count++;
@@ -475,9 +570,11 @@ static void note_connected(struct db *db, struct connection *c, PGconn *pg)
     } else {
         db->stats.connect_failure_count++;
         if (!db->down || now_s() >= db->retry_at_s) { /* once for all who tried now */
+            double jitter = JITTER_RATIO * (2 * rng_uniform(&db->jitter) - 1);
+
             db->backoff_s =
                 fmin(fmax(2 * db->backoff_s, FIRST_BACKOFF_S), LONGEST_BACKOFF_S);
-            db->retry_at_s = now_s() + db->backoff_s;
+            db->retry_at_s = now_s() + db->backoff_s * (1 + jitter);
         }
         db->down = true;
     }
@@ -514,7 +611,15 @@ static enum error_code take_slot(struct db_session *s, double until_s,
     return code;
 }
 
+static void release(struct db_session *s)
+{
+    if (s->connection)
+        give_back(s->db, s->connection);
+    s->connection = NULL;
+}
+
 static enum error_code set_up(struct db_session *s, struct error *err);
+static bool leads_to_standby(struct db_session *s);
 
 /* Gives the session a connection that works, as far as one can see. */
 static enum error_code take(struct db_session *s, struct error *err)
@@ -531,6 +636,10 @@ static enum error_code take(struct db_session *s, struct error *err)
 
         TRY(take_slot(s, until_s, &c, &connected, err));
         s->connection = c;
+        if (connected && c->suspect && leads_to_standby(s)) {
+            release(s);
+            continue;
+        }
         if (connected)
             return OK;
         pg = connect_new(db, c);
@@ -550,13 +659,6 @@ static enum error_code take(struct db_session *s, struct error *err)
     }
 }
 
-static void release(struct db_session *s)
-{
-    if (s->connection)
-        give_back(s->db, s->connection);
-    s->connection = NULL;
-}
-
 /* ---- waiting, and what the server says ---- */
 
 /* For a connection that is of no use any more. */
@@ -572,6 +674,7 @@ static enum error_code lose(struct db_session *s, const char *why, struct error 
     say(s->db, "lost a connection to the database", why);
     give_up(s);
     s->repair = REPAIR_CONNECTION;
+    note_trouble(s->db);
     return fail_later(err, ERR_UNAVAILABLE, 1,
                       "the connection to the database was lost; try again");
 }
@@ -591,7 +694,8 @@ static enum error_code wait_for(struct db_session *s, double until_s, bool sendi
             return lose(s, PQerrorMessage(pg), err);
         if (sending ? !unsent : !PQisBusy(pg))
             return OK;
-        if (is_cancelled(s)) {
+        if (!s->in_commit && is_cancelled(s)) {
+            s->gave_up = true;
             give_up(s);
             return fail_cancelled(err);
         }
@@ -599,6 +703,7 @@ static enum error_code wait_for(struct db_session *s, double until_s, bool sendi
             enum error_code code = lose(s, "no answer in time", err);
 
             s->repair = REPAIR_NONE;
+            s->gave_up = true;
             snprintf(err->text, sizeof(err->text),
                      "the database did not answer in time; try again");
             return code;
@@ -692,6 +797,14 @@ static const char *pointer_of(const char *constraint, const char *column, char *
     return text;
 }
 
+/* Whether another server may be the primary now: this one ends, is read-only or is gone.
+ */
+static bool is_of_another(const char *sqlstate)
+{
+    return strncmp(sqlstate, "57P", 3) == 0 || strncmp(sqlstate, "08", 2) == 0 ||
+           strcmp(sqlstate, "25006") == 0;
+}
+
 /* Counts what a failure says of the service, not of this request. */
 static void note_failure(struct db *db, const struct sqlstate *row)
 {
@@ -727,6 +840,8 @@ static enum error_code translate(struct db_session *s, const char *name,
     s->spoiled = s->in_transaction;
     if (row->repair == REPAIR_CONNECTION)
         disconnect(s->db, s->connection);
+    if (is_of_another(sqlstate))
+        note_trouble(s->db);
     if (strcmp(row->text, NO_CONNECTIONS) == 0)
         shrink(s->db);
     if (row->code == ERR_UNAVAILABLE || strcmp(sqlstate, LOCK_TIMED_OUT) == 0)
@@ -1081,9 +1196,18 @@ static bool is_unanswered(const struct db_session *s, const struct work *w)
 static enum error_code note_outcome(struct db_session *s, const struct work *w,
                                     enum error_code code, struct error *err)
 {
-    if (code == OK && s->connection->warned && (w->commits || !s->in_transaction))
+    bool commits = w->commits || !s->in_transaction;
+    bool has_written = w->affected > 0 || (s->in_transaction && s->has_written);
+
+    if (code == OK && s->connection->warned && commits)
         return fail_unconfirmed(s, w, err);
+    if (code == OK && commits && has_written && !s->is_local)
+        fill_places(s->db);
+    s->has_written = has_written && !commits;
     s->in_doubt = code != OK && w->commits && is_unanswered(s, w);
+    s->undone = code != OK && !commits && s->repair == REPAIR_CONNECTION;
+    if (s->gave_up && is_unanswered(s, w))
+        vacate(s->db, s->connection);
     if (code == ERR_UNAVAILABLE && is_unanswered(s, w))
         return fail_unknown(s, err);
     return code;
@@ -1103,6 +1227,7 @@ static enum error_code perform(struct db_session *s, struct work *w, struct erro
         if (code != OK)
             return code; /* take() has already tried what can be tried */
         s->repair = REPAIR_NONE;
+        s->gave_up = false;
         w->count = w->affected = 0;
         s->connection->warned = false;
         code = send_statement(s, w, err);
@@ -1148,6 +1273,52 @@ static enum error_code set_up(struct db_session *s, struct error *err)
     if (code != OK)
         release(s);
     return code;
+}
+
+/* Takes the value of the only row and column. */
+static enum error_code ask_truth(struct db_session *s, const char *sql, bool *truth,
+                                 struct error *err)
+{
+    struct arena *a = arena_create(ASKED_BYTES);
+    static const struct db_column columns[] = {{"truth", DB_BOOLEAN, 0}, {0}};
+    static const struct db_statement alone = {"ask_truth", "", DB_ONCE};
+    struct work w = {.name = "ask_truth",
+                     .statement = &alone,
+                     .sql = sql,
+                     .columns = columns,
+                     .row_size = sizeof(bool),
+                     .arena = a};
+    enum error_code code = a ? send_statement(s, &w, err) : fail_memory(err);
+
+    if (code == OK && w.count == 1)
+        *truth = *(const bool *)(const void *)w.list;
+    arena_close(a);
+    return code;
+}
+
+/* Asks a connection that was idle while others were lost. One that does not lead to the
+ * primary any more is closed, as is one that does not answer. */
+static bool leads_to_standby(struct db_session *s)
+{
+    struct connection *c = s->connection;
+    bool in_transaction = s->in_transaction, standby = true;
+    double timeout_s = s->timeout_s;
+    struct error ignored = {.code = OK};
+
+    s->in_transaction = false;
+    s->timeout_s = ASKED_S;
+    c->suspect = false;
+    if (ask_truth(s, "SELECT pg_is_in_recovery()", &standby, &ignored) != OK)
+        standby = true;
+    s->in_transaction = in_transaction;
+    s->timeout_s = timeout_s;
+    if (standby) {
+        say(s->db, "an idle connection is closed", "it leads to a standby now");
+        disconnect(s->db, c);
+    }
+    s->spoiled = false;
+    s->repair = REPAIR_NONE;
+    return standby;
 }
 
 /* ---- sessions ---- */
@@ -1214,6 +1385,11 @@ bool db_has_conflicted(const struct db_session *s)
     return s->repair == REPAIR_CONFLICT;
 }
 
+bool db_is_undone(const struct db_session *s)
+{
+    return s->undone;
+}
+
 bool db_is_in_doubt(const struct db_session *s)
 {
     return s->in_doubt;
@@ -1236,6 +1412,7 @@ enum error_code db_begin(struct db_session *s, struct error *err)
                  fmax(0, s->timeout_s) * 1e3);
     else
         snprintf(sql, sizeof(sql), "BEGIN");
+    s->undone = false;
     /* Not by perform(), which would give the connection back. */
     for (int attempt = 1;; attempt++) {
         enum error_code code;
@@ -1245,8 +1422,8 @@ enum error_code db_begin(struct db_session *s, struct error *err)
         code = send_statement(s, &w, err);
         if (code == OK) {
             s->in_transaction = true;
-            s->spoiled = false;
-            s->in_doubt = false;
+            s->spoiled = s->in_doubt = false;
+            s->has_written = s->is_local = false;
             return OK;
         }
         release(s);
@@ -1261,7 +1438,16 @@ static void end_transaction(struct db_session *s)
 {
     s->in_transaction = false;
     s->spoiled = false;
+    s->has_written = s->is_local = false;
     release(s);
+}
+
+enum error_code db_commit_locally(struct db_session *s, struct error *err)
+{
+    assert(s->in_transaction);
+    TRY(db_execute(s, "SET LOCAL synchronous_commit = local", err));
+    s->is_local = true;
+    return OK;
 }
 
 enum error_code db_commit(struct db_session *s, struct error *err)
@@ -1274,7 +1460,9 @@ enum error_code db_commit(struct db_session *s, struct error *err)
         db_rollback(s);
         return fail_later(err, ERR_UNAVAILABLE, 1, "the transaction was rolled back");
     }
+    s->in_commit = true;
     code = perform(s, &w, err);
+    s->in_commit = false;
     if (code == OK && w.rolled_back)
         code = fail_later(err, ERR_UNAVAILABLE, 1, "the transaction was rolled back");
     end_transaction(s);
@@ -1310,7 +1498,8 @@ enum error_code db_transaction(struct db_session *s, db_transaction_fn *run,
             code = db_commit(s, err);
         else
             db_rollback(s);
-        if (code == OK || s->repair != REPAIR_CONFLICT || attempt == ATTEMPTS_MAX)
+        if (code == OK || !(s->repair == REPAIR_CONFLICT || s->undone) ||
+            attempt == ATTEMPTS_MAX)
             return code;
         count(s->db, &s->db->stats.retry_count);
         *err = before;

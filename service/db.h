@@ -7,16 +7,25 @@
  *
  * When the server is away: db_create() does not mind. The first requests that
  * find out wait for the connect timeout, the others fail at once with
- * ERR_UNAVAILABLE and a retry_after_s until a retry is due (0.25 s, doubling
- * up to 5 s). A server that hangs is given up after the statement timeout. Of several
- * hosts the one is wanted that takes writes, unless the address says otherwise.
+ * ERR_UNAVAILABLE and a retry_after_s until a retry is due (0.1 s, doubling up to 2 s,
+ * each a quarter more or less). A server that hangs is given up after the statement
+ * timeout, one that has vanished sooner: keepalives and tcp_user_timeout are set where
+ * the address has none. Of several hosts the one is wanted that takes writes, unless the
+ * address says otherwise. After three failures in a second idle connections are asked
+ * whether they lead to a standby now, before they are used.
  *
  * What is tried again: a connection that broke before anything was sent; a
  * deadlock, a serialization failure or a partition that was being attached, and a
  * connection lost under a statement marked DB_REPEATABLE, if no transaction is
- * open. What was lost after COMMIT was sent, and a COMMIT that the standby has not
- * confirmed, is ERR_UNAVAILABLE: the caller never acknowledges it. So is a write outside
- * a transaction that was sent and not answered.
+ * open; by db_transaction() also a transaction whose connection was lost before COMMIT,
+ * or that met a standby. What was lost after COMMIT was sent, and a COMMIT that the
+ * standby has not confirmed, is ERR_UNAVAILABLE: the caller never acknowledges it. So is
+ * a write outside a transaction that was sent and not answered.
+ *
+ * COMMIT is never cancelled, as the server then keeps what no standby has: a client that
+ * goes away does not end the wait for it. When its time is over the connection is closed;
+ * the server's process goes on waiting, so that this place of the pool stays empty until
+ * a standby has confirmed another COMMIT, or for a minute; but one place is left.
  *
  * No text of the server's reaches a client: what it says goes to the log, with the
  * id of the request.
@@ -64,6 +73,9 @@ void db_close(struct db *db);
 /* OK when a statement worked within the last second or a ping works now, else
  * ERR_UNAVAILABLE. At most one ping a second, whoever asks. */
 enum error_code db_ready(struct db *db, struct error *err);
+
+/* Whether the address names more than one server. */
+bool db_has_several_hosts(const struct db *db);
 
 struct db_stats {
     size_t pool_size, connected_count, in_use_count; /* now */
@@ -120,9 +132,16 @@ enum error_code db_commit(struct db_session *s, struct error *err);
 void db_rollback(struct db_session *s);
 bool db_in_transaction(const struct db_session *s);
 
+/* In a transaction: its COMMIT does not wait for a standby, for what may be lost. */
+enum error_code db_commit_locally(struct db_session *s, struct error *err);
+
 /* Whether the last statement failed because others were changing the same: the whole
  * transaction may be tried again from its first statement. */
 bool db_has_conflicted(const struct db_session *s);
+
+/* Whether the transaction's connection was lost, or led to a standby, before COMMIT was
+ * sent: nothing of it is there, and all of it may be tried again. */
+bool db_is_undone(const struct db_session *s);
 
 /* Whether db_commit() sent COMMIT and had no answer: the server may have done it, or be
  * about to. Who knows a row that tells may look it up. */
@@ -133,7 +152,8 @@ bool db_is_in_doubt(const struct db_session *s);
 bool db_lost_connection(const struct db_session *s);
 
 /* Runs `run` between begin and commit; repeats all of it (up to 3 times) after
- * a deadlock or serialization failure, so `run` must start afresh. */
+ * a deadlock, a serialization failure or the loss of the connection before COMMIT, so
+ * `run` must start afresh. */
 typedef enum error_code db_transaction_fn(struct db_session *s, void *context,
                                           struct error *err);
 enum error_code db_transaction(struct db_session *s, db_transaction_fn *run,

@@ -194,7 +194,7 @@ struct tries {
 static bool may_try_again(struct tries *tries, const struct db_session *db,
                           enum error_code code)
 {
-    if (db_has_conflicted(db))
+    if (db_has_conflicted(db) || db_is_undone(db))
         return ++tries->conflicts < CONFLICTS_MAX;
     if (!db_is_in_doubt(db) && (tries->doubts == 0 || code != ERR_CONFLICT))
         return false;

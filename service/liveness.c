@@ -29,6 +29,7 @@ struct liveness {
     bool closing_flag; /* the same for statements under way; atomic */
     enum liveness_state state;
     bool late;
+    enum liveness_standby standby;
     double begun_s; /* monotonic clock */
 };
 
@@ -42,6 +43,10 @@ static const struct db_column flag_columns[] = {
     DB_COLUMN(struct flag, set, DB_BOOLEAN),
     {0},
 };
+
+static const struct db_statement select_synchronous = {
+    "select_synchronous", "SELECT current_setting('synchronous_standby_names') <> ''",
+    DB_REPEATABLE};
 
 static const struct db_statement select_read_only = {
     "select_read_only",
@@ -68,14 +73,14 @@ static enum error_code write_row(struct db_session *s, void *context, struct err
     const char *replica_id = context;
 
     /* The wait for a standby could not be given up. */
-    TRY(db_execute(s, "SET LOCAL synchronous_commit = local", err));
+    TRY(db_commit_locally(s, err));
     return db_run(s, &upsert_liveness, DB_PARAMS(db_uuid(replica_id)), NULL, err);
 }
 
 static enum error_code write_much(struct db_session *s, void *context, struct error *err)
 {
     (void)context;
-    TRY(db_execute(s, "SET LOCAL synchronous_commit = local", err));
+    TRY(db_commit_locally(s, err));
     return db_run(s, &fill_disk_probe, NULL, NULL, err);
 }
 
@@ -143,6 +148,23 @@ enum liveness_state liveness_try(struct db *db, const char *replica_id, struct a
     return try_once(db, replica_id, NULL, a, err);
 }
 
+enum liveness_standby liveness_ask_standby(struct db *db, struct arena *a)
+{
+    struct db_session *s = db_session_create(db, NULL, a);
+    struct error ignored = {.code = OK};
+    enum liveness_standby standby = LIVENESS_STANDBY_UNKNOWN;
+    struct flag on = {false};
+    bool found = false;
+
+    if (s &&
+        db_row(s, &select_synchronous, NULL, flag_columns, sizeof(on), &on, &found, a,
+               &ignored) == OK &&
+        found)
+        standby = on.set ? LIVENESS_STANDBY_ON : LIVENESS_STANDBY_OFF;
+    db_session_close(s);
+    return standby;
+}
+
 /* ---- the thread ---- */
 
 /* Whether the service may be called ready: the partitions are there, or are late. */
@@ -171,6 +193,22 @@ static void note(struct liveness *l, enum liveness_state state, const char *why)
         l->options.log(l->options.log_context, *why ? why : liveness_kinds[state].text);
     l->state = state;
     pthread_mutex_unlock(&l->mutex);
+}
+
+/* What is not known now was as it is, as far as one knows. */
+static void note_standby(struct liveness *l, enum liveness_standby standby)
+{
+    bool changed;
+
+    if (standby == LIVENESS_STANDBY_UNKNOWN)
+        return;
+    pthread_mutex_lock(&l->mutex);
+    changed = l->standby != standby;
+    l->standby = standby;
+    pthread_mutex_unlock(&l->mutex);
+    if (changed && standby == LIVENESS_STANDBY_OFF && l->options.log &&
+        db_has_several_hosts(l->options.db))
+        l->options.log(l->options.log_context, LIVENESS_STANDBY_WARNING);
 }
 
 /* Sleeps; false when it is time to end. */
@@ -219,6 +257,8 @@ static void *work(void *context)
         if (begun) {
             state = try_once(l->options.db, l->replica_id, &l->closing_flag, a, &err);
             note(l, state, err.text);
+            if (liveness_kinds[state].is_ready)
+                note_standby(l, liveness_ask_standby(l->options.db, a));
         }
     } while (pause_for(l, begun && liveness_kinds[state].is_ready
                               ? l->options.interval_s
@@ -273,6 +313,16 @@ enum liveness_state liveness_state(struct liveness *l, bool *late)
     *late = l->late;
     pthread_mutex_unlock(&l->mutex);
     return state;
+}
+
+enum liveness_standby liveness_standby(struct liveness *l)
+{
+    enum liveness_standby standby;
+
+    pthread_mutex_lock(&l->mutex);
+    standby = l->standby;
+    pthread_mutex_unlock(&l->mutex);
+    return standby;
 }
 
 void liveness_close(struct liveness *l)

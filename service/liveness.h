@@ -51,6 +51,21 @@ void liveness_close(struct liveness *l);
 /* What the last write said. *late: the partitions were not there in time. */
 enum liveness_state liveness_state(struct liveness *l, bool *late);
 
+/* Whether COMMIT waits for a standby (synchronous_standby_names). When the address names
+ * several servers and it does not, that is logged: what was acknowledged may be lost with
+ * the primary. */
+enum liveness_standby {
+    LIVENESS_STANDBY_UNKNOWN,
+    LIVENESS_STANDBY_OFF,
+    LIVENESS_STANDBY_ON
+};
+#define LIVENESS_STANDBY_WARNING                                                     \
+    "several servers are given, and none of them confirms what another one stores: " \
+    "synchronous_standby_names is empty, so what was answered with 2xx may be lost " \
+    "with the primary"
+enum liveness_standby liveness_standby(struct liveness *l);
+enum liveness_standby liveness_ask_standby(struct db *db, struct arena *a);
+
 /* One write, now. */
 enum liveness_state liveness_try(struct db *db, const char *replica_id, struct arena *a,
                                  struct error *err);

@@ -18,6 +18,7 @@
 struct health {
     const char *status;          /* "ok", "draining", or a state of the database */
     const char *database;        /* with ?verbose: "ok", "none", or what is wrong */
+    const char *synchronous;     /* with ?verbose: "on", "off"; NULL: not known */
     const char *const *warnings; /* with ?verbose: what is not as it should be */
     size_t warning_count;
 };
@@ -33,6 +34,9 @@ static const struct json_field health_rows[] = {
               "database), full (its disk), down, draining"),
     JSON_TEXT(T, database, JSON_OPTIONAL,
               "State of the database: ok, none, or what is wrong"),
+    JSON_TEXT(T, synchronous, JSON_OPTIONAL,
+              "Whether what is stored is on another server, too, before it is answered "
+              "(synchronous_standby_names of PostgreSQL): on or off"),
     {.name = "warnings",
      .doc = "What does not keep it from taking requests, but should be looked at",
      .type = JSON_TYPE_TEXTS,
@@ -85,11 +89,24 @@ static enum liveness_state database_state(struct request *rq, bool *late,
     return state == LIVENESS_STARTING ? state : LIVENESS_DOWN;
 }
 
+static void say_standby(struct request *rq, struct health *health, const char **list)
+{
+    static const char *const names[] = {NULL, "off", "on"};
+    enum liveness_standby standby = rq->service->liveness
+                                        ? liveness_standby(rq->service->liveness)
+                                        : LIVENESS_STANDBY_UNKNOWN;
+
+    health->synchronous = names[standby];
+    if (standby == LIVENESS_STANDBY_OFF && db_has_several_hosts(rq->service->db))
+        list[health->warning_count++] = LIVENESS_STANDBY_WARNING;
+}
+
 static void say_warnings(struct request *rq, enum liveness_state state, bool late,
                          struct health *health)
 {
-    const char **list = NEW(rq->arena, const char *, 2);
+    const char **list = NEW(rq->arena, const char *, 3);
 
+    say_standby(rq, health, list);
     if (state == LIVENESS_SLOW)
         list[health->warning_count++] = liveness_kinds[state].text;
     if (late)
