@@ -52,6 +52,12 @@ slurm    slurmd              program      slurmd
 slurm    slurm-client        command      squeue
 slurm    python3             command      python3
 slurm    jq                  command      jq
+ha       patroni             command      patroni
+ha       etcd-server         command      etcd
+ha       etcd-client         command      etcdctl
+ha       haproxy             program      haproxy
+ha       postgresql          server       initdb
+ha       python3             command      python3
 engines  snakemake           command      snakemake
 engines  cwltool             file         /usr/bin/cwltool
 engines  toil                file         /usr/bin/toil-cwl-runner
