@@ -150,28 +150,32 @@ class Replica:
         return float(found.group(1)) if found else 0.0
 
 
+def rounds(args, play):
+    """Plays the rounds, play(round, random) -> record with `broken`, a list of texts. Ends
+    at the first broken rule; the exit status."""
+    for number in range(1, args.rounds + 1):
+        begin = time.time()
+        try:
+            record = play(number, random.Random(args.seed * 1000003 + number))
+        except Broken as broken:
+            record = {"broken": [str(broken)]}
+        line = json.dumps({"command": os.path.basename(sys.argv[0]), "round": number,
+                           "seed": args.seed, **record,
+                           "seconds": round(time.time() - begin, 1)})
+        print(line, flush=True)
+        if args.output:
+            with open(args.output, "a", encoding="utf-8") as out:
+                out.write(line + "\n")
+        if record["broken"]:
+            return 1
+    return 0
+
+
 def run(args, play, fast=True):
-    """Plays the rounds, play(args, random, cluster, round) -> record with `broken`, a list
-    of texts. Ends at the first broken rule; the exit status. `fast`: PostgreSQL does not
-    wait for its disk."""
+    """The same, with a PostgreSQL of its own: play(args, random, cluster, round). `fast`: it
+    does not wait for its disk."""
     cluster = Cluster(fast)
     try:
-        for number in range(1, args.rounds + 1):
-            begin = time.time()
-            try:
-                record = play(args, random.Random(args.seed * 1000003 + number), cluster,
-                              number)
-            except Broken as broken:
-                record = {"broken": [str(broken)]}
-            line = json.dumps({"command": os.path.basename(sys.argv[0]), "round": number,
-                               "seed": args.seed, **record,
-                               "seconds": round(time.time() - begin, 1)})
-            print(line, flush=True)
-            if args.output:
-                with open(args.output, "a", encoding="utf-8") as out:
-                    out.write(line + "\n")
-            if record["broken"]:
-                return 1
-        return 0
+        return rounds(args, lambda number, dice: play(args, dice, cluster, number))
     finally:
         cluster.close()
