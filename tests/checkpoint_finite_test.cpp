@@ -304,7 +304,7 @@ TEST_CASE("costs that make no sense end in no time", "[checkpoint]")
 TEST_CASE("the hazard is looked at in the middle of an interval", "[checkpoint]")
 {
     checkpoint_in in = checkpoint_in_unknown();
-    checkpoint_law laws[64];
+    failure_law laws[64];
 
     in.checkpoint_overhead_s = 600;
     for (int i = 0; i < 64; i++)

@@ -3,6 +3,10 @@
 
 const char *const checkpoint_action_names[] = {"take", "omit", "none", NULL};
 
+const char *const checkpoint_methods[] = {"auto", "midpoint", "dp", NULL};
+const char *const checkpoint_bounds[] = {"auto", "none", "dp", NULL};
+const char *const checkpoint_laws[] = {"auto", "exponential", NULL};
+
 const char *const checkpoint_reason_names[] = {
 #define X(symbol, name, meaning) #name,
     CHECKPOINT_REASONS(X)
@@ -42,6 +46,9 @@ bool checkpoint_reads_option(const struct policy *policy, size_t option)
         return run == checkpoint_last_failure;
     case CHECKPOINT_WEIBULL_SHAPE:
     case CHECKPOINT_WEIBULL_SCALE:
+    case CHECKPOINT_METHOD_OPTION:
+    case CHECKPOINT_BOUND_OPTION:
+    case CHECKPOINT_LAW_OPTION:
         return policy->flags & CHECKPOINT_NEEDS_WEIBULL;
     default: /* how the mean failure interval comes from a history */
         return by_mean;
@@ -244,6 +251,30 @@ static double ratio_without(const struct checkpoint_in *in)
     return span > 0 ? dear * expm1(span) / span : span + 1;
 }
 
+void checkpoint_add_expected(double work_s, double expected_s, struct checkpoint_out *out)
+{
+    out->expected_completion_s = expected_s;
+    out->waste_ratio = fmax(0, 1 - work_s / expected_s);
+    if (out->bound != CHECKPOINT_BOUND_DP)
+        return;
+    out->gap_ratio = fmax(0, expected_s / out->lower_bound_s - 1);
+    out->gap_is_finite = true;
+}
+
+/* A job that ends on nodes with laws: what a constant rate would give is left out. */
+static void add_law_figures(double work_s, struct checkpoint_out *out)
+{
+    double expected_s = out->expected_completion_s;
+
+    out->gap_ratio = (double)NAN;
+    if (out->bound == CHECKPOINT_BOUND_NONE) {
+        out->lower_bound_s = work_s;
+        out->bound = CHECKPOINT_BOUND_TRIVIAL;
+    }
+    if (!isnan(expected_s))
+        checkpoint_add_expected(work_s, expected_s, out);
+}
+
 /* What the interval means for a job whose end is known. */
 static void add_finite_figures(const struct checkpoint_in *in, struct checkpoint_out *out)
 {
@@ -252,6 +283,10 @@ static void add_finite_figures(const struct checkpoint_in *in, struct checkpoint
 
     if (!checkpoint_finite_job(in, CHECKPOINT_SHORTEST_S, &job))
         return;
+    if (out->by_law) {
+        add_law_figures(job.work_s, out);
+        return;
+    }
     if (out->min_interval_s > 0)
         job.least_s = fmin(out->min_interval_s, job.work_s);
     best = out->plan.count > 0 ? out->plan : finite_best(&job);
@@ -268,6 +303,8 @@ static void add_finite_figures(const struct checkpoint_in *in, struct checkpoint
     out->waste_ratio = fmax(0, 1 - job.work_s / out->expected_completion_s);
     out->gap_ratio = out->expected_completion_s / out->best_completion_s - 1;
     out->gap_is_finite = true;
+    out->lower_bound_s = out->best_completion_s;
+    out->bound = CHECKPOINT_BOUND_CLOSED_FORM;
 }
 
 static double count_checkpoints(const struct checkpoint_in *in,
@@ -291,8 +328,11 @@ void checkpoint_add_figures(const struct checkpoint_in *in, struct checkpoint_ou
 
     out->checkpoint_count = count_checkpoints(in, out);
     out->expected_time_ratio = out->waste_ratio = out->gap_ratio = NAN;
-    out->expected_completion_s = out->best_completion_s = NAN;
-    out->best_checkpoint_count = NAN;
+    out->best_completion_s = out->best_checkpoint_count = NAN;
+    if (!out->by_law) {
+        out->expected_completion_s = out->lower_bound_s = NAN;
+        out->bound = CHECKPOINT_BOUND_NONE;
+    }
     if (!(mean_s > 0))
         return;
     known.mean_failure_interval_s = fmax(mean_s, CHECKPOINT_SHORTEST_S);

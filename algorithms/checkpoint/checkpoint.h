@@ -25,8 +25,10 @@
 #define GRIDPLAN_CHECKPOINT_H
 
 #include "algorithms/checkpoint/finite_plan.h"
+#include "algorithms/checkpoint/renewal.h"
 #include "models/base/policy.h"
 #include "models/failure_rate.h"
+#include "models/job_hazard.h"
 #include "models/reliability.h"
 
 #include <math.h>
@@ -36,14 +38,6 @@
 /* Bounds of what comes in, seconds; no interval is shorter than the first. */
 #define CHECKPOINT_SHORTEST_S 1e-3
 #define CHECKPOINT_LONGEST_S  1e15
-
-/* How nodes of a job fail. */
-struct checkpoint_law {
-    double shape, scale_s; /* Weibull; NAN: exponential */
-    double age_s;          /* time since the last restore, >= 0 */
-    double mean_s;         /* exponential: M, > 0 */
-    double count;          /* of such nodes, > 0 */
-};
 
 /* All in seconds. Start from checkpoint_in_unknown() and set what is known. */
 struct checkpoint_in {
@@ -62,8 +56,8 @@ struct checkpoint_in {
                                        NAN: interval_cur_s, else the policy's interval */
     double has_checkpoint;          /* 1: there is an image, 0: not; NAN: there is if more
                                        than u of E is done */
-    const struct checkpoint_law *laws; /* of its nodes, for weibull; NULL: the next
-                                          two */
+    const struct failure_law *laws; /* of its nodes, for weibull; NULL: weibull_shape
+                                       and weibull_scale_s */
     size_t law_count;
     double failure_age_s; /* now - last failure, or - first observation; NAN: unknown */
     double uptime_s;      /* since the last restore of the resource; NAN: unknown */
@@ -73,7 +67,11 @@ struct checkpoint_in {
     double weibull_shape;           /* of the gaps between failures; NAN: too few gaps */
     double weibull_scale_s;         /* likewise */
     bool remaining_is_known;        /* remaining_s was said, not taken from E */
-    bool start;                     /* the job starts: no checkpoint is asked for yet */
+    /* What a dynamic programme may take of memory and time; NULL: weibull does without */
+    struct arena *arena;
+    struct budget *budget;
+    bool few_jobs; /* so few are asked for that options left to auto may cost some time */
+    bool start;    /* the job starts: no checkpoint is asked for yet */
 };
 
 enum checkpoint_action {
@@ -114,6 +112,31 @@ enum checkpoint_reason {
 extern const char *const checkpoint_action_names[];
 extern const char *const checkpoint_reason_names[];
 
+/* What a lower bound rests on: the optimum of a constant rate, the dynamic programme,
+ * the work alone. */
+enum checkpoint_bound {
+    CHECKPOINT_BOUND_NONE,
+    CHECKPOINT_BOUND_CLOSED_FORM,
+    CHECKPOINT_BOUND_DP,
+    CHECKPOINT_BOUND_TRIVIAL,
+};
+
+/* Choices of the options method, bound and law, ended by NULL. */
+enum checkpoint_method {
+    CHECKPOINT_METHOD_AUTO,
+    CHECKPOINT_METHOD_MIDPOINT,
+    CHECKPOINT_METHOD_DP,
+};
+enum checkpoint_bound_option {
+    CHECKPOINT_BOUNDS_AUTO,
+    CHECKPOINT_BOUNDS_NONE,
+    CHECKPOINT_BOUNDS_DP,
+};
+enum checkpoint_law_option { CHECKPOINT_LAW_AUTO, CHECKPOINT_LAW_EXPONENTIAL };
+extern const char *const checkpoint_methods[];
+extern const char *const checkpoint_bounds[];
+extern const char *const checkpoint_laws[];
+
 struct checkpoint_out {
     double interval_s; /* in force from now on; infinite: never (none) */
     bool at_minimum;   /* interval_s is I_min, or the floor, and would be shorter else */
@@ -128,7 +151,14 @@ struct checkpoint_out {
     bool gap_is_finite;           /* gap_ratio is expected over best_completion_s, else
                                      the one of jobs without an end */
     bool never_ends;              /* no number of checkpoints gives a time */
-    struct finite_plan plan;      /* policy finite: what it takes; count 0: others */
+    double lower_bound_s;         /* no checkpoints end sooner in the mean; likewise */
+    enum checkpoint_bound bound;  /* what that rests on */
+    bool by_law;                  /* the nodes' laws decided, not M: figures of jobs that
+                                     end are those of a dynamic programme, or NAN */
+    const struct renewal_table *table; /* the dynamic programme decided, in in->arena;
+                                          NULL: it did not */
+    bool was_cut; /* it was wanted, or its bound was, and the budget was spent first */
+    struct finite_plan plan; /* policy finite: what it takes; count 0: others */
 
     enum checkpoint_action action;
     enum checkpoint_reason reason;
@@ -218,6 +248,11 @@ enum error_code checkpoint_decide(const struct policy *policy,
 /* Adds the figures of out->interval_s: what they mean if it stays so. */
 void checkpoint_add_figures(const struct checkpoint_in *in, struct checkpoint_out *out);
 
+/* Adds the expected time of a decision by laws (out->by_law), which was found by trials.
+ */
+void checkpoint_add_expected(double work_s, double expected_s,
+                             struct checkpoint_out *out);
+
 /* ---- options ---- */
 
 /* Every policy takes the same options, so that a request can change its policy
@@ -238,6 +273,9 @@ enum checkpoint_param {
     CHECKPOINT_PRIOR,        /* enum rate_prior_scope; used by who fills the input */
     CHECKPOINT_MEAN_FLOOR,   /* likewise */
     CHECKPOINT_BURST_WINDOW, /* likewise */
+    CHECKPOINT_METHOD_OPTION,
+    CHECKPOINT_BOUND_OPTION,
+    CHECKPOINT_LAW_OPTION, /* used by who fills the input */
     CHECKPOINT_PARAM_COUNT,
 };
 
@@ -254,93 +292,122 @@ enum checkpoint_param {
 
 /* The table of a policy: {CHECKPOINT_ROWS(0), {0}}. min_fraction is the preset of
  * min_interval_fraction. */
-#define CHECKPOINT_ROWS(min_fraction)                                                  \
-    CHECKPOINT_SECONDS_ROW(CHECKPOINT_MIN_INTERVAL, "min_interval_s", 0, 0,            \
-                           "Shortest interval, seconds; 0: by "                        \
-                           "min_interval_fraction"),                                   \
-        [CHECKPOINT_MIN_FRACTION] = {.name = "min_interval_fraction",                  \
-                                     .min = 0,                                         \
-                                     .max = 1,                                         \
-                                     .preset = min_fraction,                           \
-                                     .doc = "Shortest interval, share of the "         \
-                                            "execution time; 0: only the least "       \
-                                            "of all intervals, 0.001 s"},              \
-        CHECKPOINT_SECONDS_ROW(                                                        \
-            CHECKPOINT_INITIAL_INTERVAL, "initial_interval_s", CHECKPOINT_SHORTEST_S,  \
-            CHECKPOINT_INITIAL_PRESET_S,                                               \
-            "periodic, last_failure: the interval; mean_failure: where it begins; "    \
-            "others: used while nothing is known of failures; seconds"),               \
-        CHECKPOINT_SECONDS_ROW(CHECKPOINT_FIRST_AFTER, "first_checkpoint_after_s",     \
-                               CHECKPOINT_SHORTEST_S, 60,                              \
-                               "mean_failure: first request after the start, "         \
-                               "seconds"),                                             \
-        CHECKPOINT_SECONDS_ROW(CHECKPOINT_STEP, "interval_step_s",                     \
-                               CHECKPOINT_SHORTEST_S, (double)NAN,                     \
-                               "mean_failure: step, seconds; not set: "                \
-                               "interval_step_fraction"),                              \
-        [CHECKPOINT_STEP_FRACTION] = {.name = "interval_step_fraction",                \
-                                      .min = 1e-6,                                     \
-                                      .max = 1,                                        \
-                                      .preset = (double)NAN,                           \
-                                      .doc = "mean_failure: step, share of the "       \
-                                             "execution time; not set: "               \
-                                             "initial_interval_s"},                    \
-        [CHECKPOINT_ALPHA] = {.name = "alpha",                                         \
-                              .min = 1e-6,                                             \
-                              .max = 1,                                                \
-                              .preset = 1,                                             \
-                              .doc = "mean_failure: the interval grows no more "       \
-                                     "from this share of the execution time on"},      \
-        [CHECKPOINT_OMISSIONS_MAX] = {.name = "max_consecutive_omissions",             \
-                                      .min = 0,                                        \
-                                      .max = 1e9,                                      \
-                                      .preset = (double)NAN,                           \
-                                      .doc = "last_failure: omissions in a row; "      \
-                                             "not set: no limit",                      \
-                                      .type = PARAM_INTEGER},                          \
-        [CHECKPOINT_MF_ESTIMATOR] = {.name = "mf_estimator",                           \
-                                     .max = MF_AUTO,                                   \
-                                     .preset = MF_AUTO,                                \
-                                     .doc = "How the mean failure interval comes "     \
-                                            "from the history; auto: bayes from a "    \
-                                            "stored one unless site_weight is given, " \
-                                            "censored from one in the request or a "   \
-                                            "simulation",                              \
-                                     .type = PARAM_CHOICE,                             \
-                                     .choices = mf_estimator_names},                   \
-        [CHECKPOINT_SITE_WEIGHT] = {.name = "site_weight",                             \
-                                    .min = 0,                                          \
-                                    .max = 1e6,                                        \
-                                    .doc = "Failures that the mean failure "           \
-                                           "interval of the site stands for in "       \
-                                           "that of a resource; 0: it has no "         \
-                                           "part in it"},                              \
-        [CHECKPOINT_WEIBULL_SHAPE] = {.name = "weibull_shape",                         \
-                                      .min = 0.01,                                     \
-                                      .max = 1000,                                     \
-                                      .preset = (double)NAN,                           \
-                                      .doc = "weibull: shape of the gaps between "     \
-                                             "failures; not set, or scale not "        \
-                                             "set: fitted"},                           \
-        CHECKPOINT_SECONDS_ROW(CHECKPOINT_WEIBULL_SCALE, "weibull_scale_s",            \
-                               CHECKPOINT_SHORTEST_S, (double)NAN,                     \
-                               "weibull: its scale, seconds"),                         \
-        [CHECKPOINT_PRIOR] = {.name = "prior",                                         \
-                              .max = RATE_PRIOR_ALL,                                   \
-                              .preset = RATE_PRIOR_SITE,                               \
-                              .doc = "bayes: other hosts that tell of a resource; "    \
-                                     "site: those of its site, or all if they are "    \
-                                     "too few",                                        \
-                              .type = PARAM_CHOICE,                                    \
-                              .choices = rate_prior_scopes},                           \
-        CHECKPOINT_SECONDS_ROW(CHECKPOINT_MEAN_FLOOR, "mean_floor_s", 0,               \
-                               MEAN_FLOOR_PRESET_S,                                    \
-                               "bayes: least mean failure interval of a resource "     \
-                               "with fewer than 3 failures of which no other hosts "   \
-                               "tell; seconds"),                                       \
-        CHECKPOINT_SECONDS_ROW(CHECKPOINT_BURST_WINDOW, "burst_window_s", 0, 0,        \
-                               "Stored failures so soon after one that counted are "   \
-                               "part of it, seconds")
+#define CHECKPOINT_ROWS(min_fraction)                                                    \
+    CHECKPOINT_SECONDS_ROW(CHECKPOINT_MIN_INTERVAL, "min_interval_s", 0, 0,              \
+                           "Shortest interval, seconds; 0: by "                          \
+                           "min_interval_fraction"),                                     \
+        [CHECKPOINT_MIN_FRACTION] = {.name = "min_interval_fraction",                    \
+                                     .min = 0,                                           \
+                                     .max = 1,                                           \
+                                     .preset = min_fraction,                             \
+                                     .doc = "Shortest interval, share of the "           \
+                                            "execution time; 0: only the least "         \
+                                            "of all intervals, 0.001 s"},                \
+        CHECKPOINT_SECONDS_ROW(                                                          \
+            CHECKPOINT_INITIAL_INTERVAL, "initial_interval_s", CHECKPOINT_SHORTEST_S,    \
+            CHECKPOINT_INITIAL_PRESET_S,                                                 \
+            "periodic, last_failure: the interval; mean_failure: where it begins; "      \
+            "others: used while nothing is known of failures; seconds"),                 \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_FIRST_AFTER, "first_checkpoint_after_s",       \
+                               CHECKPOINT_SHORTEST_S, 60,                                \
+                               "mean_failure: first request after the start, "           \
+                               "seconds"),                                               \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_STEP, "interval_step_s",                       \
+                               CHECKPOINT_SHORTEST_S, (double)NAN,                       \
+                               "mean_failure: step, seconds; not set: "                  \
+                               "interval_step_fraction"),                                \
+        [CHECKPOINT_STEP_FRACTION] = {.name = "interval_step_fraction",                  \
+                                      .min = 1e-6,                                       \
+                                      .max = 1,                                          \
+                                      .preset = (double)NAN,                             \
+                                      .doc = "mean_failure: step, share of the "         \
+                                             "execution time; not set: "                 \
+                                             "initial_interval_s"},                      \
+        [CHECKPOINT_ALPHA] = {.name = "alpha",                                           \
+                              .min = 1e-6,                                               \
+                              .max = 1,                                                  \
+                              .preset = 1,                                               \
+                              .doc = "mean_failure: the interval grows no more "         \
+                                     "from this share of the execution time on"},        \
+        [CHECKPOINT_OMISSIONS_MAX] = {.name = "max_consecutive_omissions",               \
+                                      .min = 0,                                          \
+                                      .max = 1e9,                                        \
+                                      .preset = (double)NAN,                             \
+                                      .doc = "last_failure: omissions in a row; "        \
+                                             "not set: no limit",                        \
+                                      .type = PARAM_INTEGER},                            \
+        [CHECKPOINT_MF_ESTIMATOR] = {.name = "mf_estimator",                             \
+                                     .max = MF_AUTO,                                     \
+                                     .preset = MF_AUTO,                                  \
+                                     .doc = "How the mean failure interval comes "       \
+                                            "from the history; auto: bayes from a "      \
+                                            "stored one unless site_weight is given, "   \
+                                            "censored from one in the request or a "     \
+                                            "simulation",                                \
+                                     .type = PARAM_CHOICE,                               \
+                                     .choices = mf_estimator_names},                     \
+        [CHECKPOINT_SITE_WEIGHT] = {.name = "site_weight",                               \
+                                    .min = 0,                                            \
+                                    .max = 1e6,                                          \
+                                    .doc = "Failures that the mean failure "             \
+                                           "interval of the site stands for in "         \
+                                           "that of a resource; 0: it has no "           \
+                                           "part in it"},                                \
+        [CHECKPOINT_WEIBULL_SHAPE] = {.name = "weibull_shape",                           \
+                                      .min = 0.01,                                       \
+                                      .max = 1000,                                       \
+                                      .preset = (double)NAN,                             \
+                                      .doc = "weibull: shape of the gaps between "       \
+                                             "failures; not set, or scale not "          \
+                                             "set: fitted"},                             \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_WEIBULL_SCALE, "weibull_scale_s",              \
+                               CHECKPOINT_SHORTEST_S, (double)NAN,                       \
+                               "weibull: its scale, seconds"),                           \
+        [CHECKPOINT_PRIOR] = {.name = "prior",                                           \
+                              .max = RATE_PRIOR_ALL,                                     \
+                              .preset = RATE_PRIOR_SITE,                                 \
+                              .doc = "bayes: other hosts that tell of a resource; "      \
+                                     "site: those of its site, or all if they are "      \
+                                     "too few",                                          \
+                              .type = PARAM_CHOICE,                                      \
+                              .choices = rate_prior_scopes},                             \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_MEAN_FLOOR, "mean_floor_s", 0,                 \
+                               MEAN_FLOOR_PRESET_S,                                      \
+                               "bayes: least mean failure interval of a resource "       \
+                               "with fewer than 3 failures of which no other hosts "     \
+                               "tell; seconds"),                                         \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_BURST_WINDOW, "burst_window_s", 0, 0,          \
+                               "Stored failures so soon after one that counted are "     \
+                               "part of it, seconds"),                                   \
+        [CHECKPOINT_METHOD_OPTION] = {.name = "method",                                  \
+                                      .max = CHECKPOINT_METHOD_DP,                       \
+                                      .preset = CHECKPOINT_METHOD_AUTO,                  \
+                                      .doc = "weibull: midpoint, a rule of thumb "       \
+                                             "within half a percent; dp, the best for "  \
+                                             "a job that ends on one node; auto: dp "    \
+                                             "for at most 10 jobs of at most 100 "       \
+                                             "intervals",                                \
+                                      .type = PARAM_CHOICE,                              \
+                                      .choices = checkpoint_methods},                    \
+        [CHECKPOINT_BOUND_OPTION] = {.name = "bound",                                    \
+                                     .max = CHECKPOINT_BOUNDS_DP,                        \
+                                     .preset = CHECKPOINT_BOUNDS_AUTO,                   \
+                                     .doc = "weibull: a time that no checkpoints beat, " \
+                                            "by a dynamic programme of up to two "       \
+                                            "seconds; auto: where method dp decides "    \
+                                            "of at most 10 jobs",                        \
+                                     .type = PARAM_CHOICE,                               \
+                                     .choices = checkpoint_bounds},                      \
+        [CHECKPOINT_LAW_OPTION] = {.name = "law",                                        \
+                                   .max = CHECKPOINT_LAW_EXPONENTIAL,                    \
+                                   .preset = CHECKPOINT_LAW_AUTO,                        \
+                                   .doc = "How nodes with a stored history fail; "       \
+                                          "auto: by their own Weibull fit, or by the "   \
+                                          "shape of their site, where that is the "      \
+                                          "best model; exponential: at a constant "      \
+                                          "rate",                                        \
+                                   .type = PARAM_CHOICE,                                 \
+                                   .choices = checkpoint_laws}
 
 /* Whether an option, of enum checkpoint_param, has a part in what the policy decides. */
 bool checkpoint_reads_option(const struct policy *policy, size_t option);
@@ -392,6 +459,13 @@ void checkpoint_spare(const struct checkpoint_in *in, struct checkpoint_out *out
 /* The request of a job whose E, RE and M are known; *out is valid if true. */
 bool checkpoint_question(const struct checkpoint_in *in, double interval_s,
                          double least_s, struct finite_request *out);
+
+/* The interval of weibull t_s after now, 0 if C = 0; O(nodes) for each of some steps. */
+double checkpoint_midpoint_s(const struct job_hazard *h, double overhead_s, double t_s);
+
+/* The work to the next checkpoint with that interval and left_s to do: few segments of a
+ * job that ends are equal. left_s: there is none. */
+double checkpoint_midpoint_segment_s(double interval_s, double left_s, double overhead_s);
 
 /* The I that makes the expected time least; 0 if C = 0, at most M. */
 double checkpoint_best_interval_s(const struct checkpoint_in *in);

@@ -9,6 +9,8 @@
  * at. Of a job that ends the work q that is left is cut into r = q/x, rounded, equal
  * segments while these are few: r <= 1 runs to the end, r <= 4 takes (q - C)/r. Shape
  * and scale are the options, else those of the nodes. O(nodes) for each of some steps.
+ * For a job that ends on one node the dynamic programme of renewal.h may decide instead
+ * (option method), with a bound on what is possible.
  *
  * Source: spec reliability.md 3.4 and 2.5.
  * Deviation: without shape, scale or age: young, and history_too_short says so.
@@ -17,50 +19,14 @@
 
 const struct param checkpoint_weibull_params[] = {CHECKPOINT_ROWS(0), {0}};
 
-/* The nodes, `count` laws. */
-struct hazard {
-    const struct checkpoint_law *laws;
-    size_t count;
-};
-
-static double hazard_at(const struct hazard *h, double t_s)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < h->count; i++) {
-        const struct checkpoint_law *law = &h->laws[i];
-        double each = 1 / law->mean_s;
-
-        if (law->shape > 0)
-            each = law->shape / law->scale_s *
-                   pow((law->age_s + t_s) / law->scale_s, law->shape - 1);
-        sum += law->count * each;
-    }
-    return sum;
-}
-
-static double mean_of(const struct hazard *h)
-{
-    double rate = 0;
-
-    for (size_t i = 0; i < h->count; i++) {
-        const struct checkpoint_law *law = &h->laws[i];
-
-        rate += law->count / (law->shape > 0
-                                  ? failure_weibull_mean_s(law->shape, law->scale_s)
-                                  : law->mean_s);
-    }
-    return 1 / rate;
-}
-
 /* x, 0 if C is. */
-static double midpoint_s(const struct hazard *h, double overhead_s, double t_s)
+double checkpoint_midpoint_s(const struct job_hazard *h, double overhead_s, double t_s)
 {
     enum { STEPS_MAX = 60 };
-    double x = sqrt(2 * overhead_s * mean_of(h));
+    double x = sqrt(2 * overhead_s * job_hazard_mean_s(h));
 
     for (int step = 0; step < STEPS_MAX && x > 0; step++) {
-        double hazard = hazard_at(h, t_s + x / 2);
+        double hazard = job_hazard_per_s(h, t_s + x / 2);
         double next = hazard > 0 ? sqrt(x * sqrt(2 * overhead_s / hazard)) : x;
         bool is_done = !(fabs(next - x) >= 1e-9 * x);
 
@@ -73,23 +39,141 @@ static double midpoint_s(const struct hazard *h, double overhead_s, double t_s)
 
 /* The laws of the input: its list, or the options, or the fit of its resource. */
 static bool find_hazard(const struct checkpoint_in *in, const double *param,
-                        struct checkpoint_law *own, struct hazard *out)
+                        struct failure_law *own, struct job_hazard *out)
 {
     bool given =
         param[CHECKPOINT_WEIBULL_SHAPE] > 0 && param[CHECKPOINT_WEIBULL_SCALE] > 0;
 
-    *out = (struct hazard){in->laws, in->law_count};
+    *out = (struct job_hazard){in->laws, in->law_count};
     if (in->law_count > 0 && !given)
         return true;
-    *own = (struct checkpoint_law){
+    *own = (struct failure_law){
         .shape = given ? param[CHECKPOINT_WEIBULL_SHAPE] : in->weibull_shape,
         .scale_s = given ? param[CHECKPOINT_WEIBULL_SCALE] : in->weibull_scale_s,
         .age_s = isnan(in->uptime_s) ? in->failure_age_s : in->uptime_s,
         .mean_s = (double)NAN,
         .count = 1,
     };
-    *out = (struct hazard){own, 1};
+    *out = (struct job_hazard){own, 1};
     return own->shape > 0 && own->scale_s > 0 && own->age_s >= 0;
+}
+
+double checkpoint_midpoint_segment_s(double interval_s, double left_s, double overhead_s)
+{
+    double pieces = interval_s > 0 ? round(left_s / interval_s) : HUGE_VAL;
+
+    if (pieces <= 1)
+        return left_s;
+    return pieces <= 4 ? (left_s - overhead_s) / pieces : interval_s;
+}
+
+/* ---- the dynamic programme ---- */
+
+/* Intervals in the work that is left, up to which `auto` takes it. */
+#define DP_INTERVALS_MAX 100.0
+
+/* The job for it. false: its end is not known. */
+static bool renewal_job_of(const struct checkpoint_in *in, const struct failure_law *law,
+                           double interval_s, struct renewal_job *out)
+{
+    bool is_whole = in->start || !in->remaining_is_known;
+    double left_s = is_whole ? in->execution_time_s : in->remaining_s;
+    double done_s = in->execution_time_s - left_s, since_s = in->work_since_checkpoint_s;
+    bool is_weibull = failure_law_is_weibull(law);
+
+    if (isnan(since_s))
+        since_s = in->interval_cur_s > 0 ? in->interval_cur_s : interval_s;
+    *out = (struct renewal_job){
+        .work_s = left_s,
+        .since_image_s = is_whole ? 0 : fmin(since_s, fmax(0, done_s)),
+        .overhead_s = in->checkpoint_overhead_s,
+        .restart_s = in->restart_s,
+        .scratch_s = in->restart_from_scratch_s,
+        .delay_s = in->reschedule_delay_s,
+        .has_image = isnan(in->has_checkpoint) ? !is_whole && done_s > since_s
+                                               : in->has_checkpoint > 0,
+        .shape = is_weibull ? law->shape : 1,
+        .scale_s = is_weibull ? law->scale_s : law->mean_s,
+        .age_s = law->age_s,
+    };
+    return left_s > 0 && isfinite(left_s) && isfinite(out->scale_s) &&
+           isfinite(out->restart_s);
+}
+
+static bool wants_table(const struct checkpoint_in *in, const double *param,
+                        const struct job_hazard *h, double left_s, double interval_s)
+{
+    if (!in->arena || h->count != 1 || h->laws[0].count > 1 ||
+        param[CHECKPOINT_METHOD_OPTION] == CHECKPOINT_METHOD_MIDPOINT)
+        return false;
+    return param[CHECKPOINT_METHOD_OPTION] == CHECKPOINT_METHOD_DP ||
+           (in->few_jobs && left_s <= DP_INTERVALS_MAX * interval_s);
+}
+
+/* The bound's integrals are known to be right for these shapes. */
+#define BOUND_SHAPE_MIN 0.1
+#define BOUND_SHAPE_MAX 20.0
+
+static bool wants_bound(const struct checkpoint_in *in, const double *param, double shape)
+{
+    if (shape < BOUND_SHAPE_MIN || shape > BOUND_SHAPE_MAX)
+        return false;
+    return param[CHECKPOINT_BOUND_OPTION] == CHECKPOINT_BOUNDS_DP ||
+           (param[CHECKPOINT_BOUND_OPTION] == CHECKPOINT_BOUNDS_AUTO && in->few_jobs);
+}
+
+/* What it says of a job that asks at an image. */
+static void answer_request(const struct checkpoint_in *in,
+                           const struct renewal_answer *best, struct checkpoint_out *out)
+{
+    double left_s = in->remaining_s;
+
+    if (!(best->first_s > 0)) {
+        out->next_request_in_s = best->next_s >= left_s ? HUGE_VAL : best->next_s;
+        return;
+    }
+    out->action = CHECKPOINT_OMIT;
+    out->reason = CHECKPOINT_REASON_CHEAPER_TO_REDO;
+    out->next_request_in_s = best->first_s >= left_s ? HUGE_VAL : best->first_s;
+    out->consecutive_omissions = in->consecutive_omissions + 1;
+}
+
+/* Decides by the table. false: its end is not known, or there was no time. */
+static bool by_table(const struct checkpoint_in *in, const double *param,
+                     const struct job_hazard *h, double interval_s,
+                     struct checkpoint_out *out)
+{
+    bool is_whole = in->start || !in->remaining_is_known;
+    struct renewal_table *table;
+    struct renewal_answer best;
+    struct renewal_job job;
+
+    if (!renewal_job_of(in, h->laws, interval_s, &job) ||
+        !wants_table(in, param, h, job.work_s, interval_s))
+        return false;
+    table = NEW(in->arena, struct renewal_table, 1);
+    if (!renewal_solve(&job, in->budget, table, in->arena)) {
+        out->was_cut = true;
+        return false;
+    }
+    best = renewal_decide(table);
+    checkpoint_set_floored(in, param, best.first_s > 0 ? best.first_s : best.next_s, out);
+    out->table = table;
+    if (!is_whole) {
+        answer_request(in, &best, out);
+        return true;
+    }
+    out->expected_completion_s = best.value_s;
+    if (best.first_s >= job.work_s) {
+        out->next_request_in_s = HUGE_VAL;
+        out->reason = in->start ? CHECKPOINT_REASON_TOO_SHORT : out->reason;
+    }
+    if (!wants_bound(in, param, job.shape))
+        return true;
+    out->lower_bound_s = renewal_bound_s(&job, in->budget, in->arena);
+    out->was_cut = isnan(out->lower_bound_s);
+    out->bound = out->was_cut ? CHECKPOINT_BOUND_NONE : CHECKPOINT_BOUND_DP;
+    return true;
 }
 
 enum error_code checkpoint_weibull(const struct checkpoint_in *in, const double *param,
@@ -97,23 +181,28 @@ enum error_code checkpoint_weibull(const struct checkpoint_in *in, const double 
 {
     double left_s = in->start ? in->execution_time_s : in->remaining_s;
     bool is_restarted = !in->start && in->uptime_s <= 0;
-    struct checkpoint_law own;
-    struct hazard hazard;
-    double interval_s, pieces;
+    struct failure_law own;
+    struct job_hazard hazard;
+    double interval_s, segment_s;
+    bool ends;
 
     if (!find_hazard(in, param, &own, &hazard)) {
         TRY(checkpoint_young(in, param, out, err));
         out->history_too_short = true;
         return OK;
     }
-    interval_s =
-        midpoint_s(&hazard, in->checkpoint_overhead_s, is_restarted ? in->restart_s : 0);
-    pieces = interval_s > 0 ? round(left_s / interval_s) : HUGE_VAL;
-    if (pieces > 1 && pieces <= 4)
-        interval_s = (left_s - in->checkpoint_overhead_s) / pieces;
     checkpoint_set_minimum(in, param, out);
-    checkpoint_set_floored(in, param, interval_s, out);
-    if (pieces <= 1) {
+    out->by_law = !job_hazard_is_constant(&hazard);
+    out->expected_completion_s = out->lower_bound_s = (double)NAN;
+    interval_s = checkpoint_midpoint_s(&hazard, in->checkpoint_overhead_s,
+                                       is_restarted ? in->restart_s : 0);
+    if (out->by_law && by_table(in, param, &hazard, interval_s, out))
+        return OK;
+    segment_s =
+        checkpoint_midpoint_segment_s(interval_s, left_s, in->checkpoint_overhead_s);
+    ends = segment_s >= left_s;
+    checkpoint_set_floored(in, param, ends ? interval_s : segment_s, out);
+    if (ends) {
         out->next_request_in_s = HUGE_VAL;
         out->reason = in->start ? CHECKPOINT_REASON_TOO_SHORT : out->reason;
     }

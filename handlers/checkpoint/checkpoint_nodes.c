@@ -99,13 +99,13 @@ struct nodes {
     double failure_count, at_risk_s;
     bool has_rate; /* all of them have one: */
     struct rate_sum sum;
-    struct checkpoint_law *laws; /* of each; policies that need them */
+    struct failure_law *laws; /* of each; policies that need them */
 };
 
 static void add_node(const struct checkpoint_work *w, const struct resource_history *h,
                      struct nodes *nodes, struct checkpoint_in *in)
 {
-    struct checkpoint_law law = {h->weibull_shape, h->scale_s, 0, h->mean_s, 1};
+    struct failure_law law = {h->weibull_shape, h->scale_s, 0, h->mean_s, 1};
     double age_s = NAN;
 
     if (h->known) {
@@ -133,7 +133,7 @@ static void use_nodes(struct checkpoint_work *w, const struct checkpoint_job *jo
     struct failure_range range;
     struct failure_rate rate;
 
-    nodes.laws = NEW(w->rq->arena, struct checkpoint_law, job->resource_count);
+    nodes.laws = NEW(w->rq->arena, struct failure_law, job->resource_count);
     basis = NEW(w->rq->arena, struct checkpoint_basis, 1);
     in->mean_failure_interval_s = HUGE_VAL;
     for (size_t r = 0; r < job->resource_count; r++) {
@@ -183,11 +183,11 @@ void checkpoint_use_failures(struct checkpoint_work *w, const struct checkpoint_
     out->low_s /= nodes;
     out->high_s /= nodes;
     if (in->weibull_shape > 0) {
-        struct checkpoint_law *law = NEW(w->rq->arena, struct checkpoint_law, 1);
+        struct failure_law *law = NEW(w->rq->arena, struct failure_law, 1);
 
-        *law = (struct checkpoint_law){in->weibull_shape, in->weibull_scale_s,
-                                       isnan(in->uptime_s) ? 0 : in->uptime_s,
-                                       in->mean_failure_interval_s, nodes};
+        *law = (struct failure_law){in->weibull_shape, in->weibull_scale_s,
+                                    isnan(in->uptime_s) ? 0 : in->uptime_s,
+                                    in->mean_failure_interval_s, nodes};
         in->laws = law;
         in->law_count = 1;
     }
