@@ -1,0 +1,132 @@
+/* checkpoint/trials.h - a plan of checkpoints played with drawn failures.
+ *
+ * A job of W s of work on nodes with laws and ages. An attempt is a restart after a
+ * failure, work, and a checkpoint unless it ends the job; a failure of any node ends it
+ * at once, what was done since the image that can be read is lost, and D s pass in which
+ * nothing fails and no node ages. The failed node is as new then, the others go on
+ * ageing. What the work of each attempt is, the plan says, which is asked at every image
+ * and after every failure.
+ *
+ * With levels a failure has a class, drawn by the levels' shares; it is read back from
+ * the last image whose level is at least the class, and images below are lost. A failure
+ * in a restart raises the class, never lowers it.
+ *
+ * Trials come in blocks of 1000, each with a stream of its own, and are summed up in
+ * their order: the same bytes whoever plays which block. Pure, for a seed. More kinds of
+ * events (alarms) are further members of trials_in, none of them while they are 0.
+ *
+ * Times are seconds.
+ */
+#ifndef GRIDPLAN_CHECKPOINT_TRIALS_H
+#define GRIDPLAN_CHECKPOINT_TRIALS_H
+
+#include "algorithms/checkpoint/finite_plan.h"
+#include "algorithms/checkpoint/renewal.h"
+#include "models/base/arena.h"
+#include "models/base/budget.h"
+#include "models/job_hazard.h"
+
+#include <stdint.h>
+
+enum { TRIALS_BLOCK = 1000, TRIALS_PRESET = 20000, TRIALS_MAX = 1000000 };
+enum { TRIAL_LEVELS_MAX = 6 };
+
+/* Where the job is when its plan is asked. */
+struct trial_state {
+    double done_s, left_s; /* work behind the image it goes on from, and before it */
+    size_t segment;        /* number of attempts that got it there */
+    double age_s;          /* of its node, which a restart follows; several: NAN */
+    bool is_restarted;     /* after a failure, before the restart */
+};
+
+struct trial_segment {
+    double work_s;       /* > 0, or 0 for an image before any; left_s or more: the end */
+    double checkpoint_s; /* not at the end */
+    size_t level;        /* of that image, 0 .. level_count - 1 */
+};
+
+typedef struct trial_segment trial_plan_fn(const void *plan,
+                                           const struct trial_state *state);
+
+struct trial_level {
+    double restart_s;
+    double failure_ratio; /* share of the failures that have this class; their sum: 1 */
+};
+
+struct trials_in {
+    double work_s;            /* W, > 0 */
+    double restart_s;         /* R; without levels */
+    double scratch_s;         /* R0: where there is no image */
+    double delay_s;           /* D */
+    bool has_image;           /* at the start: then R0 is not paid */
+    struct job_hazard hazard; /* at least one row */
+    const struct trial_level *levels;
+    size_t level_count; /* 0: one level, restart_s */
+    trial_plan_fn *next;
+    const void *plan;
+    uint64_t seed;
+    const char *stream;      /* with the seed: which draws; the job's id */
+    size_t trial_count;      /* at most TRIALS_MAX */
+    double half_width_ratio; /* of the mean: enough from there on; 0: all trials */
+    double *times_s;         /* of each trial, room for all of them; NULL: not kept */
+    struct budget *budget;
+};
+
+struct trials_out {
+    double mean_s;
+    double ci95_s;      /* half width of the interval of 95 % */
+    size_t trial_count; /* whole blocks; 0: not one was played, the others are NAN */
+    bool cut;           /* the budget was spent first */
+};
+
+void trials_run(const struct trials_in *in, struct trials_out *out, struct arena *a);
+
+/* ---- blocks, for who plays them side by side ---- */
+
+struct trials_sum {
+    double count, above_s, square; /* of times, as far as they are above W */
+};
+
+/* What playing needs of memory, reused from block to block by one thread. */
+struct trials_room;
+struct trials_room *trials_room_create(const struct trials_in *in, struct arena *a);
+
+/* Plays `count` trials of a block; times_s: of in->times_s at the block's begin. false:
+ * the budget was spent first. */
+bool trials_block(const struct trials_in *in, struct trials_room *room, size_t block,
+                  size_t count, struct trials_sum *out);
+void trials_add(struct trials_sum *sum, const struct trials_sum *block);
+struct trials_out trials_total(const struct trials_in *in, const struct trials_sum *sum);
+
+/* ---- plans ---- */
+
+/* The segments of a struct finite_plan with the overhead of its job. */
+struct trial_finite {
+    struct finite_plan plan;
+    double overhead_s;
+};
+trial_plan_fn trial_next_finite;
+
+/* A checkpoint after each interval. */
+struct trial_interval {
+    double interval_s; /* infinite: none */
+    double overhead_s;
+};
+trial_plan_fn trial_next_interval;
+
+/* What a struct renewal_table says. */
+trial_plan_fn trial_next_renewal;
+
+/* The rule of the policy weibull at each image, for one node; the table is filled by
+ * trial_midpoint_of(). */
+enum { TRIAL_MIDPOINT_AGES = 256 };
+struct trial_midpoint {
+    double overhead_s, restart_s, least_s;
+    double first_age_s, growth; /* ages: 0, then geometric */
+    double interval_s[TRIAL_MIDPOINT_AGES], again_s;
+};
+struct trial_midpoint trial_midpoint_of(const struct failure_law *law, double overhead_s,
+                                        double restart_s, double least_s, double work_s);
+trial_plan_fn trial_next_midpoint;
+
+#endif
