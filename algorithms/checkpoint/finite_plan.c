@@ -107,6 +107,15 @@ double finite_expected_s(const struct finite_job *job, double n)
            (n * expm1(length / m) - expm1(r0 / m) - (n - 1) * expm1(r / m));
 }
 
+struct finite_plan finite_plan_of_count(const struct finite_job *job, double n)
+{
+    struct finite_plan plan;
+
+    plan.count = lay_out(job, n, &plan) ? n : 0;
+    plan.expected_s = finite_expected_s(job, n);
+    return plan;
+}
+
 /* A walk from a number of segments to the best: it begins near it, and beyond
  * TIES_MAX values that are equal are so by rounding. */
 #define TIES_MAX 1e6
@@ -181,6 +190,24 @@ double finite_expected_of_interval_s(const struct finite_job *job, double interv
         sum_s += (checkpoints - 1) *
                  segment_s(job, job->restart_s, interval_s + job->overhead_s);
     return sum_s + segment_s(job, job->restart_s, job->work_s - checkpoints * interval_s);
+}
+
+struct finite_plan finite_plan_of_interval(const struct finite_job *job,
+                                           double interval_s)
+{
+    double checkpoints = finite_checkpoints_of_interval(job->work_s, interval_s);
+    struct finite_plan plan = {.count = checkpoints + 1,
+                               .expected_s =
+                                   finite_expected_of_interval_s(job, interval_s),
+                               .first_s = interval_s,
+                               .middle_s = checkpoints > 1 ? interval_s : (double)NAN,
+                               .last_s = job->work_s - checkpoints * interval_s};
+
+    if (checkpoints < 1) {
+        plan.first_s = job->work_s;
+        plan.last_s = (double)NAN;
+    }
+    return plan;
 }
 
 /* ---- a request ---- */

@@ -49,9 +49,16 @@ struct finite_plan finite_best(const struct finite_job *job);
 /* E with n segments as above; infinite if there is no such plan. */
 double finite_expected_s(const struct finite_job *job, double n);
 
+/* The best plan of n segments, proved or not; count 0: there is none of so many. */
+struct finite_plan finite_plan_of_count(const struct finite_job *job, double n);
+
 /* Expected time when a checkpoint is taken after every interval_s of work, but none
  * at the end; interval_s > 0, may be infinite. */
 double finite_expected_of_interval_s(const struct finite_job *job, double interval_s);
+
+/* The same as a plan. */
+struct finite_plan finite_plan_of_interval(const struct finite_job *job,
+                                           double interval_s);
 
 /* Checkpoints of that on a run without failures. */
 double finite_checkpoints_of_interval(double work_s, double interval_s);
