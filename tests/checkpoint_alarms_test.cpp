@@ -1,0 +1,228 @@
+// checkpoint_alarms_test.cpp - checkpoints on alarms of a failure predictor.
+#include "tests/support.hpp"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+extern "C" {
+#include "algorithms/checkpoint/alarms.h"
+}
+
+namespace
+{
+// M 20000, C = Cp = R = 120, D 60, W 200000
+alarm_play worked(double recall, double precision)
+{
+    alarm_play play{};
+
+    play.job = {200000, 20000, 120, 120, 120, 60, 1};
+    play.predictor = {recall, precision, 120, 120};
+    play.interval_s =
+        recall < 1
+            ? finite_endless_interval_s(120, predictor_mean_s(&play.predictor, 20000))
+            : HUGE_VAL;
+    play.threshold_s = predictor_threshold_s(&play.predictor);
+    play.seed = 1;
+    play.name = "j";
+    play.trials_max = 4000;
+    return play;
+}
+
+double overhead(const alarm_play &play, double *half = nullptr)
+{
+    alarm_drawn drawn = alarms_draw(&play);
+
+    CHECK_FALSE(drawn.is_cut);
+    if (half)
+        *half = drawn.half_s / play.job.work_s;
+    return drawn.mean_s / play.job.work_s - 1;
+}
+
+// Another way to play it: all that will strike and ring is written down first.
+double played_again(const alarm_play &play, std::mt19937_64 &random)
+{
+    const predictor &x = play.predictor;
+    std::exponential_distribution<double> unforeseen((1 - x.recall_ratio) /
+                                                     play.job.mean_s);
+    std::exponential_distribution<double> alarm(x.recall_ratio / play.job.mean_s /
+                                                x.precision_ratio);
+    std::uniform_real_distribution<double> u;
+    std::vector<double> strikes, alarms;
+
+    for (double t = unforeseen(random); t < 5 * play.job.work_s; t += unforeseen(random))
+        strikes.push_back(t);
+    for (double t = alarm(random); t < 5 * play.job.work_s; t += alarm(random)) {
+        alarms.push_back(t);
+        if (u(random) < x.precision_ratio)
+            strikes.push_back(t + x.lead_s);
+    }
+    std::sort(strikes.begin(), strikes.end());
+    double t = 0, saved = 0, done = 0;
+    bool is_down = false;
+    auto strike_in = [&](double span) { // and moves on, to it or past the span
+        auto next = std::lower_bound(strikes.begin(), strikes.end(), t);
+        bool is_struck = next != strikes.end() && *next < t + span;
+        t = is_struck ? *next : t + span;
+        return is_struck;
+    };
+    while (done < play.job.work_s) {
+        if (is_down) {
+            t += play.job.delay_s;
+            is_down = strike_in(play.job.restart_s);
+            done = saved;
+            continue;
+        }
+        double to = std::min(saved + play.interval_s, play.job.work_s), from = t;
+        auto rings = std::upper_bound(alarms.begin(), alarms.end(), t);
+        double span = to - done;
+        bool is_rung = rings != alarms.end() && *rings < t + span;
+        is_down = strike_in(is_rung ? *rings - t : span);
+        done += t - from;
+        if (is_down)
+            continue;
+        if (!is_rung && to == play.job.work_s)
+            return t;
+        if (!is_rung || done - saved >= play.threshold_s) {
+            double at = done;
+            is_down = strike_in(is_rung ? x.overhead_s : play.job.overhead_s);
+            saved = is_down ? saved : at;
+        }
+        done = is_rung ? done : to;
+    }
+    return t;
+}
+} // namespace
+
+TEST_CASE("the worked predictor", "[checkpoint]")
+{
+    predictor x = {0.7, 0.4, 120, 120};
+
+    CHECK(predictor_is_used(&x));
+    CHECK(sqrt(2 * 120 * predictor_mean_s(&x, 20000)) == Approx(4000).epsilon(1e-12));
+    CHECK(predictor_threshold_s(&x) == Approx(300).epsilon(1e-12));
+    CHECK(sqrt(2 * 120 * 20000.0) == Approx(2190.89).epsilon(1e-5));
+    const struct {
+        double recall, precision;
+        bool always;
+        double want;
+    } cases[] = {
+        {0, 1, false, 0.128},     {0.7, 0.9, false, 0.073},  {0.7, 0.4, true, 0.0754},
+        {0.7, 0.4, false, 0.075}, {0.7, 0.1, true, 0.0898},  {0.7, 0.1, false, 0.0844},
+        {0.7, 0.05, true, 0.118}, {0.7, 0.05, false, 0.104},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.recall << " " << c.precision << " " << c.always)
+        {
+            alarm_play play = worked(c.recall, c.precision);
+            double half;
+
+            play.interval_s = c.recall > 0 ? 4000 : 2190.89;
+            if (c.always)
+                play.threshold_s = 0;
+            double drawn = overhead(play, &half);
+            INFO("drawn " << drawn << " +- " << half);
+            // Those figures let nothing fail while an alarm's checkpoint is written, and
+            // a failure whose alarm is ignored strikes with it.
+            CHECK(drawn == Approx(c.want).epsilon(0.05));
+            CHECK(drawn >= c.want - 1.5 * half);
+        }
+}
+
+TEST_CASE("without alarms runs are those of the closed form", "[checkpoint][property]")
+{
+    std::mt19937_64 random(3);
+    std::uniform_real_distribution<double> u;
+    int outside = 0;
+
+    for (int i = 0; i < 20; i++) {
+        double m = pow(10, 3 + 2 * u(random));
+        alarm_play play{};
+
+        play.job = {m * (0.1 + 3 * u(random)),
+                    m,
+                    m * 0.03 * u(random),
+                    m * 0.03 * u(random),
+                    i % 3 ? 0 : m * 0.1,
+                    i % 2 ? 0 : 60.0,
+                    1e-3};
+        play.predictor = {i % 4 ? 0 : 0.5, 0.5, 0, 1}; // a lead that is too short
+        play.interval_s = m * 0.3 * (0.1 + u(random));
+        play.seed = static_cast<uint64_t>(i);
+        play.name = "x";
+        play.trials_max = 3000;
+        CHECK_FALSE(predictor_is_used(&play.predictor));
+        double want_s = finite_expected_of_interval_s(&play.job, play.interval_s);
+        alarm_drawn drawn = alarms_draw(&play);
+        outside += std::abs(drawn.mean_s - want_s) > drawn.half_s;
+        CHECK(want_s == Approx(drawn.mean_s).margin(3 * drawn.half_s));
+        CHECK(drawn.trial_count == 3000);
+    }
+    CHECK(outside <= 4); // of 20 at 95 %
+    // even segments are those of the best plan, if the first restart is as long
+    alarm_play play = worked(0, 1);
+    finite_plan best = finite_best(&play.job);
+    play.is_even = true;
+    play.interval_s = best.middle_s;
+    alarm_drawn drawn = alarms_draw(&play);
+    CHECK(best.expected_s == Approx(drawn.mean_s).margin(2 * drawn.half_s));
+    CHECK(drawn.checkpoints == best.count - 1);
+}
+
+TEST_CASE("runs with alarms, played in another way", "[checkpoint][property]")
+{
+    std::mt19937_64 random(17);
+
+    for (double precision : {0.9, 0.4, 0.05})
+        for (double lead_s : {120.0, 900.0}) {
+            alarm_play play = worked(0.7, precision);
+            const int trials = 400;
+            double sum = 0, half_s;
+
+            play.predictor.lead_s = lead_s;
+            for (int trial = 0; trial < trials; trial++)
+                sum += played_again(play, random);
+            alarm_drawn drawn = alarms_draw(&play);
+            half_s = drawn.half_s * (1 + sqrt(4000.0 / trials));
+            CHECK(sum / trials == Approx(drawn.mean_s).margin(1.4 * half_s));
+        }
+}
+
+TEST_CASE("foresight helps, and false alarms cost", "[checkpoint][property]")
+{
+    double none = overhead(worked(0, 1)), sure = overhead(worked(1, 1));
+    double good = overhead(worked(0.7, 0.9)), poor = overhead(worked(0.7, 0.05));
+
+    CHECK(sure < good);
+    CHECK(good < poor);
+    CHECK(poor < none);
+    // Everything foreseen in time: no work is lost, only saved and read again.
+    CHECK(sure == Approx((120 + 120 + 60) / 20000.0).margin(1.5e-3));
+}
+
+TEST_CASE("drawn alarms at the edges", "[checkpoint]")
+{
+    alarm_play play = worked(0.7, 0.4);
+    alarm_drawn once = alarms_draw(&play), twice = alarms_draw(&play);
+
+    CHECK(once.mean_s == twice.mean_s);
+    play.seed = 2;
+    CHECK(alarms_draw(&play).mean_s != once.mean_s);
+    play.precision = 0.05; // one block is enough
+    CHECK(alarms_draw(&play).trial_count == 1000);
+    play.trials_max = 1;
+    CHECK(alarms_draw(&play).trial_count == 1);
+    play.interval_s = HUGE_VAL;
+    CHECK(alarms_draw(&play).mean_s > 200000);
+    budget none{};
+    none.used = [](void *) { return 1.0; };
+    play.budget = &none;
+    CHECK(alarms_draw(&play).is_cut);
+    CHECK(std::isnan(alarms_draw(&play).mean_s));
+    predictor useless = {0.5, 0.5, 10, 20}, never = {0, 0, 100, 10};
+    CHECK(predictor_mean_s(&useless, 7) == 7);
+    CHECK(predictor_mean_s(&never, 7) == 7);
+    CHECK(predictor_threshold_s(&never) == HUGE_VAL);
+    predictor all = {1, 1, 20, 20};
+    CHECK(predictor_mean_s(&all, 7) == HUGE_VAL);
+}
