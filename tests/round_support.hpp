@@ -41,7 +41,7 @@ struct grid {
     void copy(size_t job, size_t resource, double completed_mi = 0,
               replica_state state = REPLICA_RUNNING)
     {
-        replicas[job].push_back({resource, state, false, completed_mi});
+        replicas[job].push_back({resource, state, false, completed_mi, nullptr, 0});
         jobs[job].started_count++;
         if (state == REPLICA_RUNNING || state == REPLICA_TRANSFERRING)
             resources[resource].job_count++;
@@ -274,9 +274,10 @@ inline void check_table(const struct policy *table, const char *stream)
 {
     rng r = rng_stream(1, stream);
     for (const struct policy *p = table; p->name; p++) {
-        // expected_time follows the copies of each job through their failures
-        bool is_slow = std::strcmp(p->name, "expected_time") == 0;
-        int count = is_slow && !is_long_run() ? 80 : 400;
+        // these follow the copies of each job through their failures
+        bool is_slow = std::strcmp(p->name, "expected_time") == 0 ||
+                       std::strcmp(p->name, "joint") == 0;
+        int count = is_slow ? is_long_run() ? 200 : 12 : 400;
         for (int i = 0; i < count; i++) {
             rounds rs;
             grid g = random_grid(r, i % 2);

@@ -8,6 +8,7 @@ const char *const round_wait_reason_names[] = {
     [ROUND_NO_FREE_SLOT] = "no_free_slot",
     [ROUND_HOLDS_REPLICA] = "replica_on_every_free_resource",
     [ROUND_BELOW_LIMIT] = "below_free_cpu_limit",
+    [ROUND_TOO_FEW_NODES] = "too_few_nodes",
     [ROUND_RESTART_LIMIT] = "restart_limit",
 };
 

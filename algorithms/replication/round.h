@@ -32,8 +32,8 @@ struct round_resource {
     double mips;      /* without outside load's share, >= 0 */
     size_t n_max;     /* most jobs at once */
     size_t job_count; /* jobs there now; may exceed n_max */
-    /* For target_success and expected_time, which ask for them by round_show(); NAN:
-     * unknown. */
+    /* For target_success, expected_time and joint, which ask for them by round_show();
+     * NAN: unknown. */
     double mean_failure_interval_s;        /* MF, >= 0 */
     double uptime_s;                       /* since the last restore, >= 0 */
     double weibull_shape, weibull_scale_s; /* of the times between failures, > 0 */
@@ -51,6 +51,19 @@ struct round_replica {
     enum replica_state state;
     bool is_ghost; /* believed active, but its slot is free: to cancel it frees none */
     double completed_mi;
+    /* Of a copy on several nodes: all its resources, of which that is one; 0: it alone.
+     */
+    const size_t *nodes;
+    size_t node_count;
+};
+
+/* Where a job goes on after a failure: any node, a spare one that it holds, or the same
+ * when that is repaired. */
+enum replacement {
+    REPLACEMENT_UNKNOWN,
+    REPLACEMENT_ANY,
+    REPLACEMENT_SPARE,
+    REPLACEMENT_SAME
 };
 
 struct round_job {
@@ -69,6 +82,15 @@ struct round_job {
     double rollback_mi;            /* work done again when it moves, >= 0 */
     double
         checkpoint_mi; /* work in the image; placement (simulation/placement_round.h) */
+    /* For joint, expected_time and target_success. */
+    size_t node_count;     /* nodes of each copy; 0: one */
+    const size_t *allowed; /* resources that its copies may be on, rising; NULL: all */
+    size_t allowed_count;
+    bool allowed_is_exact; /* a copy takes all of them, of whatever sites */
+    double deadline_s;     /* to be done by, from now, > 0; 0: none */
+    enum replacement replacement;
+    size_t spare_count; /* spare nodes that each copy holds */
+    double repair_s;    /* mean time to repair a node, >= 0 */
 };
 
 enum round_mode { ROUND_MODE_NONE, ROUND_REPLICATION, ROUND_CHECKPOINTING };
@@ -132,8 +154,10 @@ struct round_action {
                        starts, which is also what a start has here */
     size_t resource;
     bool from_checkpoint; /* ROUND_START: from the image, else from scratch */
-    bool when_running; /* ROUND_CHECKPOINT_OFF: once the replica that was started in the
-                          action before runs, and not at all if it never does */
+    const size_t *nodes; /* ROUND_START of a copy on several nodes: all of them, rising */
+    size_t node_count;   /* 0: `resource` alone */
+    bool when_running;   /* ROUND_CHECKPOINT_OFF: once the replica that was started in the
+                            action before runs, and not at all if it never does */
     enum round_reason reason; /* ROUND_CANCEL */
 };
 
@@ -144,6 +168,8 @@ enum round_wait_reason {
     ROUND_NO_FREE_SLOT,   /* up, n_max reached */
     ROUND_HOLDS_REPLICA,  /* free, but a replica of the job is there */
     ROUND_BELOW_LIMIT,    /* free, but too few CPUs are free for a further replica */
+    ROUND_TOO_FEW_NODES,  /* free, but none of its site are as many as a copy of the job
+                             takes, or the job may not be there */
     ROUND_RESTART_LIMIT,  /* up, but the job has been started as often as it may */
     ROUND_WAIT_REASON_COUNT,
 };
@@ -166,7 +192,7 @@ struct round_success {
                              number of free resources does */
 };
 
-/* Policy expected_time: see fault_tolerance.h. */
+/* Policies expected_time and joint: see fault_tolerance.h. */
 struct round_choice;
 
 struct round_out {
@@ -183,7 +209,7 @@ struct round_out {
     const size_t *targets; /* explain: replicas that the policy aims at, of each job */
     const struct round_success *successes; /* target_success: jobs it looked at */
     size_t success_count;
-    const struct round_choice *choices; /* expected_time: likewise */
+    const struct round_choice *choices; /* expected_time, joint: likewise */
     size_t choice_count;
 };
 
@@ -221,6 +247,13 @@ static inline const struct round_resource *round_show(const struct round_in *in,
     if (in->show_reliability)
         in->show_reliability(in->context, resource);
     return &in->resources[resource];
+}
+
+/* The resources of a replica; *count is their number. */
+static inline const size_t *replica_nodes(const struct round_replica *r, size_t *count)
+{
+    *count = r->node_count ? r->node_count : 1;
+    return r->node_count ? r->nodes : &r->resource;
 }
 
 /* TRANSFERRING or RUNNING. */

@@ -62,6 +62,8 @@ static void cancel_rest(struct round_work *w, size_t job)
 
     for (size_t i = 0; i < j->replica_count; i++) {
         const struct round_replica *r = &j->replicas[i];
+        const size_t *nodes;
+        size_t count;
 
         if (!replica_is_active(r))
             continue;
@@ -70,8 +72,9 @@ static void cancel_rest(struct round_work *w, size_t job)
                                           .replica = i,
                                           .resource = r->resource,
                                           .reason = ROUND_JOB_FINISHED});
-        if (!r->is_ghost)
-            slots_give(&w->slots, r->resource);
+        nodes = replica_nodes(r, &count);
+        for (size_t n = 0; n < count && !r->is_ghost; n++)
+            slots_give(&w->slots, nodes[n]);
     }
 }
 
@@ -106,15 +109,24 @@ void work_hold(struct round_work *w, size_t job)
 
     w->held_count = 0;
     w->held_job = job;
-    for (size_t i = 0; i < j->replica_count; i++)
-        if (replica_is_active(&j->replicas[i]))
-            hold_one(w, j->replicas[i].resource);
+    for (size_t i = 0; i < j->replica_count; i++) {
+        size_t count;
+        const size_t *nodes = replica_nodes(&j->replicas[i], &count);
+
+        for (size_t n = 0; n < count && replica_is_active(&j->replicas[i]); n++)
+            hold_one(w, nodes[n]);
+    }
     for (size_t i = w->last_start ? w->last_start[job] : 0; i;
-         i = w->earlier_start[i - 1])
-        hold_one(w, w->actions[i - 1].resource);
+         i = w->earlier_start[i - 1]) {
+        const struct round_action *start = &w->actions[i - 1];
+
+        hold_one(w, start->resource);
+        for (size_t n = 1; n < start->node_count; n++)
+            hold_one(w, start->nodes[n]);
+    }
 }
 
-static bool is_held(const struct round_work *w, size_t resource)
+bool work_holds(const struct round_work *w, size_t resource)
 {
     for (size_t i = 0; i < w->held_count; i++)
         if (w->held[i] == resource)
@@ -131,7 +143,7 @@ static size_t place_earliest(const struct round_work *w)
     for (size_t r = 0; r < in->resource_count; r++) {
         double mips = in->resources[r].mips, time_s;
 
-        if (!slots_is_open(&w->slots, r) || !(mips > 0) || is_held(w, r))
+        if (!slots_is_open(&w->slots, r) || !(mips > 0) || work_holds(w, r))
             continue;
         time_s =
             in->jobs[w->held_job].length_mi * (double)(w->slots.job_count[r] + 1) / mips;
@@ -184,6 +196,24 @@ void work_take(struct round_work *w, size_t resource)
 {
     hold_one(w, resource);
     slots_take(&w->slots, resource);
+}
+
+void work_start_nodes(struct round_work *w, size_t job, size_t i, const size_t *nodes,
+                      size_t count, bool from_checkpoint)
+{
+    if (count == 1) {
+        work_start(w, job, i, nodes[0], from_checkpoint);
+        return;
+    }
+    work_act(w, (struct round_action){.kind = ROUND_START,
+                                      .job = job,
+                                      .replica = w->in->jobs[job].replica_count + i,
+                                      .resource = nodes[0],
+                                      .nodes = nodes,
+                                      .node_count = count,
+                                      .from_checkpoint = from_checkpoint});
+    for (size_t n = 0; n < count; n++)
+        work_take(w, nodes[n]);
 }
 
 void work_start(struct round_work *w, size_t job, size_t i, size_t resource,
@@ -370,7 +400,9 @@ static void explain_job(struct round_work *w, size_t job, size_t cancelled,
     wait->count[ROUND_NO_FREE_SLOT] = w->slots.up_count - w->slots.open_count;
     wait->count[ROUND_HOLDS_REPLICA] = held_open;
     if (held_open < w->slots.open_count)
-        wait->count[ROUND_BELOW_LIMIT] = w->slots.open_count - held_open;
+        wait->count[j->node_count > 1 || j->allowed ? ROUND_TOO_FEW_NODES
+                                                    : ROUND_BELOW_LIMIT] =
+            w->slots.open_count - held_open;
 }
 
 static void explain(struct round_work *w)

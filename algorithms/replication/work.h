@@ -123,6 +123,13 @@ enum error_code work_place(struct round_work *w, enum placement_rule rule,
 void work_start(struct round_work *w, size_t job, size_t i, size_t resource,
                 bool from_checkpoint);
 
+/* The same of a copy on these nodes, which rise and stay where they are. */
+void work_start_nodes(struct round_work *w, size_t job, size_t i, const size_t *nodes,
+                      size_t count, bool from_checkpoint);
+
+/* The current job holds the resource. O(replicas and their nodes). */
+bool work_holds(const struct round_work *w, size_t resource);
+
 /* The current job holds the resource and one of its slots, without an action. */
 void work_take(struct round_work *w, size_t resource);
 
