@@ -274,7 +274,7 @@ TEST_CASE("every policy of the grid simulator reaches its recorded counts",
 
     for (const char *family :
          {"dispatch", "replication", "checkpoint", "fault_tolerance"})
-        for (const std::string &p : policies(a, family, {"expected_time"}))
+        for (const std::string &p : policies(a, family, {"expected_time", "joint"}))
             jobs["compare"].push_back({{"label", p}, {"algorithm", p}});
     const json answer = answered(a, "/v1/simulations", jobs);
     for (const json &r : answer["results"]) {

@@ -303,7 +303,7 @@ TEST_CASE("what a replication request may not say", "[api][replication]")
     CHECK(service.post(path, "[]").status == 422);
 }
 
-TEST_CASE("copies on several nodes are refused, on one they are as without a number",
+TEST_CASE("algorithms that know of one node refuse copies on several",
           "[api][replication][world]")
 {
     struct {
@@ -320,10 +320,9 @@ TEST_CASE("copies on several nodes are refused, on one they are as without a num
         {"nodes", 1.5, "/jobs/1/nodes", "not_an_integer"},
         {"nodes", 100001, "/jobs/1/nodes", "out_of_bounds"},
         {"resource_ids", {"cr1", "cr2"}, "/jobs/1/resource_ids", "not_allowed"},
-        {"resource_ids", {"cr3"}, "/jobs/1/resource_ids/0", "unknown_id"},
     };
     const std::pair<const char *, const char *> endpoints[] = {
-        {path, "load_dependent"}, {"/v1/fault-tolerance-plans", "expected_time"}};
+        {path, "load_dependent"}, {"/v1/fault-tolerance-plans", "combined"}};
     api service;
 
     for (auto &[endpoint, algorithm] : endpoints) {
@@ -344,8 +343,9 @@ TEST_CASE("copies on several nodes are refused, on one they are as without a num
             const json mistake = r.json()["errors"][0];
             CHECK(mistake["code"] == c.code);
             if (c.code == std::string("not_allowed"))
-                CHECK(mistake["hint"] ==
-                      "POST /v1/checkpoint-intervals takes jobs on several nodes");
+                CHECK(
+                    mistake["hint"] ==
+                    "joint, expected_time and target_success take jobs on several nodes");
         }
     }
 }

@@ -65,6 +65,18 @@ const std::vector<unused> job_members = {
      {"r"},
      "resource_ids of 1 job (first /jobs/1/resource_ids): where copies are is what "
      "replicas say"},
+    {"/jobs/1/pool_resource_ids",
+     {"r"},
+     "pool_resource_ids of 1 job (first /jobs/1/pool_resource_ids): copies go where the "
+     "algorithm puts them"},
+    {"/jobs/1/deadline_s", 5,
+     "deadline_s of 1 job (first /jobs/1/deadline_s): when jobs should be done does not "
+     "count"},
+    {"/jobs/1/replacement", "any",
+     "replacement of 1 job (first /jobs/1/replacement): what a failure costs is not "
+     "weighed"},
+    {"/jobs/1/mttr_s", 5,
+     "mttr_s of 1 job (first /jobs/1/mttr_s): what a failure costs is not weighed"},
     {"/jobs/1/replicas/0/completed_mi", 5,
      "replicas/*/completed_mi of 1 job (first /jobs/1/replicas/*/completed_mi): how far "
      "a "
@@ -82,8 +94,7 @@ TEST_CASE("replica counts say which members they do not look at", "[api][replica
         INFO(u.place);
         CHECK(ignored(answer(counts, with(quiet, u.place, u.value))) == texts{u.warning});
         CHECK(ignored(answer(plans, with(round("expected_time"), u.place, u.value)))
-                  .size() == (u.place == "/jobs/1/replicas_started" ||
-                              u.place == "/jobs/1/resource_ids"));
+                  .size() == (u.place == "/jobs/1/replicas_started"));
     }
     json both = with(with(quiet, "/jobs/0/restart_s", 1), "/jobs/1/restart_s", 1);
     CHECK(ignored(answer(counts, both)) ==

@@ -15,12 +15,13 @@
 
 /* Steps of the shortest run time; run times of the first window; what may be left at
  * its end. */
-#define STEPS_OF_RUN 2000.0
-#define SHORTEST_S   1e-9
-#define RUNS_FIRST   3.0
-#define LEFT_MIN     1e-9
-#define LEFT_ENOUGH  1e-6  /* beyond the longest window: too little to matter */
-#define SHARE_MIN    1e-20 /* of a segment, at a step: nothing is under way */
+#define STEPS_OF_RUN       2000.0
+#define STEPS_OF_RUN_LEAST 200.0 /* where the best one takes many times as long */
+#define SHORTEST_S         1e-9
+#define RUNS_FIRST         3.0
+#define LEFT_ENOUGH        1e-6  /* beyond the longest window: too little to matter */
+#define TAIL_SHARE         0.1   /* of the grid, by whose end the tail is judged */
+#define SHARE_MIN          1e-20 /* of a segment, at a step: nothing is under way */
 
 enum { STEP_LOOKS = 4 }; /* what a step of a segment costs, about */
 
@@ -131,17 +132,6 @@ static void follow(const struct copy *copy, const struct copies *c, double *work
     }
 }
 
-/* Nothing counts behind the step at which a copy that is in every set is done. */
-static void cut_grid(struct copies *c, const double *left)
-{
-    size_t j = 0;
-
-    while (j < c->step_count && left[j] >= LEFT_MIN)
-        j++;
-    if (j < c->step_count)
-        c->step_count = j + 1;
-}
-
 /* Room for `count` courses of c->step_count steps, and for work; *work is its begin. */
 static void make_room(struct copies *c, size_t count, double **work, struct arena *a)
 {
@@ -215,7 +205,11 @@ void copies_follow(struct copies *c, const struct copy *list, size_t count, bool
         first = list[i].plan.expected_s < list[first].plan.expected_s ? i : first;
     }
     c->count = count;
-    c->step_s = fmax(shortest_s / STEPS_OF_RUN, SHORTEST_S);
+    c->step_s =
+        fmin(fmax(shortest_s / STEPS_OF_RUN,
+                  RUNS_FIRST * list[first].plan.expected_s / (COPIES_STEPS_MAX / 2)),
+             shortest_s / STEPS_OF_RUN_LEAST);
+    c->step_s = fmax(c->step_s, SHORTEST_S);
     steps = RUNS_FIRST * list[first].plan.expected_s / c->step_s;
     *is_good = *is_good && steps < COPIES_STEPS_MAX;
     if (!*is_good)
@@ -227,41 +221,81 @@ void copies_follow(struct copies *c, const struct copy *list, size_t count, bool
             *is_good = false;
             return;
         }
-        if (c->course[first].left[c->step_count - 1] < LEFT_MIN ||
+        if (c->course[first].left[c->step_count - 1] < COPIES_LEFT_MIN ||
             2 * c->step_count > COPIES_STEPS_MAX)
             break;
     }
     *is_good = c->course[first].left[c->step_count - 1] < LEFT_ENOUGH;
-    if (first < 2)
-        cut_grid(c, c->course[first].left);
     if (*is_good)
         follow_others(c, list, first, work);
     *is_good = *is_good && !budget_step(c->budget, 0);
 }
 
-struct copies_figures copies_together(const struct copies *c, size_t count)
+size_t copies_behind(const struct copies *c)
+{
+    size_t behind = (size_t)(TAIL_SHARE * (double)c->step_count);
+
+    return behind ? behind : 1;
+}
+
+double copies_rest_s(const struct copies *c, double left, double before)
+{
+    size_t behind = copies_behind(c);
+    double rate = before > left && left > 0 ? log(before / left) / (double)behind : 0;
+
+    if (left < COPIES_LEFT_MIN || c->step_count <= behind)
+        return 0;
+    if (rate > 0)
+        return left * c->step_s / -expm1(-rate);
+    return left < LEFT_ENOUGH ? 0 : HUGE_VAL; /* one that waits, nearly never */
+}
+
+struct copies_figures copies_together(const struct copies *c, const size_t *places,
+                                      size_t count)
 {
     struct copies_figures sum = {0, 0};
-    double left = 1;
+    double left = 1, before = 1, held = 0, rest;
+    size_t behind = copies_behind(c);
 
     for (size_t j = 0; j < c->step_count; j++) {
-        double all = 1, held = 0;
+        double all = 1;
 
+        held = 0;
         for (size_t i = 0; i < count; i++) {
-            double others = c->course[i].held[j];
+            double others = c->course[places[i]].held[j];
 
             for (size_t k = 0; k < count; k++)
-                others *= k == i ? 1 : c->course[k].left[j];
+                others *= k == i ? 1 : c->course[places[k]].left[j];
             held += others;
-            all *= c->course[i].left[j];
+            all *= c->course[places[i]].left[j];
         }
         sum.time_s += all * c->step_s;
         sum.cost_s += held * c->step_s;
         left = all;
-        if (all < LEFT_MIN)
-            break;
+        if (j + 1 + behind == c->step_count)
+            before = all;
+        if (all < COPIES_LEFT_MIN)
+            return sum;
     }
-    if (!(left < LEFT_ENOUGH)) /* the grid is too short: it was made for a quicker one */
-        sum.time_s = sum.cost_s = (double)NAN;
+    rest = copies_rest_s(c, left, before);
+    sum.time_s += rest;
+    sum.cost_s += rest * held / left;
     return sum;
+}
+
+double copies_done(const struct copies *c, size_t place, const struct copy *copy,
+                   double time_s)
+{
+    const double *left = c->course[place].left;
+    size_t last = c->step_count - 1, behind = copies_behind(c);
+    double steps = round(time_s / c->step_s), rate;
+
+    if (time_s < copy->job.work_s) /* steps are rounded, this is not */
+        return 0;
+    if (steps <= (double)last)
+        return 1 - left[(size_t)steps];
+    if (last <= behind || !(left[last] > 0))
+        return 1 - left[last];
+    rate = log(left[last - behind] / left[last]) / (double)behind;
+    return 1 - left[last] * exp(-rate * (steps - (double)last));
 }

@@ -45,22 +45,38 @@ struct copies {
     size_t step_count;
     double *memory; /* of `room` steps for each */
     size_t room;
+    double *products; /* likewise, of host_sets.h */
+    size_t product_room;
     struct budget *budget; /* when it is spent, no set is good; NULL: no limit */
 };
 
 /* Works out the courses of `count` copies, 1 .. COPIES_MAX, on a grid that is fine
- * enough for all and ends when the first of them is sure to be done. *is_good false:
- * none of them ends within COPIES_STEPS_MAX steps, or one has more than
+ * enough for all and ends when the one of least expected time is sure to be done.
+ * *is_good false: it is not within COPIES_STEPS_MAX steps, or a copy has more than
  * COPIES_SEGMENTS_MAX segments, or the budget is spent. O(count * steps * segments). */
 void copies_follow(struct copies *c, const struct copy *list, size_t count, bool *is_good,
                    struct arena *a);
+
+/* Less than this is left of a product where it may be taken as done. */
+#define COPIES_LEFT_MIN 1e-9
+
+/* The integral of a product of courses behind the grid's last step, by its geometric
+ * tail: from `left` there, and what was left copies_behind() steps before. Infinite: it
+ * does not end. */
+size_t copies_behind(const struct copies *c);
+double copies_rest_s(const struct copies *c, double left, double before);
 
 struct copies_figures {
     double time_s, cost_s;
 };
 
-/* Of the first `count` of them together, 2 .. c->count. NAN: only a later copy, for which
- * the grid was made, ends on it. */
-struct copies_figures copies_together(const struct copies *c, size_t count);
+/* Of those with these places in the list, together; one may be there more than once.
+ * NAN: they do not end. O(count^2 * steps). */
+struct copies_figures copies_together(const struct copies *c, const size_t *places,
+                                      size_t count);
+
+/* That the copy is done within time_s; `copy` is the one at that place. */
+double copies_done(const struct copies *c, size_t place, const struct copy *copy,
+                   double time_s);
 
 #endif

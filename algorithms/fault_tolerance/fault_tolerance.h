@@ -10,27 +10,33 @@
 #ifndef GRIDPLAN_FAULT_TOLERANCE_H
 #define GRIDPLAN_FAULT_TOLERANCE_H
 
-#include "algorithms/fault_tolerance/copies.h"
-#include "algorithms/replication/round.h"
+#include "algorithms/fault_tolerance/host_sets.h"
+#include "algorithms/replication/work.h"
 
 /* Every policy: name, purpose, source, flags. To add one, write
  * fault_tolerance/NAME.c with fault_tolerance_NAME() and
  * fault_tolerance_NAME_params[], and its row here. */
-#define FAULT_TOLERANCE_POLICIES(X)                                                     \
-    X(combined, "Copies while CPUs are free, checkpoints when they are not",            \
-      FROM(CITES(IN_WORK(chtepen2010, "chapter 4.4.3"),                                 \
-                 IN_WORK(chtepen2009, "section 4.3")),                                  \
-           BUT("When copies give way to checkpoints the round goes on, so that the "    \
-               "jobs behind are served too")),                                          \
-      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_PROGRESS)              \
-    X(expected_time, "For each job the remedy of least expected time",                  \
-      OURS("Of copies and checkpoints, together or alone, what lets a job end soonest " \
-           "on average, within a limit of the cost"),                                   \
-      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_RELIABILITY |          \
-          ROUND_PROGRESS)                                                               \
-    X(migration, "One copy of each job, restarted elsewhere from its last image",       \
-      FROM(CITES(IN_WORK(chtepen2010, "chapter 2.2")),                                  \
-           BUT("Where a job restarts is ours: the resource that would serve it best")), \
+#define FAULT_TOLERANCE_POLICIES(X)                                                      \
+    X(combined, "Copies while CPUs are free, checkpoints when they are not",             \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 4.4.3"),                                  \
+                 IN_WORK(chtepen2009, "section 4.3")),                                   \
+           BUT("When copies give way to checkpoints the round goes on, so that the "     \
+               "jobs behind are served too")),                                           \
+      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_PROGRESS)               \
+    X(expected_time, "For each job the remedy of least expected time",                   \
+      OURS("Of copies and checkpoints, together or alone, what lets a job end soonest "  \
+           "on average, within a limit of the cost"),                                    \
+      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_RELIABILITY |           \
+          ROUND_PROGRESS)                                                                \
+    X(joint, "Hosts, remedy and number of copies of each job, chosen together",          \
+      OURS("Of all hosts, each with its own speed and failures, those on which copies "  \
+           "and checkpoints, together or alone, let a job end soonest on average, with " \
+           "a bound on what any hosts could do"),                                        \
+      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_RELIABILITY |           \
+          ROUND_PROGRESS)                                                                \
+    X(migration, "One copy of each job, restarted elsewhere from its last image",        \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 2.2")),                                   \
+           BUT("Where a job restarts is ours: the resource that would serve it best")),  \
       ROUND_DETECTS | ROUND_RESTARTS)
 
 #define X(name, purpose, source, flags) \
@@ -41,22 +47,27 @@ FAULT_TOLERANCE_POLICIES(X)
 
 extern const struct policy fault_tolerance_policies[]; /* sorted by name, ended by {0} */
 
-/* ---- expected_time ---- */
+/* ---- expected_time and joint ---- */
 
 /* What to do about failures, in the order that breaks ties. */
 enum remedy { REMEDY_NONE, REMEDY_CHECKPOINTING, REMEDY_REPLICATION, REMEDY_BOTH };
 
-enum { REMEDY_COPIES_MAX = 16 };
+enum { REMEDY_COPIES_MAX = HOST_SET_MAX };
 enum { REMEDY_OPTIONS_MAX = 2 * REMEDY_COPIES_MAX };
 
-/* A job on the hosts that may take it, each with its own run time and failures. */
+/* A job on the hosts that may take it, each class with its own run time and failures. */
 struct remedy_in {
-    const struct copy *plain; /* without checkpoints, the host of one copy first, then
-                                 that of a second, and so on */
-    const struct copy
-        *saved;        /* with checkpoints of their own, in an order of their own */
-    size_t count;      /* hosts, 1 .. REMEDY_COPIES_MAX */
-    size_t copies_max; /* 1 .. count */
+    const struct host_class *plain; /* without checkpoints */
+    const struct host_class
+        *saved;         /* the same hosts, with the best checkpoints of each */
+    size_t class_count; /* 1 .. COPIES_MAX */
+    size_t fixed_count; /* as in host_sets.h, likewise the next */
+    size_t copies_max;
+    double left_out_s[2]; /* of hosts in no class, which may be in a best set of plain
+                             copies, of saved ones; infinite: none */
+    double max_cost_s;    /* infinite: no limit */
+    double deadline_s;    /* NAN: none */
+    bool wants_bounds;
 };
 
 struct remedy_option {
@@ -66,21 +77,27 @@ struct remedy_option {
     double expected_time_s;     /* NAN: without end */
     double expected_cost_cpu_s; /* NAN: without end */
     double success_probability; /* that some copy needs no restart */
+    double done_probability;    /* by the deadline; NAN: none, or not known */
+    double independent_s; /* expected_time_s if images were not shared; NAN: they are
+                             not */
+    double lower_bound_s; /* of this remedy with as many copies on any hosts; NAN:
+                             not asked for */
+    bool is_proved;       /* no other hosts are better for it */
+    size_t classes[REMEDY_COPIES_MAX]; /* of the copies */
 };
 
 /* A copy of a job on one host: cut into its best segments, or not at all. */
 struct copy remedy_copy(const struct finite_job *job, bool is_saved);
 
 /* Fills at most REMEDY_OPTIONS_MAX options, in the order none, checkpointing,
- * replication 2 .., both 2 ..; *count is their number. `work` keeps memory from call
- * to call. */
+ * replication 2 .., both 2 .., each on the hosts that are best for it; *count is their
+ * number. `work` keeps memory from call to call. */
 void remedy_compare(const struct remedy_in *in, struct copies *work,
                     struct remedy_option *options, size_t *count, struct arena *a);
 
-/* The option of least time among those that cost at most max_cost_s (NAN: no
- * limit) and take at most copies_max copies, where each copy more must save
- * min_gain_ratio of the time of fewer; ties: fewer copies, least cost, then the first.
- * SIZE_MAX: there is none. */
+/* The option of least time among those that cost at most max_cost_s and take at most
+ * copies_max copies, where each copy more must save min_gain_ratio of the time of fewer;
+ * ties: fewer copies, least cost, then the first. SIZE_MAX: there is none. */
 size_t remedy_choose(const struct remedy_option *options, size_t count, double max_cost_s,
                      size_t copies_max, double min_gain_ratio);
 
@@ -89,17 +106,42 @@ size_t remedy_choose(const struct remedy_option *options, size_t count, double m
 size_t remedy_cheapest(const struct remedy_option *options, size_t count,
                        size_t copies_max);
 
-/* What expected_time found for a job. */
+/* A copy of the choice. */
+struct round_host {
+    const size_t *nodes; /* resources, rising */
+    size_t node_count;
+    struct copy copy;
+    double left_mi; /* work that it has before it */
+};
+
+/* What is best for a job. */
 struct round_choice {
     size_t job;
-    double execution_s;             /* E on the resource of the choice's first copy */
-    double lower_bound_s;           /* the least E of the resources that were compared */
+    double execution_s;             /* E on the hosts of the choice's first copy */
+    double lower_bound_s;           /* the least E of the hosts that were compared */
     double mean_failure_interval_s; /* of the former */
     const struct remedy_option *options;
     size_t option_count;
-    size_t chosen;          /* index; SIZE_MAX: none keeps to the limit */
-    size_t cheapest;        /* index; SIZE_MAX: all are without end */
-    size_t placeable_count; /* copies that there is room for */
+    size_t chosen;                  /* index; SIZE_MAX: none keeps to the limit */
+    size_t cheapest;                /* index; SIZE_MAX: all are without end */
+    size_t placeable_count;         /* copies that there is room for */
+    const struct round_host *hosts; /* explain: of the chosen copies */
+    size_t host_count;
 };
+
+/* What the two policies differ in. */
+struct joint_options {
+    size_t replicas_max;   /* 1 .. REMEDY_COPIES_MAX */
+    double max_cost_ratio; /* NAN: no limit */
+    double min_gain_ratio;
+    enum capacity_unit unit;
+    bool shares_images; /* copies read each other's */
+    bool proves;        /* status optimal where one job's choice is proved */
+};
+
+/* The round of both (joint_round.c). */
+enum error_code joint_round(const struct round_in *in,
+                            const struct joint_options *options, struct round_out *out,
+                            struct arena *a, struct error *err);
 
 #endif

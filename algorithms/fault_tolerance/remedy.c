@@ -18,6 +18,7 @@
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 
 #include <math.h>
+#include <string.h>
 
 struct copy remedy_copy(const struct finite_job *job, bool is_saved)
 {
@@ -54,87 +55,92 @@ static double interval_of(const struct copy *copy)
     return plan->count > 2 ? plan->middle_s : plan->first_s;
 }
 
-/* One copy, in closed form. */
-static struct remedy_option alone(const struct copy *copy, enum remedy remedy)
+/* The option of a set of hosts. */
+static struct remedy_option option_of(const struct host_set *set,
+                                      const struct host_class *classes,
+                                      enum remedy remedy)
 {
+    const struct copy *first = &classes[set->classes[0]].copy;
+    bool is_saved = remedy == REMEDY_CHECKPOINTING || remedy == REMEDY_BOTH;
     struct remedy_option o = {
         .remedy = remedy,
-        .replicas = 1,
-        .interval_s = remedy == REMEDY_CHECKPOINTING ? interval_of(copy) : (double)NAN,
-        .expected_time_s = copy->plan.expected_s,
-        .expected_cost_cpu_s = copy->plan.expected_s * copy->job.mean_s /
-                               (copy->job.mean_s + copy->job.delay_s),
-        .success_probability = unharmed(copy),
+        .replicas = set->count,
+        .interval_s = is_saved ? interval_of(first) : (double)NAN,
+        .expected_time_s = set->time_s,
+        .expected_cost_cpu_s = set->cost_s,
+        .done_probability = set->done_probability,
+        .independent_s = (double)NAN,
+        .lower_bound_s = set->lower_bound_s,
+        .is_proved = set->is_complete,
     };
+    double harmed = 1;
 
-    if (!isfinite(o.expected_time_s))
-        o.expected_time_s = o.expected_cost_cpu_s = (double)NAN;
+    memcpy(o.classes, set->classes, sizeof(o.classes));
+    for (size_t i = 0; i < set->count; i++)
+        harmed *= 1 - unharmed(&classes[set->classes[i]].copy);
+    o.success_probability = 1 - harmed;
     return o;
 }
 
-/* Options of 2 copies and more, of one kind. */
-static void together(const struct remedy_in *in, const struct copy *copies,
-                     enum remedy remedy, struct copies *work,
-                     struct remedy_option *options, size_t *count, struct arena *a)
+/* A value that its bound reaches needs no enumeration. */
+#define PROVED_RATIO 1e-6
+
+static void search(const struct remedy_in *in, bool is_saved, struct copies *work,
+                   struct remedy_option *one, struct remedy_option *more, struct arena *a)
 {
-    double harmed = 1 - unharmed(&copies[0]);
-    bool is_good = false;
+    struct host_sets_in sets_in = {
+        .classes = is_saved ? in->saved : in->plain,
+        .class_count = in->class_count,
+        .fixed_count = in->fixed_count,
+        .copies_max = in->copies_max,
+        .products_max = HOST_SETS_PRODUCTS_MAX,
+        .left_out_s = in->left_out_s[is_saved],
+        .max_cost_s = in->max_cost_s,
+        .deadline_s = in->deadline_s,
+        .wants_bounds = in->wants_bounds,
+    };
+    struct host_set sets[HOST_SET_MAX];
 
-    if (in->copies_max < 2)
-        return;
-    if (copies[0].job.work_s > 0)
-        copies_follow(work, copies, in->copies_max, &is_good, a);
-    for (size_t k = 2; k <= in->copies_max; k++) {
-        struct remedy_option o = {
-            .remedy = remedy,
-            .replicas = k,
-            .interval_s = remedy == REMEDY_BOTH ? interval_of(&copies[0]) : (double)NAN,
-            .expected_time_s = (double)NAN,
-            .expected_cost_cpu_s = (double)NAN,
-        };
+    host_sets_search(&sets_in, work, sets, a);
+    for (size_t k = 1; k <= in->copies_max; k++) {
+        struct remedy_option *o = k > 1 ? &more[k - 2] : one;
+        enum remedy single = is_saved ? REMEDY_CHECKPOINTING : REMEDY_NONE;
 
-        harmed *= 1 - unharmed(&copies[k - 1]);
-        o.success_probability = 1 - harmed;
-        if (is_good) {
-            struct copies_figures figures = copies_together(work, k);
-
-            o.expected_time_s = figures.time_s;
-            o.expected_cost_cpu_s = figures.cost_s;
-        }
-        options[(*count)++] = o;
+        *o = option_of(&sets[k - 1], sets_in.classes,
+                       k > 1 ? is_saved ? REMEDY_BOTH : REMEDY_REPLICATION : single);
+        o->is_proved = (o->is_proved && isinf(sets_in.left_out_s)) ||
+                       o->expected_time_s <= o->lower_bound_s * (1 + PROVED_RATIO);
     }
 }
 
 /* Where no checkpoint pays, `both` is replication. */
 static bool is_same(const struct remedy_in *in)
 {
-    for (size_t i = 0; i < in->copies_max; i++) {
-        const struct copy *plain = &in->plain[i], *saved = &in->saved[i];
+    for (size_t i = 0; i < in->class_count; i++) {
+        const struct copy *plain = &in->plain[i].copy, *saved = &in->saved[i].copy;
 
-        if (saved->plan.count > 1 || saved->job.work_s != plain->job.work_s ||
-            saved->job.mean_s != plain->job.mean_s ||
-            saved->job.scratch_s != plain->job.scratch_s ||
-            saved->job.delay_s != plain->job.delay_s ||
-            saved->plan.expected_s != plain->plan.expected_s)
+        if (saved->plan.count > 1 || saved->plan.expected_s != plain->plan.expected_s)
             return false;
     }
-    return true;
+    return in->left_out_s[0] == in->left_out_s[1];
 }
 
 void remedy_compare(const struct remedy_in *in, struct copies *work,
                     struct remedy_option *options, size_t *count, struct arena *a)
 {
-    *count = 0;
-    options[(*count)++] = alone(&in->plain[0], REMEDY_NONE);
-    options[(*count)++] = alone(&in->saved[0], REMEDY_CHECKPOINTING);
-    together(in, in->plain, REMEDY_REPLICATION, work, options, count, a);
+    size_t more = in->copies_max - 1;
+
+    *count = 2 + 2 * more;
+    search(in, false, work, &options[0], &options[2], a);
     if (!is_same(in)) {
-        together(in, in->saved, REMEDY_BOTH, work, options, count, a);
+        search(in, true, work, &options[1], &options[2 + more], a);
         return;
     }
-    for (size_t k = 2; k <= in->copies_max; k++, (*count)++) {
-        options[*count] = options[*count - (in->copies_max - 1)];
-        options[*count].remedy = REMEDY_BOTH;
+    options[1] = options[0];
+    options[1].remedy = REMEDY_CHECKPOINTING;
+    for (size_t k = 0; k < more; k++) {
+        options[2 + more + k] = options[2 + k];
+        options[2 + more + k].remedy = REMEDY_BOTH;
     }
 }
 

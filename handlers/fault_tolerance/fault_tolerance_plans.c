@@ -12,6 +12,10 @@ static const struct json_field request_rows[] = {
                 &round_checkpoint_json, JSON_POINTER,
                 "How often jobs are checkpointed when they are; then checkpoint_on says "
                 "how to begin"),
+    JSON_RAW(T, verify, 0,
+             "joint, expected_time: play the answered copies event by event and say so "
+             "in choices[].verified: true, or an object with trial_count (20000; most, "
+             "1000000) and seed (the request's)"),
     {0},
 };
 #undef T

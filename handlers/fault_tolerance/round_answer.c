@@ -1,5 +1,6 @@
 /* round_answer.c - the answer of a round: its table, and how it is made. */
 #include "algorithms/checkpoint/checkpoint.h"
+#include "algorithms/fault_tolerance/copies_play.h"
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 #include "handlers/fault_tolerance/rounds.h"
 #include "service/metrics.h"
@@ -15,6 +16,8 @@ static const struct json_field action_rows[] = {
     JSON_NUMBER(T, replica_index, 0, 0, 0, JSON_OPTIONAL,
                 "One that this answer starts: its place behind the job's replicas"),
     JSON_TEXT(T, resource_id, 0, "Where the replica is or goes"),
+    JSON_TEXTS(T, resource_ids, resource_count, 0, JSON_OPTIONAL,
+               "All its resources, resource_id among them, if it runs on several"),
     JSON_TEXT(T, site_id, JSON_OPTIONAL, "Its site"),
     JSON_TEXT(T, start_from, JSON_OPTIONAL, "start: scratch or checkpoint"),
     JSON_TEXT(T, reason, JSON_OPTIONAL, "cancel: job_finished or mode_switch"),
@@ -42,6 +45,9 @@ static const struct json_field count_rows[] = {
                 "target_success: that one of them at least does not fail"),
     JSON_NUMBER(T, needed, 0, 0, 0, JSON_OPTIONAL,
                 "target_success: replicas that reach the target, if some number does"),
+    JSON_NUMBER(T, deadline_success_probability, 0, 0, 0, JSON_OPTIONAL,
+                "target_success: that one of them is done by deadline_s, restarts "
+                "included; this then has to reach the target"),
     {0},
 };
 #undef T
@@ -52,7 +58,7 @@ static const struct json_object count_json = {
 static const struct json_field reason_rows[] = {
     JSON_TEXT(T, reason, 0,
               "no_resource_up, no_free_slot, replica_on_every_free_resource, "
-              "below_free_cpu_limit or over_max_cost_ratio"),
+              "below_free_cpu_limit, too_few_nodes or over_max_cost_ratio"),
     JSON_INTEGER(T, count, 0, JSON_EXACT, 0, 0, "Resources that it holds for"),
     {0},
 };
@@ -82,12 +88,30 @@ static const struct json_field option_rows[] = {
     JSON_NUMBER(T, expected_cost_cpu_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "CPU time of all copies; null: without end"),
     JSON_NUMBER(T, success_probability, 0, 0, 0, 0, "That it needs no restart"),
+    JSON_NUMBER(T, independent_time_s, 0, 0, 0, JSON_OPTIONAL,
+                "shared_images: what expected_time_s is at most, without sharing"),
     {0},
 };
 #undef T
 static const struct json_object option_json = {"RoundOption", "A way to survive failures",
                                                sizeof(struct round_answer_option),
                                                option_rows};
+
+#define T struct round_answer_verified
+static const struct json_field verified_rows[] = {
+    JSON_NUMBER(T, mean_s, 0, 0, 0, JSON_MAY_BE_NULL, "Mean time; null: hardly any ends"),
+    JSON_NUMBER(T, ci95_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Half its interval of 95 %; null: likewise"),
+    JSON_INTEGER(T, trial_count, 0, JSON_EXACT, 0, 0, "Trials that were played"),
+    JSON_BOOLEAN(T, agrees, 0, 0,
+                 "expected_time_s lies within the interval and 0.2 % of it"),
+    JSON_BOOLEAN(T, cut, 0, JSON_OPTIONAL, "The time limit ended the trials"),
+    {0},
+};
+#undef T
+static const struct json_object verified_json = {
+    "RoundVerified", "The copies of a choice, played event by event",
+    sizeof(struct round_answer_verified), verified_rows};
 
 #define T struct round_answer_choice
 static const struct json_field choice_rows[] = {
@@ -98,6 +122,20 @@ static const struct json_field choice_rows[] = {
     JSON_NUMBER(T, interval_s, 0, 0, 0, JSON_OPTIONAL, "Between its checkpoints"),
     JSON_TEXT(T, cheapest, JSON_OPTIONAL, "Without a choice: the remedy of least cost"),
     JSON_TEXT(T, because, 0, "Why"),
+    JSON_TEXTS(T, hosts, host_count, 0, JSON_OPTIONAL,
+               "Resources of its copies, active ones first; of copies on several nodes "
+               "one copy's after the other's"),
+    JSON_NUMBER(T, expected_time_s, 0, 0, 0, JSON_OPTIONAL, "Of the choice"),
+    JSON_NUMBER(T, lower_bound_s, 0, 0, 0, JSON_OPTIONAL,
+                "No hosts that are free make as many copies with this remedy quicker"),
+    JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_OPTIONAL,
+                "expected_time_s / lower_bound_s - 1"),
+    JSON_NUMBER(T, success_probability, 0, 0, 0, JSON_OPTIONAL,
+                "That some copy needs no restart"),
+    JSON_NUMBER(T, deadline_success_probability, 0, 0, 0, JSON_OPTIONAL,
+                "That a copy is done by the job's deadline_s, restarts included"),
+    JSON_OBJECT(T, verified, const struct round_answer_verified *, &verified_json,
+                JSON_POINTER | JSON_OPTIONAL, "verify: what playing the copies says"),
     JSON_LIST(T, options_compared, option_count, struct round_answer_option, &option_json,
               0, 0, "All of them"),
     {0},
@@ -140,9 +178,15 @@ static const struct json_field answer_rows[] = {
     JSON_TEXTS(T, lost, lost_count, 0, 0,
                "Jobs whose replicas have all failed and that the policy leaves so"),
     JSON_LIST(T, choices, choice_count, struct round_answer_choice, &choice_json, 0,
-              JSON_OPTIONAL, "expected_time: the remedies of each job, by arrival"),
+              JSON_OPTIONAL,
+              "expected_time, joint: the remedies of each job, by arrival"),
+    JSON_TEXT(
+        T, order, JSON_OPTIONAL,
+        "arrival: jobs were decided in that order, each on what those before it left "
+        "free"),
     JSON_OBJECT(T, objective, const struct round_answer_objective *, &objective_json,
-                JSON_POINTER | JSON_OPTIONAL, "expected_time: how good the plan is"),
+                JSON_POINTER | JSON_OPTIONAL,
+                "expected_time, joint: how good the plan is"),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -236,6 +280,17 @@ static enum error_code begin_checkpointing(const struct round_call *call,
     return OK;
 }
 
+/* Their names; NULL for none. */
+static const char *const *names_of(const struct round_call *call, const size_t *places,
+                                   size_t count)
+{
+    const char **names = NEW(call->rq->arena, const char *, count);
+
+    for (size_t i = 0; i < count; i++)
+        names[i] = resource_at(call, places[i])->id;
+    return names;
+}
+
 static enum error_code fill_actions(struct round_call *call, struct round_answer *answer)
 {
     struct round_answer_action *list =
@@ -258,6 +313,10 @@ static enum error_code fill_actions(struct round_call *call, struct round_answer
             .interval_s = NAN,
             .next_request_in_s = NAN,
         };
+        if (action->node_count > 1) {
+            list[i].resource_ids = names_of(call, action->nodes, action->node_count);
+            list[i].resource_count = action->node_count;
+        }
         if (action->kind == ROUND_START)
             list[i].start_from = action->from_checkpoint ? "checkpoint" : "scratch";
         if (action->kind == ROUND_CHECKPOINT_ON || action->kind == ROUND_CHECKPOINT_OFF)
@@ -323,6 +382,7 @@ static void fill_counts(struct round_call *call, const size_t *active,
             .target = call->out.targets[place],
             .success_probability = NAN,
             .needed = NAN,
+            .deadline_success_probability = NAN,
         };
         if (!(call->policy->flags & ROUND_DETECTS) && job->started_count > 0 &&
             active[place] == 0 && !is_finished(job))
@@ -430,6 +490,68 @@ static const char *because(const struct round_call *call, const struct round_cho
                         saved_s, fabs(dearer_s), dearer_s < 0 ? "less" : "more");
 }
 
+/* An expected time this far off what was played is doubtful. */
+#define AGREES_RATIO 0.002
+
+static void verify(struct round_call *call, const struct round_choice *c,
+                   struct round_answer_choice *out)
+{
+    struct arena *a = call->rq->arena;
+    struct round_answer_verified *v = NEW(a, struct round_answer_verified, 1);
+    struct copy *copies = NEW(a, struct copy, c->host_count);
+    double *left = NEW(a, double, c->host_count);
+    struct play_in in = {
+        .copies = copies,
+        .left = left,
+        .count = c->host_count,
+        .shares_images = !isnan(c->options[c->chosen].independent_s),
+        .seed = (uint64_t)call->verify.seed,
+        .stream = out->job_id,
+        .trial_count = (uint64_t)call->verify.trial_count,
+        .precision_ratio = PLAY_PRECISION_RATIO,
+        .budget = call->in.budget,
+    };
+    struct played played;
+
+    for (size_t i = 0; i < c->host_count; i++) {
+        copies[i] = c->hosts[i].copy;
+        left[i] = c->hosts[i].left_mi;
+    }
+    copies_play(&in, &played);
+    *v = (struct round_answer_verified){
+        .mean_s = played.mean_s,
+        .ci95_s = played.ci95_s,
+        .trial_count = played.trial_count,
+        .agrees = fabs(played.mean_s - out->expected_time_s) <=
+                  played.ci95_s + AGREES_RATIO * out->expected_time_s,
+        .cut = played.is_cut,
+    };
+    out->verified = v;
+}
+
+/* The members of a choice that was made. */
+static void fill_chosen(struct round_call *call, const struct round_choice *c,
+                        struct round_answer_choice *out)
+{
+    const struct remedy_option *o = &c->options[c->chosen];
+    size_t nodes = c->host_count ? c->hosts[0].node_count : 0, count = 0;
+    const char **names = NEW(call->rq->arena, const char *, c->host_count *nodes);
+
+    for (size_t i = 0; i < c->host_count; i++)
+        for (size_t n = 0; n < c->hosts[i].node_count; n++)
+            names[count++] = resource_at(call, c->hosts[i].nodes[n])->id;
+    out->hosts = names;
+    out->host_count = count;
+    out->expected_time_s = o->expected_time_s;
+    out->lower_bound_s = o->lower_bound_s;
+    if (o->lower_bound_s > 0)
+        out->gap_ratio = o->expected_time_s / o->lower_bound_s - 1;
+    out->success_probability = o->success_probability;
+    out->deadline_success_probability = o->done_probability;
+    if (call->verify.is_wanted)
+        verify(call, c, out);
+}
+
 static void fill_choice(struct round_call *call, const struct round_choice *c,
                         struct round_answer_choice *out)
 {
@@ -444,11 +566,17 @@ static void fill_choice(struct round_call *call, const struct round_choice *c,
             .expected_time_s = c->options[i].expected_time_s,
             .expected_cost_cpu_s = c->options[i].expected_cost_cpu_s,
             .success_probability = c->options[i].success_probability,
+            .independent_time_s = c->options[i].independent_s,
         };
     *out = (struct round_answer_choice){
         .job_id = job_at(call, c->job)->id,
         .replicas = NAN,
         .interval_s = NAN,
+        .expected_time_s = NAN,
+        .lower_bound_s = NAN,
+        .gap_ratio = NAN,
+        .success_probability = NAN,
+        .deadline_success_probability = NAN,
         .because = because(call, c),
         .options_compared = options,
         .option_count = c->option_count,
@@ -457,6 +585,7 @@ static void fill_choice(struct round_call *call, const struct round_choice *c,
         out->choice = options[c->chosen].remedy;
         out->replicas = (double)options[c->chosen].replicas;
         out->interval_s = options[c->chosen].interval_s;
+        fill_chosen(call, c, out);
     } else if (c->cheapest != SIZE_MAX) {
         out->cheapest = options[c->cheapest].remedy;
     }
@@ -483,6 +612,7 @@ static void fill_choices(struct round_call *call, struct round_answer *answer)
     answer->choice_count = count;
     if (!call->out.choices)
         return;
+    answer->order = "arrival";
     objective->gap_ratio = objective->lower_bound_s > 0
                                ? objective->expected_time_s / objective->lower_bound_s - 1
                                : (double)NAN;
@@ -559,6 +689,30 @@ static void warn_all(struct round_call *call)
                             unknown, resource_at(call, first)->id));
 }
 
+/* Choices whose expected time is not what playing them says. */
+static void warn_differs(struct round_call *call, const struct round_answer *answer)
+{
+    size_t count = 0, first = 0;
+
+    for (size_t i = answer->choice_count; i-- > 0;) {
+        const struct round_answer_verified *v = answer->choices[i].verified;
+
+        if (!v || v->agrees || v->cut)
+            continue;
+        count++;
+        first = i;
+    }
+    if (count == 0)
+        return;
+    if (call->out.status == DECISION_OPTIMAL)
+        call->out.status = DECISION_FEASIBLE;
+    warn(call,
+         arena_printf(call->rq->arena,
+                      "check_differs: %zu choice(s), first of job '%.256s', have an "
+                      "expected time that playing their copies does not confirm",
+                      count, answer->choices[first].job_id));
+}
+
 enum error_code round_call_answer(struct round_call *call, struct round_answer *answer)
 {
     size_t *active;
@@ -572,6 +726,7 @@ enum error_code round_call_answer(struct round_call *call, struct round_answer *
     fill_counts(call, active, answer);
     fill_unplaced(call, active, answer);
     fill_choices(call, answer);
+    warn_differs(call, answer);
     warn_all(call);
     answer->decision.warnings = call->warnings;
     answer->decision.warning_count = call->warning_count;

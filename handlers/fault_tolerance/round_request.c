@@ -1,5 +1,8 @@
 /* round_request.c - the body of a round: its table, and its way into a round_in. */
 #include "algorithms/checkpoint/checkpoint.h"
+#include "algorithms/fault_tolerance/copies_play.h"
+#include "algorithms/fault_tolerance/fault_tolerance.h"
+#include "algorithms/replication/replication.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/fault_tolerance/rounds.h"
 
@@ -9,15 +12,19 @@
 
 static const char *const replica_states[] = {"transferring", "running", "failed",
                                              "finished", NULL};
+static const char *const replacements[] = {"unknown", "any", "spare", "same", NULL};
 static const char *const job_states[] = {"unknown", "waiting", "running", NULL};
 
 _Static_assert(sizeof(enum replica_state) == sizeof(int), "a choice is an int");
+_Static_assert(sizeof(enum replacement) == sizeof(int), "a choice is an int");
 _Static_assert(sizeof(enum round_job_state) == sizeof(int), "a choice is an int");
 
 #define T struct round_replica_request
 static const struct json_field replica_rows[] = {
     JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the job"),
     JSON_ID(T, resource_id, JSON_REQUIRED, "The resource of the snapshot that it is on"),
+    JSON_TEXTS(T, resource_ids, resource_count, ROUND_NODES_MAX, 0,
+               "Of a copy on several nodes: all its resources, resource_id among them"),
     JSON_ID(T, boot_id, JSON_NULLABLE,
             "The resource's boot_id when the replica was started there"),
     JSON_CHOICE(T, state, replica_states, REPLICA_RUNNING, 0,
@@ -46,12 +53,29 @@ static const struct json_field job_rows[] = {
                 "Replicas ever started, a whole number; default: those listed"),
     JSON_LIST(T, replicas, replica_count, struct round_replica_request, &replica_json,
               ROUND_REPLICAS_MAX, JSON_UNIQUE_IDS, "Its copies"),
-    JSON_NUMBER(T, nodes, 1, ROUND_NODES_MAX, NAN, JSON_NULLABLE,
-                "Nodes that each of its copies runs on; more than 1 is refused, since "
-                "rounds do not know yet how copies on several nodes fail; default 1"),
-    JSON_TEXTS(T, resource_ids, resource_count, ROUND_NODES_MAX, 0,
-               "Those nodes, of the snapshot: one at most, likewise; where its copies "
-               "are is what replicas say"),
+    JSON_NUMBER(
+        T, nodes, 1, ROUND_NODES_MAX, NAN, JSON_NULLABLE,
+        "Nodes of each of its copies, all of one site and free, of which any that "
+        "fails takes the copy with it; more than 1 in joint, expected_time and "
+        "target_success; default 1, or the number of resource_ids"),
+    JSON_TEXTS(
+        T, resource_ids, resource_count, ROUND_NODES_MAX, 0,
+        "Exactly these nodes, resources of the snapshot and of any site, for one copy "
+        "of it; in the same algorithms"),
+    JSON_TEXTS(T, pool_resource_ids, pool_count, ROUND_NODES_MAX, 0,
+               "Its copies go only on these resources of the snapshot; in the same "
+               "algorithms; default: all"),
+    JSON_NUMBER(T, deadline_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
+                "To be done by then, from now: target_success counts copies by the "
+                "probability of that, joint and expected_time tell it"),
+    JSON_CHOICE(T, replacement, replacements, REPLACEMENT_UNKNOWN, 0,
+                "Where a copy goes on after a failure: any node, a spare that it holds, "
+                "or the same when it is repaired; default spare with spare_nodes, else "
+                "any"),
+    JSON_NUMBER(T, spare_nodes, 0, 1000, NAN, JSON_NULLABLE,
+                "Spare nodes that each copy holds; default 0"),
+    JSON_NUMBER(T, mttr_s, 0, CHECKPOINT_LONGEST_S, NAN, JSON_NULLABLE,
+                "Mean time to repair a node; default: of the histories"),
     JSON_NUMBER(T, checkpoint_overhead_s, 0, CHECKPOINT_LONGEST_S, 0, 0,
                 "How long it stands still for one checkpoint; default 0"),
     JSON_NUMBER(T, restart_s, 0, CHECKPOINT_LONGEST_S, 0, 0,
@@ -314,17 +338,95 @@ static enum replica_state state_of(const struct round_call *call,
 static void check_shared(struct round_call *call, size_t job, size_t i,
                          const struct round_replica *list, size_t *last_job)
 {
+    size_t count, shared = 0;
+    const size_t *nodes = replica_nodes(&list[i], &count);
     char member[64];
 
     if (!replica_is_active(&list[i]))
         return;
-    if (last_job[list[i].resource] != job + 1) {
-        last_job[list[i].resource] = job + 1;
-        return;
+    for (size_t n = 0; n < count; n++) {
+        shared += last_job[nodes[n]] == job + 1;
+        last_job[nodes[n]] = job + 1;
     }
+    if (shared == 0)
+        return;
     snprintf(member, sizeof(member), "replicas/%zu/resource_id", i);
     job_mistake(call, job, member, ITEM_CONFLICT,
                 "another active replica of the job is on this resource");
+}
+
+static int by_place(const void *left, const void *right)
+{
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* Places of resources of the snapshot that /jobs/JOB/`member` names, rising. NULL: one
+ * is not known, or named twice, which is noted. */
+static const size_t *take_names(struct round_call *call, size_t job, const char *member,
+                                const char *const *ids, size_t count,
+                                const size_t *place_of)
+{
+    size_t *places = NEW(call->rq->arena, size_t, count);
+    struct name_index seen;
+    bool is_good = true;
+    char at_member[96];
+
+    name_index_create(&seen, count, call->rq->arena);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = histories_find(&call->histories, ids[i], false);
+
+        snprintf(at_member, sizeof(at_member), "%s/%zu", member, i);
+        if (at == NAME_NOT_FOUND)
+            job_mistake(call, job, at_member, ITEM_UNKNOWN_ID,
+                        "the snapshot has no such resource");
+        else if (name_index_add(&seen, ids[i], i) != NAME_NOT_FOUND)
+            job_mistake(call, job, at_member, ITEM_DUPLICATE, "the node is named twice");
+        else
+            places[i] = place_of[at];
+        is_good = is_good && at != NAME_NOT_FOUND;
+    }
+    qsort(places, count, sizeof(*places), by_place);
+    return is_good ? places : NULL;
+}
+
+static size_t nodes_of(const struct round_job_request *job)
+{
+    if (!isnan(job->nodes))
+        return job->nodes >= 1 ? (size_t)job->nodes : 1;
+    return job->resource_count ? job->resource_count : 1;
+}
+
+/* The nodes of a replica; false: a mistake was noted. */
+static bool take_nodes(struct round_call *call, size_t job, size_t replica,
+                       const size_t *place_of, const size_t **nodes, size_t *count)
+{
+    const struct round_job_request *given = &call->body->jobs[job];
+    const struct round_replica_request *r = &given->replicas[replica];
+    bool is_active = r->state == REPLICA_RUNNING || r->state == REPLICA_TRANSFERRING;
+    bool has_first = r->resource_count == 0;
+    char member[64];
+
+    snprintf(member, sizeof(member), "replicas/%zu/resource_ids", replica);
+    *count = r->resource_count;
+    if (r->resource_count == 0 && is_active && nodes_of(given) > 1) {
+        job_mistake(call, job, member, ITEM_REQUIRED,
+                    "a copy on several nodes has to say which");
+        return false;
+    }
+    for (size_t i = 0; i < r->resource_count; i++)
+        has_first = has_first || strcmp(r->resource_ids[i], r->resource_id) == 0;
+    if (!has_first || (r->resource_count && r->resource_count != nodes_of(given))) {
+        job_mistake(call, job, member, ITEM_CONFLICT,
+                    has_first ? "the job's copies have another number of nodes"
+                              : "resource_id is not among them");
+        return false;
+    }
+    if (r->resource_count == 0)
+        return true;
+    *nodes = take_names(call, job, member, r->resource_ids, r->resource_count, place_of);
+    return *nodes;
 }
 
 /* False: a resource is not known. */
@@ -337,6 +439,8 @@ static bool take_replicas(struct round_call *call, size_t job, const size_t *pla
     for (size_t i = 0; i < given->replica_count; i++) {
         const struct round_replica_request *replica = &given->replicas[i];
         size_t at = histories_find(&call->histories, replica->resource_id, false);
+        const size_t *nodes = NULL;
+        size_t count = 0;
         char member[64];
 
         if (at == NAME_NOT_FOUND) {
@@ -346,8 +450,11 @@ static bool take_replicas(struct round_call *call, size_t job, const size_t *pla
             known = false;
             continue;
         }
+        known = take_nodes(call, job, i, place_of, &nodes, &count) && known;
         list[i] = (struct round_replica){
             .resource = place_of[at],
+            .nodes = nodes,
+            .node_count = count > 1 ? count : 0,
             .state = state_of(call, replica, &call->snapshot->resources[at]),
             .completed_mi = replica->completed_mi,
         };
@@ -359,31 +466,53 @@ static bool take_replicas(struct round_call *call, size_t job, const size_t *pla
     return known;
 }
 
-/* A round knows of copies on one node only. */
+bool round_call_chooses_hosts(const struct round_call *call)
+{
+    round_fn *run = round_fn_of(call->policy);
+
+    return run == fault_tolerance_joint || run == fault_tolerance_expected_time ||
+           run == replication_target_success;
+}
+
+/* Most policies know of copies on one node only. */
 static void check_nodes(struct round_call *call, size_t job)
 {
     static const char several[] =
-        "a round plans copies on one node each; how one on several nodes fails is not "
-        "known to it yet";
+        "this algorithm plans copies on one node each: how one on several nodes fails is "
+        "not known to it";
     static const char elsewhere[] =
-        "POST /v1/checkpoint-intervals takes jobs on several nodes";
+        "joint, expected_time and target_success take jobs on several nodes";
     const struct round_job_request *given = &call->body->jobs[job];
+    bool is_whole = isnan(given->nodes) || given->nodes == floor(given->nodes);
+    bool is_able = round_call_chooses_hosts(call);
 
-    if (!isnan(given->nodes) && given->nodes != floor(given->nodes)) {
+    if (!is_whole)
         job_mistake(call, job, "nodes", ITEM_NOT_AN_INTEGER, "it must be a whole number");
-    } else if (given->nodes > 1) {
+    if (!is_able && is_whole && given->nodes > 1) {
         job_mistake(call, job, "nodes", ITEM_NOT_ALLOWED, several);
         error_hint(call->rq->err, "%s", elsewhere);
     }
-    if (given->resource_count > 1) {
+    if (!is_able && given->resource_count > 1) {
         job_mistake(call, job, "resource_ids", ITEM_NOT_ALLOWED, several);
         error_hint(call->rq->err, "%s", elsewhere);
-    } else if (given->resource_count &&
-               histories_find(&call->histories, given->resource_ids[0], false) ==
-                   NAME_NOT_FOUND) {
-        job_mistake(call, job, "resource_ids/0", ITEM_UNKNOWN_ID,
-                    "the snapshot has no such resource");
     }
+    if (is_able && is_whole && given->resource_count && !isnan(given->nodes) &&
+        given->nodes != (double)given->resource_count)
+        job_mistake(call, job, "nodes", ITEM_CONFLICT,
+                    "resource_ids names another number of nodes");
+    if (given->resource_count && given->pool_count)
+        job_mistake(call, job, "pool_resource_ids", ITEM_CONFLICT,
+                    "not beside resource_ids, which are the nodes");
+    if (!isnan(given->spare_nodes) && given->spare_nodes != floor(given->spare_nodes))
+        job_mistake(call, job, "spare_nodes", ITEM_NOT_AN_INTEGER,
+                    "it must be a whole number");
+    if (given->spare_nodes > 0 &&
+        (given->replacement == REPLACEMENT_ANY || given->replacement == REPLACEMENT_SAME))
+        job_mistake(call, job, "spare_nodes", ITEM_CONFLICT,
+                    "this replacement uses no spare nodes");
+    if (given->replacement == REPLACEMENT_SPARE && !(given->spare_nodes > 0))
+        job_mistake(call, job, "spare_nodes", ITEM_REQUIRED,
+                    "this replacement needs spare nodes");
 }
 
 static void check_job(struct round_call *call, size_t job)
@@ -409,6 +538,28 @@ static void check_job(struct round_call *call, size_t job)
     else if (given->replicas_started < (double)given->replica_count)
         job_mistake(call, job, "replicas_started", ITEM_OUT_OF_BOUNDS,
                     "more replicas are listed than were started");
+}
+
+/* What says where the job's copies may go, and how they go on. */
+static void take_hosts(struct round_call *call, size_t job, const size_t *place_of,
+                       struct round_job *out)
+{
+    const struct round_job_request *given = &call->body->jobs[job];
+    bool is_exact = given->resource_count > 0;
+    size_t count = is_exact ? given->resource_count : given->pool_count;
+
+    out->node_count = nodes_of(given);
+    out->deadline_s = isnan(given->deadline_s) ? 0 : given->deadline_s;
+    out->replacement = given->replacement;
+    out->spare_count = isnan(given->spare_nodes) ? 0 : (size_t)given->spare_nodes;
+    out->repair_s = given->mttr_s;
+    if (count == 0)
+        return;
+    out->allowed = take_names(call, job, is_exact ? "resource_ids" : "pool_resource_ids",
+                              is_exact ? given->resource_ids : given->pool_resource_ids,
+                              count, place_of);
+    out->allowed_count = count;
+    out->allowed_is_exact = is_exact;
 }
 
 static void take_jobs(struct round_call *call, const size_t *place_of)
@@ -444,7 +595,10 @@ static void take_jobs(struct round_call *call, const size_t *place_of)
             .restart_from_scratch_s = given->restart_from_scratch_s,
             .reschedule_delay_s = given->reschedule_delay_s,
         };
+        if (round_call_chooses_hosts(call))
+            take_hosts(call, i, place_of, &list[place]);
     }
+    call->jobs = list;
     call->in.jobs = list;
     call->in.job_count = body->job_count;
 }
@@ -498,6 +652,80 @@ static enum error_code read_histories(struct round_call *call)
     return OK;
 }
 
+/* The mean time to repair of these resources, NULL: of all; NAN: not known. */
+static double stored_repair_s(const struct round_call *call, const size_t *allowed,
+                              size_t allowed_count)
+{
+    size_t all = allowed ? allowed_count : call->in.resource_count, count = 0;
+    double sum = 0;
+
+    for (size_t i = 0; i < all && call->has_histories; i++) {
+        size_t place = allowed ? allowed[i] : i;
+        const struct resource_history *h =
+            &call->histories.list[call->resources_at[place]];
+        double repair_s = h->known ? reliability_mttr_s(&h->reliability) : (double)NAN;
+
+        if (isnan(repair_s))
+            continue;
+        sum += repair_s;
+        count++;
+    }
+    return count ? sum / (double)count : (double)NAN;
+}
+
+/* Jobs that wait for a repair have to say, or the histories, how long that takes. */
+static void find_repairs(struct round_call *call)
+{
+    struct round_job *jobs = call->jobs;
+    double all_s = stored_repair_s(call, NULL, 0);
+
+    for (size_t place = 0; place < call->in.job_count; place++) {
+        struct round_job *job = &jobs[place];
+        bool waits = job->spare_count > 0 || job->replacement == REPLACEMENT_SAME;
+
+        if (waits && isnan(job->repair_s))
+            job->repair_s = job->allowed
+                                ? stored_repair_s(call, job->allowed, job->allowed_count)
+                                : all_s;
+        if (waits && isnan(job->repair_s))
+            job_mistake(call, call->jobs_at[place], "mttr_s", ITEM_REQUIRED,
+                        "no history tells how long a repair takes");
+        if (!waits)
+            job->repair_s = 0;
+    }
+}
+
+/* ---- verify ---- */
+
+#define T struct round_verify
+static const struct json_field verify_rows[] = {
+    JSON_NUMBER(T, trial_count, 1, PLAY_TRIALS_MAX, PLAY_TRIALS_PRESET, 0, "Most trials"),
+    JSON_NUMBER(T, seed, 0, JSON_EXACT, NAN, JSON_NULLABLE, "Of their random numbers"),
+    {0},
+};
+#undef T
+static const struct json_object verify_json = {"RoundVerify", "How copies are played",
+                                               sizeof(struct round_verify), verify_rows};
+
+/* true, false, null, or an object. */
+static void take_verify(struct round_call *call)
+{
+    const char *text = call->body->verify;
+    struct error mistakes = {.arena = call->rq->arena};
+
+    if (!text || strcmp(text, "false") == 0 || strcmp(text, "null") == 0)
+        return;
+    if (strcmp(text, "true") == 0)
+        text = "{}";
+    json_read(&verify_json, text, strlen(text), &call->verify, NULL, call->rq->arena,
+              &mistakes);
+    for (const struct error_item *i = mistakes.first; i; i = i->next)
+        invalid_again(call->rq->err, "/verify", i);
+    call->verify.is_wanted = true;
+    if (isnan(call->verify.seed))
+        call->verify.seed = (double)call->body->decision.seed;
+}
+
 enum error_code round_call_begin(struct round_call *call, struct request *rq,
                                  const struct round_request *body,
                                  const struct policy *table, const char *preset,
@@ -516,6 +744,7 @@ enum error_code round_call_begin(struct round_call *call, struct request *rq,
     histories_check(&call->histories, rq->err);
     take_resources(call, &place_of);
     take_jobs(call, place_of);
+    take_verify(call);
     if (rq->err->code != OK)
         return rq->err->code;
     call->in.random_state = body->decision.seed;
@@ -523,5 +752,8 @@ enum error_code round_call_begin(struct round_call *call, struct request *rq,
     call->in.budget = &rq->budget;
     call->in.can_checkpoint =
         call->checkpoint && strcmp(call->checkpoint->name, "none") != 0;
-    return needs_histories(call) ? read_histories(call) : OK;
+    if (needs_histories(call))
+        TRY(read_histories(call));
+    find_repairs(call);
+    return rq->err->code;
 }

@@ -16,14 +16,26 @@ enum look {
     LOOK_SCRATCH = 16,    /* ... without an image */
     LOOK_DONE = 32,       /* the work that copies have done */
     LOOK_BOOTS = 64,      /* a boot_id that has changed */
-    LOOK_HISTORY = 128    /* how resources fail */
+    LOOK_HISTORY = 128,   /* how resources fail */
+    LOOK_HOSTS = 256,     /* where copies may go, and until when they should be done */
+    LOOK_REPAIR = 512     /* where copies go on after a failure */
 };
+
+static bool has_deadlines(const struct round_call *call)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < call->body->job_count && !found; i++)
+        found = !isnan(call->body->jobs[i].deadline_s);
+    return found;
+}
 
 static unsigned looks_of(const struct round_call *call)
 {
     const struct policy *policy = call->policy;
     bool detects = policy->flags & ROUND_DETECTS;
-    bool compares = round_fn_of(policy) == fault_tolerance_expected_time;
+    bool compares = round_fn_of(policy) == fault_tolerance_expected_time ||
+                    round_fn_of(policy) == fault_tolerance_joint;
     bool succeeds = !isnan(round_call_option(call, "target_success", (double)NAN));
     unsigned looks = 0;
 
@@ -37,6 +49,12 @@ static unsigned looks_of(const struct round_call *call)
         looks |= LOOK_COSTS | LOOK_SCRATCH | LOOK_DONE;
     if (succeeds)
         looks |= LOOK_DONE;
+    if (succeeds && has_deadlines(call))
+        looks |= LOOK_COSTS | LOOK_SCRATCH;
+    if (round_call_chooses_hosts(call))
+        looks |= LOOK_HOSTS;
+    if (compares || (succeeds && has_deadlines(call)))
+        looks |= LOOK_REPAIR;
     if (detects && round_call_option(call, "detection", 1) == 0)
         looks |= LOOK_BOOTS;
     if (call->has_histories)
@@ -90,6 +108,31 @@ static bool has_done(const struct round_job_request *j)
     return found;
 }
 
+static bool has_deadline(const struct round_job_request *j)
+{
+    return !isnan(j->deadline_s);
+}
+
+static bool has_pool(const struct round_job_request *j)
+{
+    return j->pool_count > 0;
+}
+
+static bool has_repair(const struct round_job_request *j)
+{
+    return j->replacement != REPLACEMENT_UNKNOWN;
+}
+
+static bool has_spares(const struct round_job_request *j)
+{
+    return j->spare_nodes > 0;
+}
+
+static bool has_mttr(const struct round_job_request *j)
+{
+    return !isnan(j->mttr_s);
+}
+
 static bool has_nodes(const struct round_job_request *j)
 {
     return j->resource_count > 0;
@@ -120,7 +163,13 @@ static const struct {
      has_scratch},
     {"reschedule_delay_s", "what a failure costs is not weighed", LOOK_COSTS, has_delay},
     {"replicas/*/completed_mi", "how far a copy is does not count", LOOK_DONE, has_done},
-    {"resource_ids", "where copies are is what replicas say", 0, has_nodes},
+    {"resource_ids", "where copies are is what replicas say", LOOK_HOSTS, has_nodes},
+    {"pool_resource_ids", "copies go where the algorithm puts them", LOOK_HOSTS,
+     has_pool},
+    {"deadline_s", "when jobs should be done does not count", LOOK_HOSTS, has_deadline},
+    {"replacement", "what a failure costs is not weighed", LOOK_REPAIR, has_repair},
+    {"spare_nodes", "what a failure costs is not weighed", LOOK_REPAIR, has_spares},
+    {"mttr_s", "what a failure costs is not weighed", LOOK_REPAIR, has_mttr},
     {"replicas/*/boot_id", "outages are not detected by it", LOOK_BOOTS, has_boots},
 };
 
@@ -222,6 +271,9 @@ void round_call_warn_unused(struct round_call *call)
 
     warn_jobs(call, looks);
     warn_resources(call, looks);
+    if (call->verify.is_wanted && !call->out.choices)
+        warn(call,
+             "ignored: /verify: the algorithm expects no time that could be played");
     if (!isnan(call->body->now_s) && !(looks & LOOK_HISTORY))
         warn(call, "ignored: /now_s: how resources fail is not looked at");
 }

@@ -17,6 +17,8 @@ enum { ROUND_JOBS_MAX = 100000, ROUND_REPLICAS_MAX = 1000, ROUND_NODES_MAX = 100
 struct round_replica_request {
     const char *id;
     const char *resource_id;
+    const char *const *resource_ids; /* of a copy on several nodes */
+    size_t resource_count;
     const char *boot_id; /* NULL: not said */
     enum replica_state state;
     double completed_mi;
@@ -34,6 +36,11 @@ struct round_job_request {
     double nodes;                    /* of each copy; NAN: not said */
     const char *const *resource_ids; /* those nodes */
     size_t resource_count;
+    const char *const *pool_resource_ids; /* where they may be */
+    size_t pool_count;
+    double deadline_s; /* NAN: none */
+    enum replacement replacement;
+    double spare_nodes, mttr_s; /* NAN: not said */
     const struct round_replica_request *replicas;
     size_t replica_count;
     double checkpoint_overhead_s, restart_s, restart_from_scratch_s, reschedule_delay_s;
@@ -54,6 +61,13 @@ struct round_request {
     const struct round_job_request *jobs;
     size_t job_count;
     const struct round_checkpoint_request *checkpoint; /* plans only; NULL: none */
+    const char *verify; /* plans only: JSON; NULL: not asked for */
+};
+
+/* How the answered copies are played. */
+struct round_verify {
+    bool is_wanted;
+    double trial_count, seed;
 };
 
 extern const struct json_object round_job_json;
@@ -80,6 +94,8 @@ struct round_answer_action {
     const char *job_id, *replica_id;
     double replica_index; /* NAN: the replica has an id */
     const char *resource_id, *site_id;
+    const char *const *resource_ids; /* of a copy on several nodes */
+    size_t resource_count;
     const char *start_from, *reason, *when; /* NULL: no part of this action */
     double interval_s, next_request_in_s;   /* NAN: likewise */
 };
@@ -87,7 +103,8 @@ struct round_answer_action {
 struct round_answer_count {
     const char *job_id;
     uint64_t active, target;
-    double success_probability, needed; /* NAN: not asked for, not known */
+    double success_probability, needed;  /* NAN: not asked for, not known */
+    double deadline_success_probability; /* NAN: likewise */
 };
 
 struct round_answer_reason {
@@ -105,6 +122,14 @@ struct round_answer_option {
     const char *remedy;
     uint64_t replicas;
     double interval_s, expected_time_s, expected_cost_cpu_s, success_probability;
+    double independent_time_s; /* NAN: images are not shared */
+};
+
+/* What playing the copies says. */
+struct round_answer_verified {
+    double mean_s, ci95_s;
+    uint64_t trial_count;
+    bool agrees, cut;
 };
 
 struct round_answer_choice {
@@ -114,6 +139,11 @@ struct round_answer_choice {
     double interval_s;    /* NAN: no checkpoints */
     const char *cheapest; /* NULL: there is a choice */
     const char *because;
+    const char *const *hosts; /* of the chosen copies */
+    size_t host_count;
+    double expected_time_s, lower_bound_s, gap_ratio, success_probability;
+    double deadline_success_probability; /* NAN: no deadline */
+    const struct round_answer_verified *verified;
     const struct round_answer_option *options_compared;
     size_t option_count;
 };
@@ -137,6 +167,7 @@ struct round_answer {
     size_t lost_count;
     const struct round_answer_choice *choices;
     size_t choice_count;
+    const char *order;                              /* NULL: no choices */
     const struct round_answer_objective *objective; /* NULL: none */
 };
 
@@ -146,7 +177,7 @@ extern const struct json_object round_answer_json;
 
 struct policy;
 
-enum { ROUND_WARNINGS_MAX = 24 };
+enum { ROUND_WARNINGS_MAX = 32 };
 
 /* A request on its way. Indexes of `in` are places in order; jobs_at and
  * resources_at lead back to the body and the snapshot. */
@@ -162,7 +193,9 @@ struct round_call {
     bool has_histories; /* they have been read */
     struct round_in in;
     struct round_resource *resources; /* in.resources */
+    struct round_job *jobs;           /* in.jobs */
     size_t *jobs_at, *resources_at;
+    struct round_verify verify;
     struct round_out out;
     const char **warnings; /* ROUND_WARNINGS_MAX */
     size_t warning_count;
@@ -177,6 +210,10 @@ enum error_code round_call_begin(struct round_call *call, struct request *rq,
 
 /* Makes the answer from call->out. */
 enum error_code round_call_answer(struct round_call *call, struct round_answer *answer);
+
+/* The policy chooses hosts by what is known of them, and so takes copies on several
+ * nodes. */
+bool round_call_chooses_hosts(const struct round_call *call);
 
 /* One warning for each member that is given and that the policy, with its options, does
  * not look at. */
