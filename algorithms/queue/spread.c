@@ -9,93 +9,48 @@ const char *const queue_size_names[] = {"1",      "2-4",      "5-16",  "17-64",
                                         "65-256", "257-1024", "1025-", NULL};
 static const double size_ends[] = {1, 4, 16, 64, 256, 1024, HUGE_VAL};
 
-static int compare_numbers(const void *left, const void *right)
-{
-    double l = *(const double *)left, r = *(const double *)right;
-
-    return l < r ? -1 : l > r;
-}
-
-/* Of `count` sorted values, at least one. */
-static double percentile(const double *sorted, size_t count, double percent)
-{
-    double at = (double)(count - 1) * percent / 100;
-    size_t below = (size_t)at;
-
-    if (below + 1 >= count)
-        return sorted[count - 1];
-    return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
-}
-
-/* ---- a job ---- */
-
-static double wait_of(const struct queue_replay_in *in,
-                      const struct queue_replay_out *out, size_t job)
-{
-    return out->start_s[job] - in->jobs[job].submit_s;
-}
-
-static double response_of(const struct queue_replay_in *in,
-                          const struct queue_replay_out *out, size_t job)
-{
-    return wait_of(in, out, job) + out->run_s[job];
-}
-
-static double slowdown_of(const struct queue_replay_in *in,
-                          const struct queue_replay_out *out, size_t job)
-{
-    return fmax(1, response_of(in, out, job) / fmax(in->bound_s, out->run_s[job]));
-}
-
-static double width_of(const struct queue_replay_in *in, size_t job)
-{
-    return ceil(swf_processors(&in->jobs[job]));
-}
-
 /* ---- percentiles ---- */
 
-typedef double measure_fn(const struct queue_replay_in *in,
-                          const struct queue_replay_out *out, size_t job);
+/* A member of an outcome. */
+static double measure_of(const struct queue_outcome *o, size_t offset)
+{
+    return *(const double *)((const char *)o + offset);
+}
 
 /* `values` has room for all jobs. */
-static size_t measure(const struct queue_replay_in *in,
-                      const struct queue_replay_out *out, measure_fn *of, double *values)
+static size_t measure(const struct queue_outcome *outcomes, size_t job_count,
+                      size_t offset, double *values)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < in->job_count; i++)
-        if (!isnan(out->start_s[i]))
-            values[count++] = of(in, out, i);
-    qsort(values, count, sizeof(*values), compare_numbers);
+    for (size_t i = 0; i < job_count; i++)
+        if (queue_ran(&outcomes[i]))
+            values[count++] = measure_of(&outcomes[i], offset);
+    qsort(values, count, sizeof(*values), queue_compare_numbers);
     return count;
 }
 
-enum error_code queue_spread(const struct queue_replay_in *in,
-                             const struct queue_replay_out *out,
-                             struct queue_spread *spread, bool *ran, struct arena *a,
-                             struct error *err)
+bool queue_spread(const struct queue_outcome *outcomes, size_t count,
+                  struct queue_spread *spread, struct arena *a)
 {
     const struct {
-        measure_fn *of;
+        size_t offset;
         struct queue_percentiles *to;
-    } rows[] = {{wait_of, &spread->wait_s},
-                {response_of, &spread->response_s},
-                {slowdown_of, &spread->bounded_slowdown}};
-    double *values = NEW(a, double, in->job_count);
+    } rows[] = {{offsetof(struct queue_outcome, wait_s), &spread->wait_s},
+                {offsetof(struct queue_outcome, response_s), &spread->response_s},
+                {offsetof(struct queue_outcome, bounded), &spread->bounded_slowdown}};
+    double *values = NEW(a, double, count);
 
-    (void)err;
-    *ran = false;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        size_t count = measure(in, out, rows[i].of, values);
+        size_t ran = measure(outcomes, count, rows[i].offset, values);
 
-        if (!count)
-            return OK;
-        *ran = true;
-#define X(name, percent) rows[i].to->name = percentile(values, count, percent);
+        if (!ran)
+            return false;
+#define X(name, percent) rows[i].to->name = queue_percentile(values, ran, percent);
         QUEUE_PERCENTILES(X)
 #undef X
     }
-    return OK;
+    return true;
 }
 
 /* ---- tables ---- */
@@ -129,64 +84,58 @@ static int compare_spans(const void *left, const void *right)
     return l->key < r->key ? -1 : l->key > r->key;
 }
 
-static double key_of(const struct queue_replay_in *in, enum queue_grouping grouping,
-                     size_t job)
+static double key_of(const struct queue_outcome *o, int grouping)
 {
-    double user = in->jobs[job].user;
     size_t size = 0;
 
-    if (grouping == QUEUE_BY_USER)
-        return isnan(user) ? HUGE_VAL : user;
-    while (width_of(in, job) > size_ends[size])
+    if (grouping != QUEUE_BY_SIZE)
+        return isnan(o->key[grouping]) ? HUGE_VAL : o->key[grouping];
+    while (o->cores > size_ends[size])
         size++;
     return (double)size;
 }
 
-static size_t list_members(const struct queue_replay_in *in,
-                           const struct queue_replay_out *out,
-                           enum queue_grouping grouping, struct member *members)
+static size_t list_members(const struct queue_outcome *outcomes, size_t job_count,
+                           int grouping, struct member *members)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < in->job_count; i++)
-        if (!isnan(out->start_s[i]))
-            members[count++] = (struct member){key_of(in, grouping, i), i};
+    for (size_t i = 0; i < job_count; i++)
+        if (queue_ran(&outcomes[i]))
+            members[count++] = (struct member){key_of(&outcomes[i], grouping), i};
     qsort(members, count, sizeof(*members), compare_members);
     return count;
 }
 
-static size_t list_spans(const struct queue_replay_in *in,
-                         const struct queue_replay_out *out, const struct member *members,
-                         size_t count, struct span *spans)
+static size_t list_spans(const struct queue_outcome *outcomes,
+                         const struct member *members, size_t count, struct span *spans)
 {
     size_t span_count = 0;
 
     for (size_t i = 0; i < count; i++) {
-        size_t job = members[i].job;
+        const struct queue_outcome *o = &outcomes[members[i].job];
 
         if (i == 0 || members[i].key != members[i - 1].key)
             spans[span_count++] = (struct span){.key = members[i].key, .begin = i};
         spans[span_count - 1].end = i + 1;
-        spans[span_count - 1].core_s += out->run_s[job] * width_of(in, job);
+        spans[span_count - 1].core_s += o->run_s * o->cores;
     }
     qsort(spans, span_count, sizeof(*spans), compare_spans);
     return span_count;
 }
 
 /* Adds the jobs of a span to a group; their waits to a list. */
-static void add_span(const struct queue_replay_in *in, const struct queue_replay_out *out,
-                     const struct member *members, const struct span *span,
-                     struct queue_group *g, double *waits)
+static void add_span(const struct queue_outcome *outcomes, const struct member *members,
+                     const struct span *span, struct queue_group *g, double *waits)
 {
     g->core_s += span->core_s;
     for (size_t i = span->begin; i < span->end; i++) {
-        size_t job = members[i].job;
-        double wait_s = wait_of(in, out, job);
+        const struct queue_outcome *o = &outcomes[members[i].job];
 
-        waits[g->job_count++] = wait_s;
-        g->mean_wait_s += wait_s;
-        g->max_wait_s = fmax(g->max_wait_s, wait_s);
-        g->mean_bounded_slowdown += slowdown_of(in, out, job);
+        waits[g->job_count++] = o->wait_s;
+        g->mean_wait_s += o->wait_s;
+        g->max_wait_s = fmax(g->max_wait_s, o->wait_s);
+        g->mean_bounded_slowdown += o->bounded;
     }
 }
 
@@ -194,25 +143,24 @@ static void close_group(struct queue_group *g, double *waits)
 {
     double n = (double)g->job_count;
 
-    qsort(waits, g->job_count, sizeof(*waits), compare_numbers);
+    qsort(waits, g->job_count, sizeof(*waits), queue_compare_numbers);
     g->mean_wait_s /= n;
     g->mean_bounded_slowdown /= n;
-    g->p50_wait_s = percentile(waits, g->job_count, 50);
-    g->p90_wait_s = percentile(waits, g->job_count, 90);
+    g->p50_wait_s = queue_percentile(waits, g->job_count, 50);
+    g->p90_wait_s = queue_percentile(waits, g->job_count, 90);
 }
 
-void queue_tabulate(const struct queue_replay_in *in, const struct queue_replay_out *out,
-                    enum queue_grouping grouping, size_t rows_max,
-                    struct queue_table *table, struct arena *a)
+void queue_tabulate(const struct queue_outcome *outcomes, size_t job_count, int grouping,
+                    size_t rows_max, struct queue_table *table, struct arena *a)
 {
-    struct member *members = NEW(a, struct member, in->job_count);
-    struct span *spans = NEW(a, struct span, in->job_count);
-    double *waits = NEW(a, double, in->job_count);
+    struct member *members = NEW(a, struct member, job_count);
+    struct span *spans = NEW(a, struct span, job_count);
+    double *waits = NEW(a, double, job_count);
     struct queue_group *groups;
     size_t count, rows;
 
-    count = list_members(in, out, grouping, members);
-    count = list_spans(in, out, members, count, spans);
+    count = list_members(outcomes, job_count, grouping, members);
+    count = list_spans(outcomes, members, count, spans);
     rows = count < rows_max ? count : rows_max;
     groups = NEW(a, struct queue_group, rows + 1);
     for (size_t i = 0; i < count; i++) {
@@ -220,7 +168,7 @@ void queue_tabulate(const struct queue_replay_in *in, const struct queue_replay_
 
         g->is_others = i >= rows;
         g->key = isfinite(spans[i].key) && i < rows ? spans[i].key : (double)NAN;
-        add_span(in, out, members, &spans[i], g, waits);
+        add_span(outcomes, members, &spans[i], g, waits);
         if (i < rows || i + 1 == count)
             close_group(g, waits);
     }

@@ -1,15 +1,14 @@
 /* queue/spread.h - how unevenly a replay serves its jobs: percentiles, users, widths.
  *
- * Percentiles are linear between order statistics (type 7 of R. Hyndman, Y. Fan,
- * "Sample quantiles in statistical packages", The American Statistician 50(4), 1996).
- * A table has a row for each group of jobs, those with most processor seconds first.
+ * Percentiles are linear between order statistics (queue_percentile()). A table has a
+ * row for each group of jobs, those with most processor seconds first.
  *
  * Cost: O(n log n).
  */
 #ifndef GRIDPLAN_QUEUE_SPREAD_H
 #define GRIDPLAN_QUEUE_SPREAD_H
 
-#include "algorithms/queue/replay.h"
+#include "algorithms/queue/outcome.h"
 
 #define QUEUE_PERCENTILES(X) X(p50, 50) X(p75, 75) X(p90, 90) X(p95, 95) X(p99, 99)
 
@@ -37,7 +36,7 @@ extern const char *const queue_size_names[]; /* ended by NULL */
     X(mean_bounded_slowdown, "Mean bounded slowdown")
 
 struct queue_group {
-    double key;     /* number of the user, NAN: not known; index of the class */
+    double key;     /* as the jobs have it, NAN: not known; index of the class */
     bool is_others; /* all groups beyond the greatest number of rows */
     uint64_t job_count;
 #define X(name, doc) double name;
@@ -50,17 +49,15 @@ struct queue_table {
     size_t count, rest_count;         /* groups that are in the others */
 };
 
-enum queue_grouping { QUEUE_BY_USER, QUEUE_BY_SIZE };
+/* One of enum queue_key, or: */
+enum { QUEUE_BY_SIZE = QUEUE_KEY_COUNT };
 
-/* False in *ran: no job ran, and *spread is as it was. */
-enum error_code queue_spread(const struct queue_replay_in *in,
-                             const struct queue_replay_out *out,
-                             struct queue_spread *spread, bool *ran, struct arena *a,
-                             struct error *err);
+/* False: no job ran, and *spread is as it was. `a` is for what is in between. */
+bool queue_spread(const struct queue_outcome *outcomes, size_t count,
+                  struct queue_spread *spread, struct arena *a);
 
 /* At most rows_max groups, and the others. */
-void queue_tabulate(const struct queue_replay_in *in, const struct queue_replay_out *out,
-                    enum queue_grouping grouping, size_t rows_max,
-                    struct queue_table *table, struct arena *a);
+void queue_tabulate(const struct queue_outcome *outcomes, size_t job_count, int grouping,
+                    size_t rows_max, struct queue_table *table, struct arena *a);
 
 #endif

@@ -52,45 +52,46 @@ const struct json_object queue_group_row_json = {
     "QueueGroup", "Jobs of a user, or of a size", sizeof(struct queue_group_row),
     group_rows};
 
-static const char *key_of(const struct queue_group *g, enum queue_grouping grouping,
-                          struct arena *a)
+static const char *key_of(const struct queue_group *g, int grouping,
+                          const char *const *names, struct arena *a)
 {
     if (g->is_others)
         return "others";
     if (grouping == QUEUE_BY_SIZE)
         return queue_size_names[(size_t)g->key];
-    return isnan(g->key) ? "unknown" : arena_printf(a, "%.15g", g->key);
+    if (isnan(g->key))
+        return "unknown";
+    return names ? names[(size_t)g->key] : arena_printf(a, "%.15g", g->key);
 }
 
-static void read_table(const struct queue_table *table, enum queue_grouping grouping,
-                       const struct queue_group_row **rows, size_t *count,
-                       struct arena *a)
+void queue_group_rows(const struct queue_outcome *outcomes, size_t count, int grouping,
+                      size_t rows_max, const char *const *names,
+                      const struct queue_group_row **rows, size_t *row_count,
+                      uint64_t *rest, struct arena *run, struct arena *a)
 {
-    struct queue_group_row *list = NEW(a, struct queue_group_row, table->count);
+    struct queue_table table;
+    struct queue_group_row *list;
 
-    for (size_t i = 0; i < table->count; i++) {
-        list[i] = (struct queue_group_row){key_of(&table->groups[i], grouping, a),
-                                           table->groups[i]};
-    }
+    queue_tabulate(outcomes, count, grouping, rows_max, &table, run);
+    list = NEW(a, struct queue_group_row, table.count);
+    for (size_t i = 0; i < table.count; i++)
+        list[i] = (struct queue_group_row){key_of(&table.groups[i], grouping, names, a),
+                                           table.groups[i]};
     *rows = list;
-    *count = table->count;
+    *row_count = table.count;
+    *rest = table.rest_count;
 }
 
-enum error_code queue_spread_read(const struct queue_replay_in *in,
-                                  const struct queue_replay_out *played, size_t rows_max,
-                                  struct queue_spread_answer *out, struct arena *run,
-                                  struct arena *a, struct error *err)
+void queue_spread_read(const struct queue_outcome *outcomes, size_t count,
+                       size_t rows_max, struct queue_spread_answer *out,
+                       struct arena *run, struct arena *a)
 {
     struct queue_spread *spread = NEW(a, struct queue_spread, 1);
-    struct queue_table table;
-    bool ran;
+    uint64_t sizes;
 
-    TRY(queue_spread(in, played, spread, &ran, run, err));
-    out->percentiles = ran ? spread : NULL;
-    queue_tabulate(in, played, QUEUE_BY_SIZE, rows_max, &table, run);
-    read_table(&table, QUEUE_BY_SIZE, &out->by_size, &out->by_size_count, a);
-    queue_tabulate(in, played, QUEUE_BY_USER, rows_max, &table, run);
-    out->rest_count = table.rest_count;
-    read_table(&table, QUEUE_BY_USER, &out->by_user, &out->by_user_count, a);
-    return OK;
+    out->percentiles = queue_spread(outcomes, count, spread, run) ? spread : NULL;
+    queue_group_rows(outcomes, count, QUEUE_BY_SIZE, rows_max, NULL, &out->by_size,
+                     &out->by_size_count, &sizes, run, a);
+    queue_group_rows(outcomes, count, QUEUE_KEY_USER, rows_max, NULL, &out->by_user,
+                     &out->by_user_count, &out->rest_count, run, a);
 }

@@ -45,10 +45,16 @@ extern const struct json_object queue_spread_json, queue_group_row_json;
         .of = &queue_group_row_json                                                    \
     }
 
-/* Reads it off a replay. `run` is for what is in the way afterwards. */
-enum error_code queue_spread_read(const struct queue_replay_in *in,
-                                  const struct queue_replay_out *played, size_t rows_max,
-                                  struct queue_spread_answer *out, struct arena *run,
-                                  struct arena *a, struct error *err);
+/* Reads it off the jobs of a replay. `run` is for what is in the way afterwards. */
+void queue_spread_read(const struct queue_outcome *outcomes, size_t count,
+                       size_t rows_max, struct queue_spread_answer *out,
+                       struct arena *run, struct arena *a);
+
+/* The rows of one table (queue_tabulate()); *rest: groups that are in the others. Keys
+ * are numbers, or indexes of `names` if it is not NULL. */
+void queue_group_rows(const struct queue_outcome *outcomes, size_t count, int grouping,
+                      size_t rows_max, const char *const *names,
+                      const struct queue_group_row **rows, size_t *row_count,
+                      uint64_t *rest, struct arena *run, struct arena *a);
 
 #endif

@@ -1,8 +1,9 @@
 /* simulation_queue.c - simulations of kind "queue": a job log on a batch system. */
 #include "handlers/queue/simulation_queue.h"
 
-#include "handlers/claiming/queue_spread_json.h"
 #include "handlers/common/experiment.h"
+#include "handlers/queue/simulation_details.h"
+#include "handlers/queue/simulation_study.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/stored/uploads.h"
 #include "models/base/names.h"
@@ -42,14 +43,15 @@ struct queue_simulation {
     const char *const *policies;
     size_t policy_count; /* 0: all */
     int estimates;
-    bool cut_at_request, per_job, as_swf;
-    uint64_t job_rows_max, table_rows_max;
+    bool cut_at_request, per_job, as_swf, details;
+    uint64_t job_rows_max, table_rows_max, utilisation_step_s;
     double bound_s;
     const char *workload_id, *swf;
     const struct log_job *jobs;
     size_t job_count;
     const struct queue_reservation *reservations;
     size_t reservation_count;
+    const struct study_request *study;
 };
 
 static const char *const kinds[] = {"queue", NULL};
@@ -126,6 +128,12 @@ static const struct json_object reservation_json = {
         JSON_INTEGER(T, table_rows_max, 1, TABLE_LIMIT, TABLE_ROWS, 0,                   \
                      "Rows of by_user and by_size at most, and one for the others; "     \
                      "default 100"),                                                     \
+        JSON_BOOLEAN(T, details, 0, 0,                                                   \
+                     "Also tables by account, partition and QOS, fairness, "             \
+                     "utilisation and what was lost; default false"),                    \
+        JSON_INTEGER(T, utilisation_step_s, 1, QUEUE_TIME_MAX_S, 0, JSON_BOUND_ONLY,     \
+                     "Seconds of a row of utilisation; default: a 200th of the time "    \
+                     "from the first arrival to the last end; at most 10000 rows"),      \
         JSON_BOOLEAN(T, as_swf, 0, 0,                                                    \
                      "Each policy's schedule as a log in Standard Workload Format; a "   \
                      "job that never fits is in it as it was, cancelled")
@@ -138,7 +146,7 @@ static const struct json_field request_rows[] = {
     JSON_CHOICE(T, kind, kinds, 0, JSON_REQUIRED, "Kind of simulation"),
     SETTINGS_ROWS,
     {.name = "seed",
-     .doc = "Comes back with the answer; nothing is drawn; default 1",
+     .doc = "Comes back with the answer; only a study draws by it; default 1",
      .type = JSON_TYPE_INTEGER,
      .offset = JSON_AT(T, decision.seed, uint64_t),
      .max = JSON_EXACT,
@@ -159,6 +167,12 @@ static const struct json_field request_rows[] = {
     JSON_LIST(T, reservations, reservation_count, struct queue_reservation,
               &reservation_json, RESERVATIONS_MAX, 0,
               "Processors set aside; more than there are is a mistake"),
+    {.name = "study",
+     .doc = "What would happen if: a base and variants of it, instead of policies",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, study, const struct study_request *),
+     .of = &study_request_json,
+     .flags = JSON_POINTER | JSON_NULLABLE},
     {0},
 };
 #undef T
@@ -182,6 +196,7 @@ struct policy_answer {
     uint64_t job_count, never_fit_count;
     struct queue_figures figures;
     struct queue_spread_answer spread;
+    struct queue_details details;
     const struct job_row *jobs;
     size_t row_count;
     const char *swf;
@@ -211,6 +226,7 @@ struct queue_simulation_answer {
     size_t result_count;
     const char *const *ranking;
     size_t ranking_count;
+    const struct study_answer *study; /* NULL: none */
 };
 
 #define T struct job_row
@@ -243,6 +259,7 @@ static const struct json_field policy_rows[] = {
     QUEUE_FIGURES(X)
 #undef X
         QUEUE_SPREAD_ROWS(T),
+    QUEUE_DETAILS_ROWS(T),
     JSON_LIST(T, jobs, row_count, struct job_row, &job_row_json, 0, JSON_OPTIONAL,
               "per_job: the jobs in the order of the log"),
     {.name = "swf",
@@ -288,9 +305,16 @@ static const struct json_field answer_rows[] = {
     JSON_LIST(T, never_fits, never_fits_count, struct never_fits, &never_fits_json, 0, 0,
               "The first of them"),
     JSON_LIST(T, results, result_count, struct policy_answer, &policy_json, 0, 0,
-              "Every policy, in the order of the request"),
+              "Every policy, in the order of the request; none of a study"),
     JSON_TEXTS(T, ranking, ranking_count, 0, 0,
-               "Policies by mean bounded slowdown, then mean wait, then name"),
+               "Policies, or base and variants of a study, by mean bounded slowdown, "
+               "then mean wait, then name"),
+    {.name = "study",
+     .doc = "What the variants do to the jobs",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, study, const struct study_answer *),
+     .of = &study_answer_json,
+     .flags = JSON_POINTER | JSON_OPTIONAL},
     DECISION_END_ROWS(T),
     {0},
 };
@@ -313,6 +337,7 @@ struct playing {
     const struct policy **policies;
     size_t policy_count;
     struct policy_answer *results; /* of each */
+    struct study_plan study;       /* instead, if the request has one */
 };
 
 static void count_skipped(struct playing *p, const struct swf_counts *counts)
@@ -488,6 +513,30 @@ static enum error_code check_reservations(struct playing *p)
     return p->in.processors ? queue_check(&in, p->rq->arena, p->rq->err) : OK;
 }
 
+/* A study says itself what is played, and has no schedules. */
+static enum error_code prepare_study(struct playing *p)
+{
+    const struct queue_simulation *body = p->body;
+    const struct {
+        bool is_given;
+        const char *pointer;
+    } members[] = {{body->policy_count, "/policies"},
+                   {body->per_job, "/per_job"},
+                   {body->as_swf, "/as_swf"},
+                   {body->details, "/details"}};
+
+    for (size_t i = 0; body->study && i < sizeof(members) / sizeof(members[0]); i++)
+        if (members[i].is_given)
+            invalid(p->rq->err, members[i].pointer, ITEM_CONFLICT,
+                    "a study has no such rows; its variants say their policies");
+    if (body->study)
+        study_prepare(p->rq, body->study, &p->in, body->decision.seed, &p->study);
+    if (p->rq->err->code != OK || !body->study)
+        return p->rq->err->code;
+    p->policy_count = p->study.game_count;
+    return study_check_window(&p->study);
+}
+
 /* All mistakes at once; what is no mistake of the client ends it. */
 static enum error_code prepare(struct playing *p)
 {
@@ -505,7 +554,7 @@ static enum error_code prepare(struct playing *p)
     p->in.estimates = (enum queue_estimates)p->body->estimates;
     p->in.cut_at_request = p->body->cut_at_request;
     p->in.bound_s = p->body->bound_s;
-    return p->rq->err->code;
+    return prepare_study(p);
 }
 
 /* ---- what came out ---- */
@@ -745,10 +794,17 @@ static enum error_code warn_input(struct playing *p)
 /* Of what came out. */
 static enum error_code warn_outcome(struct playing *p)
 {
-    uint64_t rest = 0;
+    uint64_t rest = 0, coarse = 0;
 
-    for (size_t i = 0; i < p->answer->result_count; i++)
+    for (size_t i = 0; i < p->answer->result_count; i++) {
         rest += p->answer->results[i].spread.rest_count > 0;
+        coarse += p->answer->results[i].details.is_coarse;
+    }
+    if (coarse)
+        TRY(decision_warn(p->rq, &p->answer->decision,
+                          "clamped: /utilisation_step_s would give more than %d rows for "
+                          "%llu policies, and is as much longer there",
+                          QUEUE_STEPS_MAX, (unsigned long long)coarse));
     if (rest)
         TRY(decision_warn(
             p->rq, &p->answer->decision,
@@ -793,25 +849,47 @@ static void note_ratio(void *context, double ratio)
 }
 
 /* Of all that is known of a replay, the answer. */
-static enum error_code fill_result(const struct playing *p,
-                                   const struct experiment_game *game,
+static enum error_code fill_result(struct playing *p, struct experiment_game *game,
+                                   const struct queue_replay_in *in,
                                    const struct queue_replay_out *out, struct error *err)
 {
     struct policy_answer *to = &p->results[game->run];
+    const struct queue_outcome *outcomes;
 
+    if (p->body->study) {
+        game->is_cut = !study_note(&p->study, game->run, in, out, game->scratch);
+        return OK;
+    }
+    outcomes = queue_outcomes(in, out, game->arena);
     *to = (struct policy_answer){
         .policy = p->policies[game->run]->name,
         .job_count = out->run_count,
         .never_fit_count = out->never_fit_count,
         .figures = out->figures,
+        .details = queue_details_none(),
     };
-    TRY(queue_spread_read(&p->in, out, (size_t)p->body->table_rows_max, &to->spread,
-                          game->arena, p->rq->arena, err));
+    queue_spread_read(outcomes, in->job_count, (size_t)p->body->table_rows_max,
+                      &to->spread, game->arena, p->rq->arena);
+    if (p->body->details)
+        game->is_cut =
+            !queue_details_read(in, out, outcomes, (size_t)p->body->table_rows_max,
+                                p->body->utilisation_step_s, game->budget, &to->details,
+                                game->arena, p->rq->arena);
     if (p->body->per_job)
         list_jobs(p, out, to);
     if (p->body->as_swf || request_answer_form(p->rq) == ANSWER_TEXT)
         TRY(print_swf(p, out, &to->swf, game->arena, err));
     return OK;
+}
+
+/* Which policy, and on what. */
+static const struct policy *game_of(const struct playing *p, struct experiment_game *game,
+                                    struct queue_replay_in *in)
+{
+    if (p->body->study)
+        return study_game_of(&p->study, game->run, in, game->arena);
+    *in = p->in;
+    return p->policies[game->run];
 }
 
 static enum error_code play_policy(void *context, struct experiment_game *game)
@@ -820,9 +898,10 @@ static enum error_code play_policy(void *context, struct experiment_game *game)
     struct watched watched = {game, p->in.job_count};
     struct queue_replay_watch watch = {game->budget, note_ratio, &watched};
     struct queue_replay_out out;
+    struct queue_replay_in in;
+    const struct policy *policy = game_of(p, game, &in);
 
-    TRY(queue_replay(p->policies[game->run], &p->in, &watch, &out, game->arena,
-                     p->rq->err));
+    TRY(queue_replay(policy, &in, &watch, &out, game->arena, p->rq->err));
     game->is_cut = out.is_cut;
     if (out.is_cut)
         return OK;
@@ -834,13 +913,15 @@ static enum error_code play_policy(void *context, struct experiment_game *game)
     note_ratio(&watched, 1);
     game->rest =
         (struct experiment_bytes){out.start_s, p->in.job_count * sizeof(out.start_s[0])};
-    return fill_result(p, game, &out, p->rq->err);
+    return fill_result(p, game, &in, &out, p->rq->err);
 }
 
 /* When each job started: the rest follows from the log. */
-static bool take_starts(void *context, const struct experiment_game *game,
+static bool take_starts(void *context, const struct experiment_game *kept,
                         struct experiment_bytes rest)
 {
+    struct experiment_game copy = *kept, *game = &copy;
+    struct queue_replay_in in;
     struct playing *p = context;
     size_t count = p->in.job_count;
     struct error here = {.code = OK};
@@ -854,12 +935,13 @@ static bool take_starts(void *context, const struct experiment_game *game,
     if (rest.length != count * sizeof(out.start_s[0]))
         return false;
     memcpy(out.start_s, rest.data, rest.length);
+    game_of(p, game, &in);
     for (size_t i = 0; i < count; i++)
-        out.run_s[i] = queue_replay_run_s(&p->in, &p->in.jobs[i]);
+        out.run_s[i] = queue_replay_run_s(&in, &in.jobs[i]);
 #define X(figure, meaning) out.figures.figure = game->figures[FIGURE_##figure];
     QUEUE_FIGURES(X)
 #undef X
-    return fill_result(p, game, &out, &here) == OK;
+    return fill_result(p, game, &in, &out, &here) == OK && !game->is_cut;
 }
 
 static void rank(struct playing *p, const struct experiment *played)
@@ -872,7 +954,7 @@ static void rank(struct playing *p, const struct experiment *played)
     const char **names = NEW(p->rq->arena, const char *, count);
 
     for (size_t i = 0; i < count; i++)
-        given[i] = p->results[i].policy;
+        given[i] = p->body->study ? study_name(&p->study, i) : p->results[i].policy;
     experiment_rank(played->figures, count, FIGURE_COUNT, keys, 2, given, order);
     for (size_t i = 0; i < count; i++)
         names[i] = given[order[i]];
@@ -894,13 +976,18 @@ static enum error_code play(struct playing *p)
     list_never_fits(p);
     TRY(warn_input(p));
     TRY(simulation_experiment(p->rq, &experiment, &played));
+    if (p->body->study)
+        p->answer->study = study_end(&p->study, played.runs_done);
+    else
+        p->answer->result_count = played.runs_done;
     p->answer->results = p->results;
-    p->answer->result_count = played.runs_done;
     p->answer->name = p->body->name;
     p->answer->processors = p->in.processors;
     p->answer->job_count = p->in.job_count;
     TRY(warn_outcome(p));
-    TRY(simulation_warn_cut(p->rq, &played, "policies were done", &p->answer->decision));
+    TRY(simulation_warn_cut(p->rq, &played,
+                            p->body->study ? "variants were done" : "policies were done",
+                            &p->answer->decision));
     rank(p, &played);
     decision_end(p->rq, "simulation",
                  played.is_cut                                  ? DECISION_CUT
@@ -926,8 +1013,11 @@ enum error_code simulate_queue(struct request *rq, const void *in, void *out)
     bool text = request_answer_form(rq) == ANSWER_TEXT && !request_is_async(rq);
 
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
-    if (text && (body->policy_count != 1 || body->decision.store))
-        return invalid(rq->err, body->decision.store ? "/store" : "/policies",
+    if (text && (body->policy_count != 1 || body->decision.store || body->study))
+        return invalid(rq->err,
+                       body->decision.store ? "/store"
+                       : body->study        ? "/study"
+                                            : "/policies",
                        ITEM_CONFLICT,
                        "a text/plain answer is the schedule of one policy, and is not "
                        "stored; name one, or accept application/json");
@@ -980,6 +1070,17 @@ static const struct json_field stored_rows[] = {
     OTHER(percentiles),
     OTHER(by_user),
     OTHER(by_size),
+    OTHER(by_account),
+    OTHER(by_partition),
+    OTHER(by_qos),
+    OTHER(jain_index),
+    OTHER(gini_wait),
+    OTHER(overtaken_ratio),
+    OTHER(utilisation),
+    OTHER(killed_count),
+    OTHER(killed_core_s),
+    OTHER(preempted_count),
+    OTHER(fragmented_core_s),
 #define X(figure, meaning) OTHER(figure),
     QUEUE_FIGURES(X)
 #undef X

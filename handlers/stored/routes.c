@@ -105,6 +105,10 @@ const struct route stored_routes[] = {
     {"GET", "/v1/workloads/{workload_id}/document", "getWorkloadDocument", TAG_SIMULATION,
      get_workload_document, NULL, NULL, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
      ROUTE_RAW_REPLY, "Read a workload", "The document byte for byte.", NULL},
+    {"GET", "/v1/workloads/{workload_id}/summary", "getWorkloadSummary", TAG_SIMULATION,
+     get_workload_summary, NULL, &workload_summary_json, NULL, WORK_COMPUTE,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "Who asked for what in a workload, and when?",
+     "Jobs and processor time by user, by partition and by week of arrival.", NULL},
 
     {0},
 };

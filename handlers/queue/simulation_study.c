@@ -1,0 +1,657 @@
+/* simulation_study.c - the member `study` of simulations of kind "queue": what would
+ * happen if. */
+#include "handlers/queue/simulation_study.h"
+
+#include "algorithms/queue/study.h"
+#include "handlers/common/decision.h"
+#include "models/base/names.h"
+#include "service/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { VARIANTS_MAX = 64 };
+
+/* ---- the request ---- */
+
+struct cluster_changes {
+    uint64_t processors; /* 0: as they are */
+};
+
+struct study_variant {
+    const char *id, *policy;
+    int estimates; /* -1: as the base */
+    double workload_scale;
+    const struct cluster_changes *cluster_changes;
+};
+
+struct study_grid {
+    const char *const *policy;
+    const char *const *estimates;
+    const double *workload_scale, *processors;
+    size_t policy_count, estimates_count, workload_scale_count, processors_count;
+};
+
+struct study_request {
+    const struct study_variant *base;
+    const struct study_variant *variants;
+    size_t variant_count;
+    const struct study_grid *grid;
+    uint64_t resamples;
+    double confidence, warm_up_s, cool_down_s;
+};
+
+static const char *const estimates[] = {"requested", "actual", NULL};
+
+#define T struct cluster_changes
+static const struct json_field changes_rows[] = {
+    JSON_INTEGER(T, processors, 1, QUEUE_PROCESSORS_MAX, 0, JSON_BOUND_ONLY,
+                 "Processors of the cluster, instead of those that the request or the "
+                 "log says"),
+    {0},
+};
+#undef T
+static const struct json_object changes_json = {
+    "QueueStudyChanges", "What is different about the cluster",
+    sizeof(struct cluster_changes), changes_rows};
+
+#define T struct study_variant
+#define VARIANT_ROWS                                                                     \
+    JSON_TEXT(T, policy, JSON_NULLABLE,                                                  \
+              "A policy of the family queue; default: that of the base, whose default "  \
+              "is easy"),                                                                \
+        JSON_CHOICE(T, estimates, estimates, -1, JSON_BOUND_ONLY,                        \
+                    "What the scheduler counts on; default: as the base, whose default " \
+                    "is that of the simulation"),                                        \
+        JSON_NUMBER(T, workload_scale, 0.001, 1000, NAN, JSON_NULLABLE,                  \
+                    "Times between two arrivals are divided by this: 1.1 is a load a "   \
+                    "tenth higher; default: as the base, whose default is 1"),           \
+    {                                                                                    \
+        .name = "cluster_changes",                                                       \
+        .doc = "What is different about the cluster; default: as the base",              \
+        .type = JSON_TYPE_OBJECT,                                                        \
+        .offset = JSON_AT(T, cluster_changes, const struct cluster_changes *),           \
+        .of = &changes_json, .flags = JSON_POINTER | JSON_NULLABLE                       \
+    }
+static const struct json_field base_rows[] = {
+    JSON_ID(T, id, JSON_NULLABLE, "Its name; default base"),
+    VARIANT_ROWS,
+    {0},
+};
+static const struct json_field variant_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Its name"),
+    VARIANT_ROWS,
+    {0},
+};
+#undef T
+static const struct json_object base_json = {"QueueStudyBase",
+                                             "What variants are compared with",
+                                             sizeof(struct study_variant), base_rows};
+static const struct json_object variant_json = {
+    "QueueStudyVariant", "What is different from the base; all else is as there",
+    sizeof(struct study_variant), variant_rows};
+
+#define T struct study_grid
+static const struct json_field grid_rows[] = {
+    JSON_TEXTS(T, policy, policy_count, VARIANTS_MAX, 0, "Policies"),
+    JSON_TEXTS(T, estimates, estimates_count, 2, 0, "requested, actual"),
+    JSON_NUMBERS(T, workload_scale, workload_scale_count, 0.001, 1000, 0,
+                 "See workload_scale of a variant"),
+    JSON_NUMBERS(T, processors, processors_count, 1, QUEUE_PROCESSORS_MAX, 0,
+                 "Whole numbers, see cluster_changes"),
+    {0},
+};
+#undef T
+static const struct json_object grid_json = {
+    "QueueStudyGrid",
+    "A variant for each combination, named like policy=easy,workload_scale=1.1; the last "
+    "of the members, in the order of this list, varies first",
+    sizeof(struct study_grid), grid_rows};
+
+#define T struct study_request
+static const struct json_field request_rows[] = {
+    {.name = "base",
+     .doc = "What variants are compared with; default: easy, and all as it is",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, base, const struct study_variant *),
+     .of = &base_json,
+     .flags = JSON_POINTER | JSON_NULLABLE},
+    JSON_LIST(T, variants, variant_count, struct study_variant, &variant_json,
+              VARIANTS_MAX, JSON_UNIQUE_IDS, "Variants"),
+    {.name = "grid",
+     .doc = "Further variants, by what is combined; 64 in all",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, grid, const struct study_grid *),
+     .of = &grid_json,
+     .flags = JSON_POINTER | JSON_NULLABLE},
+    JSON_INTEGER(T, resamples, 1, QUEUE_RESAMPLES_MAX, 1000, 0,
+                 "How often the weeks are drawn again; default 1000"),
+    JSON_NUMBER(T, confidence, 0.5, 0.999, 0.95, 0, "Of the intervals; default 0.95"),
+    JSON_NUMBER(T, warm_up_s, 0, QUEUE_TIME_MAX_S, 0, 0,
+                "Jobs that arrive within so long of the first one are not compared; "
+                "default 0"),
+    JSON_NUMBER(T, cool_down_s, 0, QUEUE_TIME_MAX_S, 0, 0,
+                "Likewise within so long before the last one; default 0"),
+    {0},
+};
+#undef T
+const struct json_object study_request_json = {
+    "QueueStudy", "A base and variants of it, which replay the same jobs",
+    sizeof(struct study_request), request_rows};
+
+/* ---- the answer ---- */
+
+struct study_comparison {
+#define X(name, member, doc) struct queue_change name;
+    QUEUE_STUDY_FIGURES(X)
+#undef X
+};
+
+struct hurt_row {
+    const char *user;
+    struct queue_hurt hurt;
+};
+
+struct study_row {
+    const char *id, *policy;
+    int estimates;
+    double workload_scale;
+    uint64_t processors, job_count, never_fit_count, compared_count;
+    struct queue_figures figures;
+    const struct study_comparison *vs_base; /* NULL: the base itself */
+    int verdict;                            /* -1: likewise */
+    const char *interval_absent;            /* NULL: there is one, or no comparison */
+    const struct hurt_row *hurt;
+    size_t hurt_count;
+};
+
+struct study_answer {
+    uint64_t resamples;
+    double confidence;
+    const char *block; /* NULL: none */
+    uint64_t block_count, job_count;
+    const struct study_row *base; /* NULL: it was not done */
+    const struct study_row *variants;
+    size_t variant_count;
+};
+
+#define T struct queue_change
+static const struct json_field change_rows[] = {
+    JSON_NUMBER(T, mean, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Mean of the variant's figure less the base's; below 0: better; null: no "
+                "job ran in both"),
+    JSON_NUMBER(T, low, 0, 0, 0, JSON_OPTIONAL,
+                "Where that mean lies with the confidence asked for, from"),
+    JSON_NUMBER(T, high, 0, 0, 0, JSON_OPTIONAL, "And to"),
+    JSON_NUMBER(T, better_ratio, 0, 1, 0, JSON_MAY_BE_NULL,
+                "Jobs that are better off; null: no job ran in both"),
+    JSON_NUMBER(T, worse_ratio, 0, 1, 0, JSON_MAY_BE_NULL,
+                "Jobs that are worse off; the rest is served alike; null: no job ran in "
+                "both"),
+    {.name = "verdict",
+     .doc = "better or worse when the interval excludes 0, else undecided",
+     .type = JSON_TYPE_CHOICE,
+     .offset = JSON_AT(T, verdict, enum queue_verdict_of_study),
+     .choices = queue_study_verdicts},
+    {0},
+};
+#undef T
+static const struct json_object change_json = {
+    "QueueStudyChange", "A figure of the same jobs under the variant and under the base",
+    sizeof(struct queue_change), change_rows};
+
+#define T struct study_comparison
+static const struct json_field comparison_rows[] = {
+#define X(figure, member, meaning) \
+    JSON_OBJECT(T, figure, struct queue_change, &change_json, 0, meaning),
+    QUEUE_STUDY_FIGURES(X)
+#undef X
+        {0},
+};
+#undef T
+static const struct json_object comparison_json = {"QueueStudyComparison", "By figure",
+                                                   sizeof(struct study_comparison),
+                                                   comparison_rows};
+
+#define T struct hurt_row
+static const struct json_field hurt_rows[] = {
+    JSON_TEXT(T, user, 0, "Number of the user, or 'unknown'"),
+    {.name = "job_count",
+     .doc = "Jobs that were compared",
+     .type = JSON_TYPE_INTEGER,
+     .offset = JSON_AT(T, hurt.job_count, uint64_t),
+     .max = JSON_EXACT},
+    {.name = "mean_wait_change_s",
+     .doc = "How much longer they wait on average",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, hurt.mean_wait_change_s, double)},
+    {.name = "mean_bounded_slowdown_change",
+     .doc = "How much their bounded slowdown grows on average",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, hurt.mean_slowdown_change, double)},
+    {0},
+};
+#undef T
+static const struct json_object hurt_json = {"QueueStudyUser",
+                                             "A user who waits longer than in the base",
+                                             sizeof(struct hurt_row), hurt_rows};
+
+#define T struct study_row
+static const struct json_field figures_rows[] = {
+#define X(figure, meaning)                             \
+    {.name = #figure,                                  \
+     .doc = meaning "; null: no job ran",              \
+     .type = JSON_TYPE_NUMBER,                         \
+     .offset = offsetof(struct queue_figures, figure), \
+     .flags = JSON_MAY_BE_NULL},
+    QUEUE_FIGURES(X)
+#undef X
+        {0},
+};
+static const struct json_object figures_json = {
+    "QueueFigures", "Figures over all jobs that ran", sizeof(struct queue_figures),
+    figures_rows};
+static const struct json_field row_rows[] = {
+    JSON_TEXT(T, id, 0, "Its name"),
+    JSON_TEXT(T, policy, 0, "The policy"),
+    JSON_CHOICE(T, estimates, estimates, 0, 0, "What the scheduler counted on"),
+    JSON_NUMBER(T, workload_scale, 0, 0, 0, 0,
+                "By what times between arrivals are divided"),
+    JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors of the cluster"),
+    JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Jobs that ran, of all figures"),
+    JSON_INTEGER(T, never_fit_count, 0, JSON_EXACT, 0, 0,
+                 "Jobs that need more processors than there are, and never ran"),
+    JSON_OBJECT(T, figures, struct queue_figures, &figures_json, 0,
+                "Over all jobs that ran, those before and after the window too"),
+    JSON_INTEGER(T, compared_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,
+                 "Jobs of the window that ran here and in the base"),
+    {.name = "vs_base",
+     .doc = "The same jobs, one by one; not of the base",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, vs_base, const struct study_comparison *),
+     .of = &comparison_json,
+     .flags = JSON_POINTER | JSON_OPTIONAL},
+    JSON_CHOICE(T, verdict, queue_study_verdicts, 0, JSON_OPTIONAL,
+                "That of wait_s; not of the base"),
+    JSON_TEXT(
+        T, interval_absent, JSON_OPTIONAL,
+        "Why there are no intervals. too_short: the window has jobs of fewer than 8 "
+        "days; no_jobs: none ran in both"),
+    {.name = "worst_hurt_users",
+     .doc = "Users who wait longer than in the base, the longest first, 10 at most; not "
+            "of the base",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, hurt, const struct hurt_row *),
+     .count_offset = JSON_AT(T, hurt_count, size_t),
+     .of = &hurt_json,
+     .flags = JSON_OPTIONAL},
+    {0},
+};
+#undef T
+static const struct json_object row_json = {"QueueStudyResult",
+                                            "What came out for the base or a variant",
+                                            sizeof(struct study_row), row_rows};
+
+#define T struct study_answer
+static const struct json_field answer_rows[] = {
+    JSON_INTEGER(T, resamples, 0, JSON_EXACT, 0, 0, "How often the blocks were drawn"),
+    JSON_NUMBER(T, confidence, 0, 1, 0, 0, "Of the intervals"),
+    JSON_WORD(T, block, queue_block_names, JSON_OPTIONAL,
+              "What was drawn: whole weeks or days, from the first arrival on; left out: "
+              "there were too few"),
+    JSON_INTEGER(T, block_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,
+                 "Of them, those with jobs of the window"),
+    JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0,
+                 "Jobs of the window that ran in the base"),
+    {.name = "base",
+     .doc = "The base; left out: there was no time for it",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, base, const struct study_row *),
+     .of = &row_json,
+     .flags = JSON_POINTER | JSON_OPTIONAL},
+    JSON_LIST(T, variants, variant_count, struct study_row, &row_json, 0, 0,
+              "Those that there was time for, in the order of the request, those of the "
+              "grid behind"),
+    {0},
+};
+#undef T
+const struct json_object study_answer_json = {
+    "QueueStudyAnswer", "How the variants do, compared with the base",
+    sizeof(struct study_answer), answer_rows};
+
+/* ---- preparing ---- */
+
+/* A game, with all that it takes from the base filled in. */
+struct study_game {
+    const char *id;
+    const struct policy *policy;
+    int estimates;
+    double workload_scale;
+    uint64_t processors; /* 0: as the log says */
+    struct study_row row;
+};
+
+struct study_state {
+    struct queue_study study;
+    double *submit_s;
+};
+
+static const struct policy *find_policy(struct request *rq, const char *name,
+                                        const char *pointer)
+{
+    const struct policy *const tables[] = {queue_policies, NULL};
+    const struct policy *policy = policy_find(queue_policies, name);
+    char hint[NAMES_HINT_BYTES];
+
+    if (policy)
+        return policy;
+    invalid(rq->err, pointer, ITEM_UNKNOWN_ALGORITHM,
+            "there is no queue policy '%.60s'; %s", name,
+            policy_hint(name, tables, hint, sizeof(hint)));
+    policy_allow(rq->err, name, tables);
+    return NULL;
+}
+
+static void take_variant(struct request *rq, const struct study_variant *v,
+                         const char *pointer, struct study_game *game)
+{
+    if (v->id)
+        game->id = v->id;
+    if (v->policy)
+        game->policy =
+            find_policy(rq, v->policy, arena_printf(rq->arena, "%s/policy", pointer));
+    if (v->estimates >= 0)
+        game->estimates = v->estimates;
+    if (!isnan(v->workload_scale))
+        game->workload_scale = v->workload_scale;
+    if (v->cluster_changes && v->cluster_changes->processors)
+        game->processors = v->cluster_changes->processors;
+}
+
+/* What a member of the grid may be; a member that is not given has one value, the
+ * base's. */
+static size_t choices_of(size_t count)
+{
+    return count ? count : 1;
+}
+
+static void take_estimates(struct study_plan *plan, size_t index, struct study_game *game)
+{
+    const char *word = plan->request->grid->estimates[index];
+
+    for (int i = 0; estimates[i]; i++)
+        if (strcmp(estimates[i], word) == 0) {
+            game->estimates = i;
+            return;
+        }
+    invalid(plan->rq->err,
+            arena_printf(plan->rq->arena, "/study/grid/estimates/%zu", index),
+            ITEM_NOT_A_CHOICE, "'%.40s' is neither requested nor actual", word);
+}
+
+static void add_name(struct text_buffer *name, const char *member, const char *value)
+{
+    text_addf(name, "%s%s=%s", name->length ? "," : "", member, value);
+}
+
+/* The combination of this number. */
+static void take_combination(struct study_plan *plan, size_t number,
+                             struct study_game *game)
+{
+    const struct study_grid *g = plan->request->grid;
+    struct arena *a = plan->rq->arena;
+    struct text_buffer name = {.arena = a};
+    size_t rest = number;
+    size_t processors = rest % choices_of(g->processors_count);
+    size_t scale =
+        (rest /= choices_of(g->processors_count)) % choices_of(g->workload_scale_count);
+    size_t estimate =
+        (rest /= choices_of(g->workload_scale_count)) % choices_of(g->estimates_count);
+    size_t policy = rest / choices_of(g->estimates_count);
+
+    if (g->policy_count) {
+        game->policy = find_policy(plan->rq, g->policy[policy],
+                                   arena_printf(a, "/study/grid/policy/%zu", policy));
+        add_name(&name, "policy", g->policy[policy]);
+    }
+    if (g->estimates_count) {
+        take_estimates(plan, estimate, game);
+        add_name(&name, "estimates", g->estimates[estimate]);
+    }
+    if (g->workload_scale_count) {
+        game->workload_scale = g->workload_scale[scale];
+        add_name(&name, "workload_scale", arena_printf(a, "%.15g", game->workload_scale));
+    }
+    if (g->processors_count) {
+        double wanted = g->processors[processors];
+
+        if (wanted != floor(wanted))
+            invalid(plan->rq->err,
+                    arena_printf(a, "/study/grid/processors/%zu", processors),
+                    ITEM_NOT_AN_INTEGER, "%.15g is no whole number", wanted);
+        game->processors = (uint64_t)wanted;
+        add_name(&name, "processors", arena_printf(a, "%.15g", wanted));
+    }
+    text_add(&name, "", 1);
+    game->id = text_end(&name);
+}
+
+/* 0: no grid. */
+static size_t combinations(const struct study_grid *g)
+{
+    if (!g || !(g->policy_count + g->estimates_count + g->workload_scale_count +
+                g->processors_count))
+        return 0;
+    /* at most 64 * 2, and the lists of numbers: no product of theirs overflows */
+    if (g->workload_scale_count > VARIANTS_MAX || g->processors_count > VARIANTS_MAX)
+        return VARIANTS_MAX + 1;
+    return choices_of(g->policy_count) * choices_of(g->estimates_count) *
+           choices_of(g->workload_scale_count) * choices_of(g->processors_count);
+}
+
+static void check_names(const struct study_plan *plan)
+{
+    for (size_t i = 1; i < plan->game_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(plan->games[i].id, plan->games[k].id) == 0) {
+                invalid(plan->rq->err, "/study", ITEM_DUPLICATE,
+                        "'%.80s' is the name of two variants, or of one and the base",
+                        plan->games[i].id);
+                return;
+            }
+}
+
+enum error_code study_prepare(struct request *rq, const struct study_request *request,
+                              const struct queue_replay_in *log, uint64_t seed,
+                              struct study_plan *plan)
+{
+    size_t of_grid = combinations(request->grid);
+    size_t count = request->variant_count + of_grid;
+    struct study_game base = {.id = "base",
+                              .policy = policy_find(queue_policies, "easy"),
+                              .estimates = (int)log->estimates,
+                              .workload_scale = 1};
+
+    *plan = (struct study_plan){.rq = rq, .request = request, .log = log};
+    if (count == 0 || count > VARIANTS_MAX)
+        return invalid(rq->err, "/study", count ? ITEM_TOO_LONG : ITEM_REQUIRED,
+                       count ? "variants and grid are more than %d variants"
+                             : "which variants? give variants or grid, at most %d",
+                       VARIANTS_MAX);
+    plan->state = NEW(rq->arena, struct study_state, 1);
+    plan->state->study = (struct queue_study){.seed = seed,
+                                              .resamples = (size_t)request->resamples,
+                                              .confidence = request->confidence,
+                                              .budget = &rq->budget};
+    plan->games = NEW(rq->arena, struct study_game, count + 1);
+    plan->game_count = count + 1;
+    if (request->base)
+        take_variant(rq, request->base, "/study/base", &base);
+    plan->games[0] = base;
+    for (size_t i = 0; i < count; i++) {
+        plan->games[i + 1] = base;
+        if (i < request->variant_count)
+            take_variant(rq, &request->variants[i],
+                         arena_printf(rq->arena, "/study/variants/%zu", i),
+                         &plan->games[i + 1]);
+        else
+            take_combination(plan, i - request->variant_count, &plan->games[i + 1]);
+    }
+    check_names(plan);
+    return rq->err->code;
+}
+
+const char *study_name(const struct study_plan *plan, size_t game)
+{
+    return plan->games[game].id;
+}
+
+enum error_code study_check_window(const struct study_plan *plan)
+{
+    const struct queue_replay_in *log = plan->log;
+    const struct study_request *in = plan->request;
+    double processors =
+        (double)(plan->games[0].processors ? plan->games[0].processors : log->processors);
+    double first_s = HUGE_VAL, last_s = -HUGE_VAL;
+
+    for (size_t i = 0; i < log->job_count; i++) {
+        first_s = fmin(first_s, log->jobs[i].submit_s);
+        last_s = fmax(last_s, log->jobs[i].submit_s);
+    }
+    for (size_t i = 0; i < log->job_count; i++) {
+        double submit_s = log->jobs[i].submit_s;
+
+        if (submit_s >= first_s + in->warm_up_s && submit_s <= last_s - in->cool_down_s &&
+            ceil(swf_processors(&log->jobs[i])) <= processors)
+            return OK;
+    }
+    return invalid(plan->rq->err, "/study", ITEM_NO_JOBS,
+                   "no job that the base can run arrives in the window: warm_up_s %.15g "
+                   "after the first of %zu jobs at %.15g, and cool_down_s %.15g before "
+                   "the last at %.15g",
+                   in->warm_up_s, log->job_count, first_s, in->cool_down_s, last_s);
+}
+
+/* ---- playing ---- */
+
+const struct policy *study_game_of(const struct study_plan *plan, size_t number,
+                                   struct queue_replay_in *in, struct arena *a)
+{
+    const struct study_game *game = &plan->games[number];
+    double first_s = HUGE_VAL;
+    struct swf_job *jobs;
+
+    *in = *plan->log;
+    in->estimates = (enum queue_estimates)game->estimates;
+    if (game->processors)
+        in->processors = game->processors;
+    if (game->workload_scale == 1)
+        return game->policy;
+    jobs = NEW(a, struct swf_job, in->job_count);
+    for (size_t i = 0; i < in->job_count; i++)
+        first_s = fmin(first_s, in->jobs[i].submit_s);
+    for (size_t i = 0; i < in->job_count; i++) {
+        jobs[i] = in->jobs[i];
+        jobs[i].submit_s = first_s + (jobs[i].submit_s - first_s) / game->workload_scale;
+    }
+    in->jobs = jobs;
+    return game->policy;
+}
+
+static void begin_study(struct study_plan *plan, const struct queue_replay_in *in,
+                        const struct queue_replay_out *out)
+{
+    struct arena *a = plan->rq->arena;
+    size_t count = plan->log->job_count;
+    double *submit_s = NEW(a, double, count);
+
+    for (size_t i = 0; i < count; i++)
+        submit_s[i] = plan->log->jobs[i].submit_s;
+    queue_study_begin(&plan->state->study, queue_outcomes(in, out, a), submit_s, count,
+                      plan->request->warm_up_s, plan->request->cool_down_s, a);
+}
+
+static const struct hurt_row *name_hurt(const struct queue_comparison *c, struct arena *a)
+{
+    struct hurt_row *rows = NEW(a, struct hurt_row, c->hurt_count);
+
+    for (size_t i = 0; i < c->hurt_count; i++)
+        rows[i] = (struct hurt_row){isnan(c->hurt[i].user)
+                                        ? "unknown"
+                                        : arena_printf(a, "%.15g", c->hurt[i].user),
+                                    c->hurt[i]};
+    return rows;
+}
+
+static bool compare(struct study_plan *plan, struct study_row *row,
+                    const struct queue_replay_in *in, const struct queue_replay_out *out,
+                    struct arena *scratch)
+{
+    struct arena *a = plan->rq->arena;
+    struct study_comparison *vs = NEW(a, struct study_comparison, 1);
+    struct queue_comparison c;
+
+    queue_study_compare(&plan->state->study, queue_outcomes(in, out, scratch), &c, a,
+                        scratch);
+    if (c.is_cut)
+        return false;
+#define X(name, member, doc) vs->name = c.change[QUEUE_STUDY_##name];
+    QUEUE_STUDY_FIGURES(X)
+#undef X
+    row->vs_base = vs;
+    row->compared_count = c.job_count;
+    row->verdict = (int)vs->wait_s.verdict;
+    if (c.job_count == 0)
+        row->interval_absent = "no_jobs";
+    else if (plan->state->study.block == QUEUE_NO_BLOCKS)
+        row->interval_absent = "too_short";
+    row->hurt = name_hurt(&c, a);
+    row->hurt_count = c.hurt_count;
+    return true;
+}
+
+bool study_note(struct study_plan *plan, size_t number, const struct queue_replay_in *in,
+                const struct queue_replay_out *out, struct arena *scratch)
+{
+    struct study_game *game = &plan->games[number];
+
+    game->row = (struct study_row){
+        .id = game->id,
+        .policy = game->policy->name,
+        .estimates = game->estimates,
+        .workload_scale = game->workload_scale,
+        .processors = in->processors,
+        .job_count = out->run_count,
+        .never_fit_count = out->never_fit_count,
+        .compared_count = JSON_NO_INTEGER,
+        .figures = out->figures,
+        .verdict = -1,
+    };
+    if (number)
+        return compare(plan, &game->row, in, out, scratch);
+    begin_study(plan, in, out);
+    return true;
+}
+
+const struct study_answer *study_end(const struct study_plan *plan, size_t done)
+{
+    struct arena *a = plan->rq->arena;
+    const struct queue_study *s = &plan->state->study;
+    struct study_answer *answer = NEW(a, struct study_answer, 1);
+    struct study_row *variants = NEW(a, struct study_row, done);
+    bool has_blocks = done && s->block != QUEUE_NO_BLOCKS;
+
+    for (size_t i = 1; i < done; i++)
+        variants[i - 1] = plan->games[i].row;
+    *answer = (struct study_answer){
+        .resamples = plan->request->resamples,
+        .confidence = plan->request->confidence,
+        .block = has_blocks ? queue_block_names[s->block] : NULL,
+        .block_count = has_blocks ? s->block_count : JSON_NO_INTEGER,
+        .job_count = s->counted,
+        .base = done ? &plan->games[0].row : NULL,
+        .variants = variants,
+        .variant_count = done ? done - 1 : 0,
+    };
+    return answer;
+}

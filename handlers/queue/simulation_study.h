@@ -1,0 +1,51 @@
+/* simulation_study.h - the member `study` of simulations of kind "queue": what would
+ * happen if.
+ *
+ * A base and variants of it replay the same jobs, one after the other; each variant is
+ * compared with the base job by job (algorithms/queue/study.h), at once, so that of the
+ * others nothing but the comparison is kept.
+ */
+#ifndef GRIDPLAN_SIMULATION_STUDY_H
+#define GRIDPLAN_SIMULATION_STUDY_H
+
+#include "algorithms/queue/replay.h"
+#include "service/route.h"
+
+struct study_request;
+struct study_answer;
+extern const struct json_object study_request_json, study_answer_json;
+
+/* One that is prepared: the base, and behind it the variants. */
+struct study_plan {
+    struct request *rq;
+    const struct study_request *request;
+    const struct queue_replay_in *log; /* as the request has it besides */
+    struct study_game *games;          /* the base first */
+    size_t game_count;
+    struct study_state *state; /* of the base */
+};
+
+/* Checks it; mistakes go to rq->err with pointers below /study. *log is read when the
+ * games are played. */
+enum error_code study_prepare(struct request *rq, const struct study_request *request,
+                              const struct queue_replay_in *log, uint64_t seed,
+                              struct study_plan *plan);
+
+/* What a game plays; `a` is for jobs that arrive at other times. */
+const struct policy *study_game_of(const struct study_plan *plan, size_t number,
+                                   struct queue_replay_in *in, struct arena *a);
+
+/* Before the games: 422 when the window of the study has no job. */
+enum error_code study_check_window(const struct study_plan *plan);
+
+/* What came out of a game, of the base first. False: the budget was spent. */
+bool study_note(struct study_plan *plan, size_t number, const struct queue_replay_in *in,
+                const struct queue_replay_out *out, struct arena *scratch);
+
+/* The answer, of the first `done` games, in rq's arena. */
+const struct study_answer *study_end(const struct study_plan *plan, size_t done);
+
+/* Names of the games, the base first. */
+const char *study_name(const struct study_plan *plan, size_t game);
+
+#endif
