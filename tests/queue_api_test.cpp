@@ -655,6 +655,39 @@ TEST_CASE("an uploaded log is played without a client, and its schedule read",
                    {{"content_type", "text/plain"}})
                 .status == 201);
     CHECK(a.get("/v1/workloads/small/document").body == log_text);
+    json summary = a.get("/v1/workloads/small/summary").json();
+    CHECK(summary["job_count"] == 3);
+    CHECK(summary["processors"] == 10);
+    CHECK(summary["user_count"] == summary["users"].size());
+    CHECK(summary["weeks"].size() == 1);
+    CHECK(summary["weeks"][0]["core_s"] == summary["core_s"]);
+    CHECK(summary["weeks"][0]["job_count"] == 3);
+    CHECK(a.get("/v1/workloads/none/summary").status == 404);
+    // Three weeks, the second without an arrival; two users and one that is not known.
+    REQUIRE(a.call("POST", "/v1/workloads?id=weeks",
+                   "2 1209700 -1 100 4 -1 -1 4 100 -1 1 7 1 -1 1 2 -1 -1\n"
+                   "1 100 -1 50 2 -1 -1 2 50 -1 1 7 1 -1 1 1 -1 -1\n"
+                   "3 1209699 -1 10 1 -1 -1 1 10 -1 1 -1 1 -1 1 2 -1 -1\n"
+                   "4 1300000 -1 1000 1 -1 -1 1 10 -1 1 3 1 -1 1 2 -1 -1\n",
+                   {{"content_type", "text/plain"}})
+                .status == 201);
+    summary = a.get("/v1/workloads/weeks/summary").json();
+    INFO(summary.dump(1));
+    CHECK(summary["core_s"] == 1510);
+    CHECK(summary["span_s"] == 1299900);
+    CHECK_FALSE(summary.contains("load_ratio"));
+    CHECK(summary["user_count"] == 3);
+    CHECK(summary["users"][0]["key"] == "3");
+    CHECK(summary["users"][1]["core_s"] == 500);
+    CHECK(summary["users"][2]["key"] == "unknown");
+    CHECK(summary["partitions"][0]["key"] == "2");
+    CHECK(summary["partitions"][0]["core_s"] == 1410);
+    REQUIRE(summary["week_count"] == 3);
+    CHECK(summary["weeks"][0]["from_s"] == 100);
+    CHECK(summary["weeks"][1]["from_s"] == 604900);
+    CHECK(summary["weeks"][1]["job_count"] == 1);
+    CHECK(summary["weeks"][2]["from_s"] == 1209700);
+    CHECK(summary["weeks"][2]["core_s"] == 1400);
     json body = {
         {"kind", "queue"},        {"name", "mine"}, {"policies", {"fcfs", "easy"}},
         {"workload_id", "small"}, {"as_swf", true}, {"per_job", true}};
@@ -678,6 +711,18 @@ TEST_CASE("an uploaded log is played without a client, and its schedule read",
     body["workload_id"] = "none";
     CHECK(a.post("/v1/simulations", body.dump()).pointers() ==
           std::vector<std::string>{"/workload_id"});
+    // So is a study.
+    json study = {
+        {"kind", "queue"},
+        {"workload_id", "small"},
+        {"study", {{"grid", {{"policy", {"fcfs", "sjf"}}, {"workload_scale", {1, 2}}}}}}};
+    direct = a.post("/v1/simulations", study.dump()).json();
+    CHECK(direct["study"]["variants"].size() == 4);
+    queued =
+        a.call("POST", "/v1/simulations", study.dump(), {{"prefer", "respond-async"}});
+    REQUIRE(queued.status == 202);
+    end = a.wait_for(queued.headers["Location"], "done");
+    CHECK(timeless(end["result"]) == timeless(direct));
     // A text without a client is kept as the JSON that it stands for.
     queued =
         a.call("POST", "/v1/simulations?policies=easy", log_text,
