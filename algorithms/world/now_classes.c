@@ -23,7 +23,8 @@ struct grouping {
     size_t speeds[SPEEDS_MAX];    /* a position for each speed */
     size_t speed_count;           /* 0: run times as they are */
     size_t *table;                /* classes + 1 by hash; 0: empty */
-    size_t table_size;            /* a power of 2 */
+    size_t table_size;            /* a power of 2, twice the classes at least */
+    uint64_t *hashes;             /* by class */
     struct signature *signatures; /* by class */
     size_t room;                  /* of classes */
     size_t *class_of;             /* by ready job */
@@ -257,7 +258,24 @@ static void make_room(struct grouping *g)
         return;
     n->classes = GROW(n->a, n->classes, struct now_class, g->room, 2 * g->room);
     g->signatures = GROW(n->a, g->signatures, struct signature, g->room, 2 * g->room);
+    g->hashes = GROW(n->a, g->hashes, uint64_t, g->room, 2 * g->room);
     g->room *= 2;
+}
+
+/* The table is small, so that it stays near, and grows with the classes. */
+static void make_table(struct grouping *g)
+{
+    while (g->table_size < 4 * g->room)
+        g->table_size *= 2;
+    g->table = NEW(g->n->a, size_t, g->table_size);
+    for (size_t c = 0; c < g->n->class_count; c++) {
+        size_t slot = g->hashes[c] & (g->table_size - 1);
+
+        while (g->table[slot] > 0)
+            slot = (slot + 1) & (g->table_size - 1);
+        g->table[slot] = c + 1;
+    }
+    budget_step(g->n->w->budget, g->table_size);
 }
 
 static size_t class_of(struct grouping *g, size_t job)
@@ -267,15 +285,18 @@ static size_t class_of(struct grouping *g, size_t job)
     bool apart = j->nodes > 1 || j->group != WORLD_NONE || n->state[job] == NOW_PLACED;
     size_t rank = rank_of(n, j), slot;
     struct signature s = signature_of(g, j);
+    uint64_t hash;
 
     if (rank == n->rank_count)
         rank--; /* below the last: with it */
-    slot = hash_of(n->w, j, rank, apart, &s) & (g->table_size - 1);
+    hash = hash_of(n->w, j, rank, apart, &s);
+    slot = hash & (g->table_size - 1);
     for (; g->table[slot] > 0; slot = (slot + 1) & (g->table_size - 1))
         if (is_of(g, g->table[slot] - 1, j, rank, apart, &s))
             return g->table[slot] - 1;
     make_room(g);
     g->signatures[n->class_count] = s;
+    g->hashes[n->class_count] = hash;
     n->classes[n->class_count] = (struct now_class){
         .needs = j->needs,
         .weight = j->weight,
@@ -288,6 +309,8 @@ static size_t class_of(struct grouping *g, size_t job)
         .apart = apart,
     };
     g->table[slot] = ++n->class_count;
+    if (2 * n->class_count > g->table_size)
+        make_table(g);
     return n->class_count - 1;
 }
 
@@ -351,11 +374,10 @@ void now_classes(struct now *n)
 
     collect_ready(n);
     choose_speeds(&g);
-    while (g.table_size < 2 * n->ready_count)
-        g.table_size *= 2;
-    g.table = NEW(n->a, size_t, g.table_size);
+    make_table(&g);
     g.class_of = NEW(n->a, size_t, n->ready_count);
     g.signatures = NEW(n->a, struct signature, g.room);
+    g.hashes = NEW(n->a, uint64_t, g.room);
     n->classes = NEW(n->a, struct now_class, g.room);
     for (size_t i = 0; i < n->ready_count; i++) {
         budget_step(n->w->budget, n->w->amount_count + n->w->resource_count / 64);

@@ -35,6 +35,7 @@ enum {
     SMALL_STEP_BYTES = 64 * 1024,         /* of those that fill what a lease leaves */
     MAPPED_BYTES = 256 * 1024,            /* blocks from here on come from mmap() */
     PAGE_BYTES = 4096,
+    HUGE_BYTES = 4 * 1024 * 1024, /* blocks from here on may have huge pages */
 };
 
 struct block {
@@ -123,12 +124,19 @@ static size_t whole_pages(size_t size)
     return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES - sizeof(struct block);
 }
 
+/* Most of what a large request costs would else be faults of small pages. The kernel may
+ * say no to huge ones: nothing depends on them. */
 static void *map(size_t size)
 {
-    void *p = mmap(NULL, sizeof(struct block) + size, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t bytes = sizeof(struct block) + size;
+    void *p =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    return p == MAP_FAILED ? NULL : p;
+    if (p == MAP_FAILED)
+        return NULL;
+    if (bytes >= HUGE_BYTES)
+        (void)madvise(p, bytes, MADV_HUGEPAGE);
+    return p;
 }
 
 /* Without asking for a lease. */
