@@ -129,6 +129,11 @@ struct rollup_maker *rollup_maker_create(struct arena *a)
     return m;
 }
 
+void rollup_maker_close(struct rollup_maker *m)
+{
+    arena_close(m->rows_arena);
+}
+
 static const char *row_text(struct rollup_maker *m, struct kept_text *t)
 {
     if (!t->in_rows)

@@ -78,8 +78,9 @@ struct rollup_measure rollup_cell_take(const struct rollup_cell *cell, struct ar
 /* Makes rows of what is added in the order of resource_id, to_resource_id and time. */
 struct rollup_maker;
 
-/* Lives in `a`; its rows too, unless they are taken to another one. */
+/* Lives in `a`; its rows in an arena beside it. Closed with `a` at the latest. */
 struct rollup_maker *rollup_maker_create(struct arena *a);
+void rollup_maker_close(struct rollup_maker *m);
 
 /* A sample: rows of a minute and of an hour come of it. */
 void rollup_add_sample(struct rollup_maker *m, const struct load_sample *sample);
