@@ -113,7 +113,7 @@ class Ingest:
         while not self.over.is_set():
             with self.lock:
                 replica = self.random.choice(self.replicas)
-            status, answer, _ = replica.call(
+            status, answer, headers = replica.call(
                 "POST", path, body, {"Content-Type": "application/x-ndjson",
                                      "Idempotency-Key": key}, timeout=30)
             log.write("answered", key=key, status=status)
@@ -127,6 +127,9 @@ class Ingest:
                     if json.loads(answer)["refused"]:
                         self.broken.append(f"{path}: {answer[:300]!r}")
                 return
+            if status == 503 and "Retry-After" not in headers:
+                with self.lock:
+                    self.broken.append(f"{path}: a 503 without Retry-After")
             if status not in (0, 409, 503):
                 with self.lock:
                     self.broken.append(f"{path}: {status} {answer[:300]!r}")
@@ -142,6 +145,16 @@ def is_ready(replica, key):
                 {"from_site_id": key, "to_site_id": "b", "bytes": 1, "estimated_s": 1,
                  "actual_s": 1, "finished_at": NOW}),
                 {"Content-Type": "application/json"}, timeout=5)[0] in (200, 201))
+
+
+def wait_until_ready(replicas, key, begin, limit_s):
+    """Until all replicas are; the seconds since `begin`, monotonic. Raises after limit_s."""
+    for replica in replicas:
+        while not is_ready(replica, key):
+            if time.monotonic() > begin + limit_s:
+                raise rig.Broken(f"port {replica.port} is not ready after {limit_s:.0f} s")
+            time.sleep(0.02)
+    return time.monotonic() - begin
 
 
 def check(ingest, url, prefix=""):

@@ -2,6 +2,8 @@
 PostgreSQL of their own, HTTP, and a record of every round as a JSON line."""
 import argparse
 import http.client
+import importlib.machinery
+import importlib.util
 import json
 import os
 import random
@@ -44,6 +46,32 @@ def sql(url, statement):
     return [line.split("\t") for line in done.stdout.splitlines() if line]
 
 
+def load(name):
+    """Another command of this folder, for what is in it."""
+    loader = importlib.machinery.SourceFileLoader(
+        name, os.path.join(ROOT, "tests", "torture", name))
+    spec = importlib.util.spec_from_loader(name, loader)
+    module = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode = True
+    loader.exec_module(module)
+    return module
+
+
+def send(pid, number):
+    """A signal, if the process is still there."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def family(pid):
+    """A process and its children."""
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True,
+                           text=True, check=False).stdout
+    return [pid] + [int(child) for child in found.split()]
+
+
 class Cluster:
     """A PostgreSQL of this run alone."""
 
@@ -59,6 +87,19 @@ class Cluster:
         sql(self.url, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         sql(self.url, f"CREATE DATABASE {name}")
         return self.url.replace("/gridplan?", f"/{name}?")
+
+    def data(self):
+        return subprocess.run([POSTGRES, "data", self.folder], capture_output=True, text=True,
+                              check=True).stdout.strip()
+
+    def postmaster(self):
+        with open(os.path.join(self.data(), "postmaster.pid"), encoding="utf-8") as file:
+            return int(file.readline())
+
+    def admin(self, statement):
+        """As the administrator."""
+        return sql(self.url.replace("//gridplan@/gridplan?", "//postgres@/postgres?"),
+                   statement)
 
     def close(self):
         subprocess.run([POSTGRES, "stop", self.folder], check=False,
