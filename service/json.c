@@ -640,6 +640,8 @@ static void read_nested(struct reader *r, const struct json_field *f, const cJSO
 {
     char *nested = base + f->offset;
 
+    if (f->flags & JSON_OR_BOOLEAN && cJSON_IsFalse(v))
+        return;
     if (f->flags & JSON_POINTER) {
         nested = arena_try(r->arena, f->of->size, 1);
         if (!nested) {
@@ -650,6 +652,8 @@ static void read_nested(struct reader *r, const struct json_field *f, const cJSO
     }
     if (f->flags & JSON_OR_NUMBER && cJSON_IsNumber(v))
         read_value_member(r, f->of, v, p, nested);
+    else if (f->flags & JSON_OR_BOOLEAN && cJSON_IsTrue(v))
+        fill_presets(f->of, nested);
     else
         read_object(r, f->of, v, p, nested);
 }
@@ -672,10 +676,12 @@ static void read_member(struct reader *r, const struct json_field *f, const cJSO
         read_integer(r, f, v, p, at);
         break;
     case JSON_TYPE_BOOLEAN:
-        if (cJSON_IsBool(v))
-            *(bool *)at = cJSON_IsTrue(v);
-        else
+        if (!cJSON_IsBool(v))
             wrong_type(r, p, v, "a boolean");
+        else if (f->flags & JSON_MAYBE)
+            *(double *)at = cJSON_IsTrue(v);
+        else
+            *(bool *)at = cJSON_IsTrue(v);
         break;
     case JSON_TYPE_TEXT:
         if (check_text(r, v, p, f->min, f->max))
@@ -716,7 +722,8 @@ static void fill_presets(const struct json_object *table, char *base)
     for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
         void *at = base + f->offset;
 
-        if (f->type == JSON_TYPE_NUMBER || f->type == JSON_TYPE_INSTANT)
+        if (f->type == JSON_TYPE_NUMBER || f->type == JSON_TYPE_INSTANT ||
+            f->flags & JSON_MAYBE)
             *(double *)at = f->preset;
         else if (f->type == JSON_TYPE_INTEGER)
             *(uint64_t *)at = (uint64_t)f->preset;

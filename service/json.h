@@ -84,8 +84,12 @@ enum json_flag {
     JSON_RUN_TIME_LIMIT = 8192, /* or, of what may run without a client, the larger of
                                    it and simulation_time_limit_s */
     JSON_AMOUNTS_ONLY = 16384,  /* VALUES: names of amounts, each with a number, */
-    JSON_ALL_AMOUNTS = 32768    /* cpus, memory_bytes and disk_bytes among them; bytes up
+    JSON_ALL_AMOUNTS = 32768,   /* cpus, memory_bytes and disk_bytes among them; bytes up
                                    to AMOUNT_BYTES_MAX */
+    JSON_OR_BOOLEAN = 65536,    /* OBJECT with JSON_POINTER: reading: true stands for {},
+                                   false for a member that is absent */
+    JSON_MAYBE = 131072         /* BOOLEAN: reading: the C member is a double, 1 or 0, and
+                                   NAN when absent */
 };
 
 struct json_object;

@@ -141,7 +141,7 @@ static bool has_default(const struct json_field *f)
         return false;
     switch (f->type) {
     case JSON_TYPE_BOOLEAN:
-        return true;
+        return !(f->flags & JSON_MAYBE);
     case JSON_TYPE_CHOICE:
         return f->preset >= 0;
     case JSON_TYPE_NUMBER:
@@ -239,15 +239,17 @@ static void print_object_schema(const struct json_field *f, enum role role,
                                 const struct description *d)
 {
     bool or_number = role == IN_REQUEST && f->flags & JSON_OR_NUMBER;
+    bool or_boolean = role == IN_REQUEST && f->flags & JSON_OR_BOOLEAN;
     bool nullable = is_nullable(f, role);
 
-    if (!or_number && !nullable) {
+    if (!or_number && !or_boolean && !nullable) {
         text_addf(d->b, "\"$ref\":\"#/components/schemas/");
         print_name(f->of, role, d);
         text_addf(d->b, "\"");
         return;
     }
-    text_addf(d->b, "\"anyOf\":[%s", or_number ? "{\"type\":\"number\"}," : "");
+    text_addf(d->b, "\"anyOf\":[%s%s", or_number ? "{\"type\":\"number\"}," : "",
+              or_boolean ? "{\"type\":\"boolean\"}," : "");
     print_ref(f->of, role, d);
     text_addf(d->b, nullable ? ",{\"type\":\"null\"}]" : "]");
 }
