@@ -192,6 +192,20 @@ static enum failure_model best_model(const struct failure_stats *s)
     return best;
 }
 
+enum failure_model failure_best_model(const double *value_s, size_t count,
+                                      struct weibull_fit *weibull)
+{
+    struct failure_stats fits = {
+        .gap_count = count,
+        .weibull = failure_fit_weibull(value_s, count),
+        .exponential = failure_fit_exponential(value_s, count),
+        .lognormal = failure_fit_lognormal(value_s, count),
+    };
+
+    *weibull = fits.weibull;
+    return best_model(&fits);
+}
+
 /* ---- counting ---- */
 
 static int compare_begins(const void *a, const void *b)

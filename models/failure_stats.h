@@ -108,6 +108,11 @@ struct weibull_fit failure_fit_weibull(const double *value_s, size_t count);
 struct exponential_fit failure_fit_exponential(const double *value_s, size_t count);
 struct lognormal_fit failure_fit_lognormal(const double *value_s, size_t count);
 
+/* The model of least Akaike criterion; ties: the first in the enum. With *weibull the fit
+ * of that name, whichever is best. */
+enum failure_model failure_best_model(const double *value_s, size_t count,
+                                      struct weibull_fit *weibull);
+
 /* Mean of a Weibull distribution: scale_s * gamma(1 + 1/shape), may be infinite. */
 double failure_weibull_mean_s(double shape, double scale_s);
 

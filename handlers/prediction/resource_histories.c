@@ -82,6 +82,7 @@ struct kept_resource {
     const double *span_to_s; /* NAN: it still is */
     size_t span_to_count;
     const char *site_id; /* as its observations say; NULL: they do not */
+    double site_shape;   /* NAN: there was none */
     double prior_shape;  /* NAN: there was no prior */
     double prior_rate_s;
     uint64_t prior_host_count;
@@ -115,6 +116,8 @@ static const struct json_field kept_resource_rows[] = {
     JSON_NUMBERS(T, span_to_s, span_to_count, -JSON_LARGEST, JSON_LARGEST, JSON_NULLABLE,
                  "When they ended; null: not yet"),
     JSON_TEXT(T, site_id, JSON_NULLABLE, "Its site"),
+    JSON_NUMBER(T, site_shape, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "Shape of the gaps between failures of its site"),
     JSON_NUMBER(T, prior_shape, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
                 "What other hosts taught of it: shape"),
     JSON_NUMBER(T, prior_rate_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE, "Likewise, rate"),
@@ -416,6 +419,8 @@ static void take_stored(const struct stored *s, size_t i, double now_s, struct a
     };
 
     out->gap_s = NEW(a, double, count);
+    if (!(out->site_shape > 0)) /* not restored */
+        out->site_shape = (double)NAN;
     if (out->resource && !isnan(out->resource->observed_since_s))
         in.from_s = out->resource->observed_since_s;
     if (s->first && count == s->limit) {
@@ -549,6 +554,37 @@ static void chain_hosts(const struct hosts *hosts, struct site_chains *c, struct
     }
 }
 
+/* Gaps of a site's hosts that are enough for a shape. */
+enum { SITE_GAPS_MIN = 30 };
+
+/* The shape of pooled gaps that are best by weibull; NAN: they are not. */
+static double pooled_shape(const double *gap_s, size_t count)
+{
+    struct weibull_fit fit;
+
+    if (count < SITE_GAPS_MIN ||
+        failure_best_model(gap_s, count, &fit) != FAILURE_MODEL_WEIBULL)
+        return (double)NAN;
+    return fit.shape;
+}
+
+/* The same of the hosts of one site. */
+static double fit_site_shape(const struct hosts *hosts, const struct site_chains *chains,
+                             size_t site, struct arena *a)
+{
+    size_t count = 0;
+    double *gap_s;
+
+    for (size_t i = chains->first[site]; i; i = chains->next[i - 1])
+        count += hosts->list[i - 1]->gap_count;
+    gap_s = NEW(a, double, count);
+    count = 0;
+    for (size_t i = chains->first[site]; i; i = chains->next[i - 1])
+        for (size_t g = 0; g < hosts->list[i - 1]->gap_count; g++)
+            gap_s[count++] = hosts->list[i - 1]->gap_s[g];
+    return pooled_shape(gap_s, count);
+}
+
 /* The prior of the hosts of one site. */
 static void fit_site_prior(struct hosts *hosts, const struct site_chains *chains,
                            const char *site_id, double now_s, struct rate_prior *out)
@@ -565,9 +601,10 @@ static void fit_site_prior(struct hosts *hosts, const struct site_chains *chains
 /* Gives the stored hosts of each site what the site teaches. *left: those without a
  * prior. */
 static void give_site_priors(struct resource_histories *h, struct hosts *hosts,
-                             size_t *left, struct arena *a)
+                             bool with_shapes, size_t *left, struct arena *a)
 {
     struct rate_prior *priors = NEW(a, struct rate_prior, h->count);
+    double *shapes = NEW(a, double, h->count);
     struct site_chains chains;
     struct name_index sites;
     size_t count = 0;
@@ -584,9 +621,15 @@ static void give_site_priors(struct resource_histories *h, struct hosts *hosts,
         place = site_id ? name_index_add(&sites, site_id, count) : count;
         if (place == NAME_NOT_FOUND) {
             place = count++;
+            shapes[place] = (double)NAN;
             if (site_id) /* without one, it is used for nothing */
                 fit_site_prior(hosts, &chains, site_id, h->now_s, &priors[place]);
+            if (site_id && with_shapes)
+                shapes[place] = fit_site_shape(
+                    hosts, &chains, name_index_find(&chains.sites, site_id), a);
         }
+        if (site_id)
+            r->site_shape = shapes[place];
         if (site_id && priors[place].host_count > 0) {
             r->prior = priors[place];
             r->prior_scope = RATE_PRIOR_SITE;
@@ -609,7 +652,7 @@ static enum error_code find_priors(struct request *rq, struct resource_histories
     list_stored(h, &asked, rq->arena);
     if (options->prior == RATE_PRIOR_SITE) {
         TRY(read_peers(rq, h, asked.ids, false, options, &hosts));
-        give_site_priors(h, &hosts, &left, rq->arena);
+        give_site_priors(h, &hosts, options->weibull_if_best, &left, rq->arena);
         if (left == 0)
             return OK;
     }
@@ -641,6 +684,7 @@ static void restore_one(const struct kept_resource *r, struct stored *s, size_t 
         s->spans[(*span_count)++] =
             (struct at_risk_span){r->span_from_s[f], r->span_to_s[f]};
     out->site_id = r->site_id;
+    out->site_shape = r->site_shape;
     if (isnan(r->prior_shape))
         return;
     out->prior_scope = (enum rate_prior_scope)r->prior_scope;
@@ -716,6 +760,7 @@ static void keep_one(const struct stored *s, size_t i, double **room,
         .span_to_s = to,
         .span_to_count = span_count,
         .site_id = r->site_id,
+        .site_shape = r->site_shape,
         .prior_shape = r->prior_scope == RATE_PRIOR_NONE ? (double)NAN : r->prior.shape,
         .prior_rate_s = r->prior.rate_s,
         .prior_host_count = r->prior.host_count,
@@ -851,6 +896,28 @@ static void sum_up_sites(const struct resource_histories *h, const struct sites 
 
 /* ---- all together ---- */
 
+/* The law that no other model beats. */
+static void fit_best(struct resource_history *r, struct site *site)
+{
+    struct weibull_fit found = {NAN, NAN, NAN, false};
+
+    if (r->gap_count >= RELIABILITY_GAPS_MIN &&
+        failure_best_model(r->gap_s, r->gap_count, &found) == FAILURE_MODEL_WEIBULL) {
+        r->weibull_shape = found.shape;
+        r->scale_s = found.scale_s;
+        r->is_own_fit = true;
+        return;
+    }
+    if (site && !site->fitted)
+        site->fit.shape = pooled_shape(site->gap_s, site->gap_count);
+    if (site)
+        site->fitted = true;
+    r->weibull_shape = r->site_shape > 0 ? r->site_shape
+                       : site            ? site->fit.shape
+                                         : (double)NAN;
+    r->scale_s = r->mean_s / tgamma(1 + 1 / r->weibull_shape);
+}
+
 static void fit(struct resource_history *r, struct site *site)
 {
     struct weibull_fit found = {NAN, NAN, NAN, false};
@@ -894,7 +961,9 @@ static void estimate(struct resource_history *r, struct site *site, double now_s
                                               site->observed_s / fmax(1, site->failures),
                                               options->site_weight);
     estimate_rate(r, now_s, options);
-    if (options->weibull)
+    if (options->weibull_if_best)
+        fit_best(r, site);
+    else if (options->weibull)
         fit(r, site);
 }
 

@@ -22,6 +22,9 @@ struct resource_history {
     struct reliability reliability;
     double mean_s;                 /* mean time between failures; NAN: not known */
     double weibull_shape, scale_s; /* NAN: too few gaps, or not asked for */
+    bool is_own_fit;               /* these are the fit of its own gaps */
+    double site_shape;             /* of the stored gaps of its site, where these are best
+                                      by weibull, with weibull_if_best; NAN: they are not */
     double *gap_s;                 /* between the begins of failures, all above 0 */
     size_t gap_count;
 
@@ -49,6 +52,9 @@ struct histories_options {
     enum mf_estimator estimator;
     double site_weight;          /* 0: the site has no part in mean_s */
     bool weibull;                /* fit the gaps */
+    bool weibull_if_best;        /* ... but only where no other model is better: its own
+                                    gaps, or those of its site, if these are 30 or more,
+                                    for the shape alone */
     enum rate_prior_scope prior; /* which hosts teach, if the estimator asks for it */
     double mean_floor_s;         /* of failure_rate_of() */
     double burst_window_s;       /* of at_risk_of(), likewise the next */
