@@ -556,44 +556,64 @@ TEST_CASE("weibull is fitted to a resource's gaps, or to its site's", "[api][che
 {
     api service;
     nlohmann::json body = spec_request();
-    std::vector<double> times = {0};
-    for (double gap_s : {100, 900, 4000, 250, 12000, 60, 700, 3000, 20000})
+    std::vector<double> times = {0}, gaps;
+    for (int i = 0; i < 40; i++) // quantiles of a Weibull law, long and short by turns
+        gaps.push_back(4000 *
+                       std::pow(-std::log(1 - ((i * 17) % 40 + 0.5) / 40), 1 / 0.6));
+    for (double gap_s : gaps)
         times.push_back(times.back() + gap_s);
     body["algorithm"] = "weibull";
     body["now_s"] = times.back() + 5000;
     body["snapshot"]["resources"] = {
         {{"id", "cr1"}, {"site_id", "s"}, {"failure_times_s", times}},
-        {{"id", "cr2"}, {"site_id", "s"}, {"failure_times_s", {times[9]}}},
-        {{"id", "cr3"}, {"site_id", "t"}, {"failure_times_s", {times[9]}}},
-        {{"id", "cr4"}, {"failure_times_s", {times[9]}}}};
-    for (int i = 2; i <= 4; i++) {
+        {{"id", "cr2"}, {"site_id", "s"}, {"failure_times_s", {times[40]}}},
+        {{"id", "cr3"}, {"site_id", "t"}, {"failure_times_s", {times[40]}}},
+        {{"id", "cr4"}, {"failure_times_s", {times[40]}}},
+        {{"id", "cr5"},
+         {"failure_times_s", std::vector<double>(times.begin(), times.begin() + 9)}}};
+    for (int i = 2; i <= 5; i++) {
         body["jobs"].push_back(body["jobs"][0]);
         body["jobs"].back()["id"] = "j" + std::to_string(i);
         body["jobs"].back()["resource_id"] = "cr" + std::to_string(i);
     }
+    for (auto &job : body["jobs"]) { // without an end: the rule of the middle
+        job.erase("execution_time_s");
+        job.erase("remaining_s");
+        job.erase("length_mi");
+        job.erase("completed_mi");
+    }
     api_reply r = service.post(path, body.dump());
     INFO(r.body);
     REQUIRE(r.status == 200);
-    std::vector<double> gaps;
-    for (size_t i = 1; i < times.size(); i++)
-        gaps.push_back(times[i] - times[i - 1]);
+    auto middle_s = [](double shape, double scale_s) {
+        double want_s = 100;
+        for (int i = 0; i < 200; i++) // the hazard in the middle of the interval
+            want_s = std::sqrt(
+                2 * 5 /
+                (shape / scale_s * std::pow((5000 + want_s / 2) / scale_s, shape - 1)));
+        return want_s;
+    };
+    for (size_t i = 0; i < gaps.size(); i++)
+        gaps[i] = times[i + 1] - times[i];
     weibull_fit fit = failure_fit_weibull(gaps.data(), gaps.size());
     CHECK(fit.shape < 1);
-    double want_s = 100;
-    for (int i = 0; i < 200; i++) // the hazard in the middle of the interval
-        want_s = std::sqrt(2 * 5 /
-                           (fit.shape / fit.scale_s *
-                            std::pow((5000 + want_s / 2) / fit.scale_s, fit.shape - 1)));
     nlohmann::json got = r.json();
     CHECK(got["intervals"][0]["interval_s"].get<double>() ==
-          Approx(want_s).epsilon(1e-9));
-    CHECK(got["intervals"][1]["interval_s"].get<double>() ==
-          Approx(want_s).epsilon(1e-9));
+          Approx(middle_s(fit.shape, fit.scale_s)).epsilon(1e-9));
+    // Of a host that failed once, the site's gaps tell the shape.
+    CHECK(
+        got["intervals"][1]["interval_s"].get<double>() ==
+        Approx(middle_s(fit.shape, 5000 / std::tgamma(1 + 1 / fit.shape))).epsilon(1e-9));
     for (int i : {2, 3}) // one failure, 5000 s ago, and nothing more: young
         CHECK(got["intervals"][i]["interval_s"].get<double>() ==
               Approx(std::sqrt(2 * 5 * 5000.0)).epsilon(1e-9));
     CHECK(other_warnings(got) == 1);
     CHECK(warned(r, "history_too_short: 2 job(s)"));
+    body["options"] = {{"law", "exponential"}};
+    got = service.post(path, body.dump()).json();
+    double mean_s = got["intervals"][0]["mean_failure_interval_s"];
+    CHECK(got["intervals"][0]["interval_s"].get<double>() ==
+          Approx(std::sqrt(2 * 5 * mean_s)).epsilon(1e-9));
 }
 
 TEST_CASE("a young resource can lean on its site", "[api][checkpoint]")

@@ -71,6 +71,7 @@ struct checkpoint_in checkpoint_in_unknown(void)
         .weibull_scale_s = NAN,
         .work_since_checkpoint_s = NAN,
         .has_checkpoint = NAN,
+        .node_count = 1,
     };
 }
 
@@ -333,8 +334,11 @@ void checkpoint_add_figures(const struct checkpoint_in *in, struct checkpoint_ou
         out->expected_completion_s = out->lower_bound_s = NAN;
         out->bound = CHECKPOINT_BOUND_NONE;
     }
-    if (!(mean_s > 0))
+    if (!(mean_s > 0)) {
+        if (out->by_law && isfinite(in->execution_time_s))
+            add_law_figures(in->execution_time_s, out);
         return;
+    }
     known.mean_failure_interval_s = fmax(mean_s, CHECKPOINT_SHORTEST_S);
     best_s = fmax(checkpoint_best_interval_s(&known), CHECKPOINT_SHORTEST_S);
     out->expected_time_ratio =

@@ -59,6 +59,7 @@ struct checkpoint_in {
     const struct failure_law *laws; /* of its nodes, for weibull; NULL: weibull_shape
                                        and weibull_scale_s */
     size_t law_count;
+    double node_count;    /* of the law of weibull_shape and weibull_scale_s, > 0 */
     double failure_age_s; /* now - last failure, or - first observation; NAN: unknown */
     double uptime_s;      /* since the last restore of the resource; NAN: unknown */
     double initial_interval_s;      /* I of this job, > 0; NAN: the option */
@@ -155,6 +156,8 @@ struct checkpoint_out {
     enum checkpoint_bound bound;  /* what that rests on */
     bool by_law;                  /* the nodes' laws decided, not M: figures of jobs that
                                      end are those of a dynamic programme, or NAN */
+    struct failure_law law;       /* by_law: of the nodes if it is one row; count 0: the
+                                     list of the input */
     const struct renewal_table *table; /* the dynamic programme decided, in in->arena;
                                           NULL: it did not */
     bool was_cut; /* it was wanted, or its bound was, and the budget was spent first */

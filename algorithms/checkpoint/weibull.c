@@ -52,7 +52,7 @@ static bool find_hazard(const struct checkpoint_in *in, const double *param,
         .scale_s = given ? param[CHECKPOINT_WEIBULL_SCALE] : in->weibull_scale_s,
         .age_s = isnan(in->uptime_s) ? in->failure_age_s : in->uptime_s,
         .mean_s = (double)NAN,
-        .count = 1,
+        .count = in->node_count > 0 ? in->node_count : 1,
     };
     *out = (struct job_hazard){own, 1};
     return own->shape > 0 && own->scale_s > 0 && own->age_s >= 0;
@@ -193,6 +193,7 @@ enum error_code checkpoint_weibull(const struct checkpoint_in *in, const double 
     }
     checkpoint_set_minimum(in, param, out);
     out->by_law = !job_hazard_is_constant(&hazard);
+    out->law = hazard.count == 1 ? hazard.laws[0] : (struct failure_law){0, 0, 0, 0, 0};
     out->expected_completion_s = out->lower_bound_s = (double)NAN;
     interval_s = checkpoint_midpoint_s(&hazard, in->checkpoint_overhead_s,
                                        is_restarted ? in->restart_s : 0);

@@ -3,6 +3,33 @@
 
 #include "handlers/checkpoint/routes.h"
 
+#define T struct checkpoint_basis_laws
+static const struct json_field basis_laws_rows[] = {
+    JSON_NUMBER(T, exponential, 0, 0, 0, 0, "Nodes that fail at a constant rate"),
+    JSON_NUMBER(T, weibull, 0, 0, 0, 0, "Nodes with a Weibull law"),
+    {0},
+};
+#undef T
+static const struct json_object basis_laws_json = {
+    "CheckpointLaws", "Nodes by the law that was taken for them",
+    sizeof(struct checkpoint_basis_laws), basis_laws_rows};
+
+#define T struct checkpoint_verified
+static const struct json_field verified_rows[] = {
+    JSON_NUMBER(T, mean_s, 0, 0, 0, JSON_OPTIONAL, "Mean time of the trials"),
+    JSON_NUMBER(T, ci95_s, 0, 0, 0, JSON_OPTIONAL,
+                "The mean lies within this of the true one at 95 %"),
+    JSON_INTEGER(T, trial_count, 0, JSON_EXACT, 0, 0, "Trials that were played"),
+    JSON_BOOLEAN(T, agrees, 0, 0,
+                 "expected_completion_s is within ci95_s and 0.2 % of mean_s"),
+    JSON_BOOLEAN(T, cut, 0, 0, "The time limit came before the last trial"),
+    {0},
+};
+#undef T
+static const struct json_object verified_json = {
+    "CheckpointVerified", "What drawn failures made of an answer",
+    sizeof(struct checkpoint_verified), verified_rows};
+
 #define T struct checkpoint_basis
 static const struct json_field basis_rows[] = {
     JSON_NUMBER(T, failures, 0, 0, 0, JSON_OPTIONAL, "Failures of its resource seen"),
@@ -26,6 +53,9 @@ static const struct json_field basis_rows[] = {
     JSON_NUMBER(T, prior_shape, 0, 0, 0, JSON_OPTIONAL,
                 "Shape of the Gamma distribution of their rates"),
     JSON_NUMBER(T, prior_rate_s, 0, 0, 0, JSON_OPTIONAL, "Its rate"),
+    JSON_OBJECT(T, laws, const struct checkpoint_basis_laws *, &basis_laws_json,
+                JSON_POINTER | JSON_OPTIONAL,
+                "How many nodes fail by which law; algorithm weibull"),
     {0},
 };
 #undef T
@@ -91,7 +121,7 @@ static const struct json_field interval_rows[] = {
                "by gap_basis; null: not known"),
     JSON_TEXT(
         T, gap_basis, JSON_OPTIONAL,
-        "finite: expected_completion_s over best_completion_s; endless: "
+        "finite: expected_completion_s over lower_bound_s; endless: "
         "expected_time_ratio over its least, for a job whose end is not known; left "
         "out: no gap_ratio"),
     OUT_NUMBER(checkpoint_count, JSON_OPTIONAL,
@@ -101,15 +131,16 @@ static const struct json_field interval_rows[] = {
                "of work, or by segments, if execution_time_s is known"),
     OUT_NUMBER(best_completion_s, JSON_OPTIONAL,
                "The least that any checkpoints give under a constant failure rate, "
-               "likewise"),
+               "likewise; not where a law of its nodes decides"),
     OUT_NUMBER(best_checkpoint_count, JSON_OPTIONAL, "With so many checkpoints"),
     {.name = "lower_bound_s",
      .doc = "No checkpoints end sooner in the mean",
      .type = JSON_TYPE_NUMBER,
-     .offset = JSON_AT(T, out.best_completion_s, double),
+     .offset = JSON_AT(T, out.lower_bound_s, double),
      .flags = JSON_OPTIONAL},
     JSON_TEXT(T, bound_basis, JSON_OPTIONAL,
-              "closed_form: the optimum of a constant failure rate"),
+              "closed_form: the optimum of a constant failure rate; dp: a dynamic "
+              "programme by the law of its node; trivial: the work alone"),
     JSON_OBJECT(T, segments, const struct checkpoint_segments *, &segments_json,
                 JSON_POINTER | JSON_OPTIONAL,
                 "Work between the checkpoints of the whole job; algorithm finite"),
@@ -130,6 +161,13 @@ static const struct json_field interval_rows[] = {
      .type = JSON_TYPE_NUMBER,
      .offset = JSON_AT(T, high_s, double),
      .flags = JSON_OPTIONAL},
+    JSON_NUMBER(T, effective_delay_s, 0, 0, 0, JSON_OPTIONAL,
+                "reschedule_delay_s with the mean wait for a node; if nodes are replaced "
+                "by spares or by themselves"),
+    JSON_NUMBER(T, wait_for_spare_probability, 0, 0, 0, JSON_OPTIONAL,
+                "Share of the failures that find no spare node; likewise"),
+    JSON_OBJECT(T, verified, const struct checkpoint_verified *, &verified_json,
+                JSON_POINTER | JSON_OPTIONAL, "What verify gave"),
     JSON_OBJECT(T, basis, const struct checkpoint_basis *, &basis_json,
                 JSON_POINTER | JSON_OPTIONAL,
                 "The history of its resource, and the logs of its application"),
@@ -163,13 +201,15 @@ const struct json_object checkpoint_intervals_answer_json = {
 /* What the figures of a decision rest on, and the plan behind it. */
 void checkpoint_add_segments(struct checkpoint_work *w, struct checkpoint_interval *out)
 {
+    static const char *const bounds[] = {NULL, "closed_form", "dp", "trivial"};
     const struct finite_plan *plan = &out->out.plan;
     struct checkpoint_segments *segments;
 
     if (!isnan(out->out.gap_ratio))
         out->gap_basis = out->out.gap_is_finite ? "finite" : "endless";
-    if (!isnan(out->out.best_completion_s))
-        out->bound_basis = "closed_form";
+    out->bound_basis = bounds[out->out.bound];
+    if (out->out.bound == CHECKPOINT_BOUND_NONE)
+        out->out.lower_bound_s = (double)NAN;
     if (!(plan->count > 0))
         return;
     segments = NEW(w->rq->arena, struct checkpoint_segments, 1);

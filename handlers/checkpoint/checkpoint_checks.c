@@ -16,7 +16,9 @@ static void warn_unused(struct checkpoint_work *w, const char *name)
     while (index < CHECKPOINT_PARAM_COUNT &&
            strcmp(w->policy->params[index].name, name) != 0)
         index++;
-    if (index == CHECKPOINT_PARAM_COUNT || checkpoint_reads_option(w->policy, index))
+    if (index == CHECKPOINT_PARAM_COUNT || checkpoint_reads_option(w->policy, index) ||
+        (w->is_auto && /* which may come to weibull */
+         checkpoint_reads_option(policy_find(checkpoint_policies, "weibull"), index)))
         return;
     if (w->warning_count == CHECKPOINT_UNUSED_MAX)
         return;
@@ -49,6 +51,7 @@ static bool needs_history(const struct checkpoint_work *w,
     unsigned needs = w->policy->flags;
 
     return isnan(job->in.mean_failure_interval_s) ||
+           (checkpoint_waits_for_repair(job) && isnan(job->mttr_s)) ||
            (needs & CHECKPOINT_NEEDS_AGE && isnan(job->in.failure_age_s)) ||
            (needs & CHECKPOINT_NEEDS_WEIBULL &&
             (isnan(job->in.uptime_s) || isnan(w->param[CHECKPOINT_WEIBULL_SHAPE]) ||
@@ -88,9 +91,15 @@ static void check_job(struct checkpoint_work *w, size_t i)
             w, i, "execution_time_s", ITEM_EXECUTION_TIME_REQUIRED,
             "this algorithm needs it, or length_mi and a resource of the "
             "snapshot");
+    if (job->in.work_since_checkpoint_s > 0 && !isnan(job->in.remaining_s) &&
+        job->in.work_since_checkpoint_s >
+            (job->in.execution_time_s - job->in.remaining_s) * (1 + 1e-9))
+        checkpoint_job_mistake(w, i, "work_since_checkpoint_s", ITEM_OUT_OF_BOUNDS,
+                               "more than is done: execution_time_s - remaining_s");
     if (w->policy->flags & CHECKPOINT_NEEDS_MEAN &&
         isnan(job->in.mean_failure_interval_s) && !job->resource_id &&
-        job->resource_count == 0 && isnan(job->in.failure_age_s) &&
+        job->resource_count == 0 && job->pool_count == 0 &&
+        !(job->nodes > 0 && w->snapshot) && isnan(job->in.failure_age_s) &&
         !checkpoint_has_weibull(w, &job->in))
         checkpoint_job_mistake(
             w, i, "mean_failure_interval_s", ITEM_REQUIRED,
@@ -102,16 +111,48 @@ static void check_job(struct checkpoint_work *w, size_t i)
                                "the snapshot has no such resource");
 }
 
+/* Each of them known, and once. */
+static void check_ids(struct checkpoint_work *w, size_t i, const char *member,
+                      const char *const *ids, size_t count)
+{
+    struct name_index seen;
+    char pointer[96];
+
+    if (ids && count == 0)
+        checkpoint_job_mistake(w, i, member, ITEM_TOO_SHORT,
+                               "must name at least one resource");
+    name_index_create(&seen, count, w->rq->arena);
+    for (size_t r = 0; r < count; r++) {
+        snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s/%zu", i, member, r);
+        if (name_index_add(&seen, ids[r], r) != NAME_NOT_FOUND)
+            invalid(w->rq->err, pointer, ITEM_DUPLICATE, "the node is named twice");
+        else if (w->snapshot &&
+                 histories_find(&w->histories, ids[r], false) == NAME_NOT_FOUND)
+            invalid(w->rq->err, pointer, ITEM_UNKNOWN_ID,
+                    "the snapshot has no such resource");
+    }
+}
+
 /* Which nodes: one resource, several, or a number. */
 static enum error_code check_nodes(struct checkpoint_work *w, size_t i)
 {
     const struct checkpoint_job *job = &w->body->jobs[i];
-    struct name_index seen;
-    char pointer[96];
 
+    if (!isnan(job->spare_nodes) && job->spare_nodes != floor(job->spare_nodes))
+        checkpoint_job_mistake(w, i, "spare_nodes", ITEM_NOT_AN_INTEGER,
+                               "must be a whole number");
     if (!isnan(job->nodes) && job->nodes != floor(job->nodes))
         checkpoint_job_mistake(w, i, "nodes", ITEM_NOT_AN_INTEGER,
                                "must be a whole number");
+    check_ids(w, i, "pool_resource_ids", job->pool_ids, job->pool_count);
+    if (job->pool_count > 0 && (job->resource_id || job->resource_count > 0))
+        checkpoint_job_mistake(w, i, "pool_resource_ids", ITEM_CONFLICT,
+                               "not beside resource_id or resource_ids");
+    if (w->param[CHECKPOINT_METHOD_OPTION] == CHECKPOINT_METHOD_DP &&
+        (job->nodes > 1 || job->resource_count > 1))
+        invalid(w->rq->err, "/options/method", ITEM_INVALID_COMBINATION,
+                "dp is for jobs on one node; midpoint is for any");
+    check_ids(w, i, "resource_ids", job->resource_ids, job->resource_count);
     if (job->resource_count == 0)
         return OK;
     if (job->resource_id)
@@ -120,19 +161,6 @@ static enum error_code check_nodes(struct checkpoint_work *w, size_t i)
     if (!isnan(job->nodes) && job->nodes != (double)job->resource_count)
         checkpoint_job_mistake(w, i, "nodes", ITEM_CONFLICT,
                                "resource_ids names another number of nodes");
-    name_index_create(&seen, job->resource_count, w->rq->arena);
-    for (size_t r = 0; r < job->resource_count; r++) {
-        const char *id = job->resource_ids[r];
-
-        snprintf(pointer, sizeof(pointer), "/jobs/%zu/resource_ids/%zu", i, r);
-        if (name_index_add(&seen, id, r) != NAME_NOT_FOUND)
-            invalid(w->rq->err, pointer, ITEM_DUPLICATE, "the node is named twice");
-        else if (w->snapshot &&
-                 histories_find(&w->histories, id, false) == NAME_NOT_FOUND)
-            invalid(w->rq->err, pointer, ITEM_UNKNOWN_ID,
-                    "the snapshot has no such "
-                    "resource");
-    }
     return OK;
 }
 
@@ -192,9 +220,11 @@ static void want(struct checkpoint_work *w, const struct checkpoint_job *job,
 enum error_code checkpoint_check_jobs(struct checkpoint_work *w)
 {
     size_t named = 0;
+    bool is_pooled = false; /* all of the snapshot are wanted */
 
     for (size_t i = 0; i < w->body->job_count; i++)
-        named += (w->body->jobs[i].resource_id != NULL) + w->body->jobs[i].resource_count;
+        named += (w->body->jobs[i].resource_id != NULL) +
+                 w->body->jobs[i].resource_count + w->body->jobs[i].pool_count;
     if (named > 0 || w->snapshot)
         histories_begin(w->snapshot, named, &w->histories, w->rq->arena);
     histories_check(&w->histories, w->rq->err);
@@ -207,9 +237,29 @@ enum error_code checkpoint_check_jobs(struct checkpoint_work *w)
             want(w, job, job->resource_id);
         for (size_t r = 0; r < job->resource_count; r++)
             want(w, job, job->resource_ids[r]);
+        for (size_t r = 0; r < job->pool_count; r++)
+            want(w, job, job->pool_ids[r]);
+        if (job->nodes > 0 && !job->resource_id && job->resource_count == 0 &&
+            job->pool_count == 0 && w->snapshot && !is_pooled && needs_history(w, job)) {
+            is_pooled = true;
+            for (size_t r = 0; r < w->histories.count; r++)
+                w->histories.list[r].wanted = true;
+        }
     }
     TRY(read_costs(w));
     check_costs(w);
+    return w->rq->err->code;
+}
+
+enum error_code checkpoint_check_known(struct checkpoint_work *w)
+{
+    for (size_t i = 0; i < w->body->job_count; i++)
+        if (checkpoint_waits_for_repair(&w->body->jobs[i]) &&
+            isnan(checkpoint_mttr_s(w, &w->body->jobs[i])))
+            checkpoint_job_mistake(w, i, "mttr_s", ITEM_REQUIRED,
+                                   "the member is missing: spare nodes, and nodes that "
+                                   "come back, wait for repairs, and none of its nodes "
+                                   "was seen");
     return w->rq->err->code;
 }
 
@@ -227,6 +277,9 @@ enum error_code checkpoint_read_histories(struct checkpoint_work *w)
     options.prior = (enum rate_prior_scope)w->param[CHECKPOINT_PRIOR];
     options.mean_floor_s = w->param[CHECKPOINT_MEAN_FLOOR];
     options.burst_window_s = w->param[CHECKPOINT_BURST_WINDOW];
+    options.weibull_if_best =
+        (w->policy->flags & CHECKPOINT_NEEDS_WEIBULL || w->is_auto) &&
+        w->param[CHECKPOINT_LAW_OPTION] != CHECKPOINT_LAW_EXPONENTIAL;
     options.weibull = w->policy->flags & CHECKPOINT_NEEDS_WEIBULL &&
                       (isnan(w->param[CHECKPOINT_WEIBULL_SHAPE]) ||
                        isnan(w->param[CHECKPOINT_WEIBULL_SCALE]));

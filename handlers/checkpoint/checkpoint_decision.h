@@ -24,13 +24,32 @@ enum { CHECKPOINT_UNUSED_MAX = 16, CHECKPOINT_WARNINGS_MAX = 48 };
 
 enum checkpoint_event { EVENT_REQUEST, EVENT_START };
 
+/* Where a job goes on after a failure. */
+enum checkpoint_replacement {
+    REPLACEMENT_AUTO, /* spare if there are spare_nodes, else any */
+    REPLACEMENT_ANY,
+    REPLACEMENT_SPARE,
+    REPLACEMENT_SAME,
+};
+
+/* A request to play what is answered. */
+struct checkpoint_verify {
+    uint64_t trial_count;
+    double seed; /* NAN: the request's */
+};
+
 struct checkpoint_job {
     const char *id;
     const char *resource_id, *application_id; /* NULL: not said */
     const char *const *resource_ids;          /* of the nodes of a job on several */
     size_t resource_count;
+    const char *const *pool_ids; /* of which its nodes are any */
+    size_t pool_count;
     double nodes; /* NAN: not said */
     enum checkpoint_event event;
+    enum checkpoint_replacement replacement;
+    double spare_nodes, mttr_s; /* NAN: not said */
+    const struct checkpoint_verify *verify;
     double length_mi, completed_mi;                /* NAN: not said */
     double checkpoint_bytes, checkpoint_latency_s; /* NAN: not said */
     struct checkpoint_in in;
@@ -41,6 +60,7 @@ struct checkpoint_intervals_request {
     double now_s;
     const struct snapshot *snapshot;
     const char *snapshot_id;
+    const struct checkpoint_verify *verify; /* of each job that says nothing else */
     const char *const *render;
     size_t render_count;
     const struct checkpoint_job *jobs;
@@ -56,6 +76,19 @@ struct checkpoint_basis {
     double failure_count, at_risk_s, nodes;
     const char *prior_scope; /* NULL: none */
     double prior_shape, prior_rate_s;
+    const struct checkpoint_basis_laws *laws; /* NULL: no laws had a part */
+};
+
+/* Nodes by the law that was taken. */
+struct checkpoint_basis_laws {
+    double exponential, weibull;
+};
+
+/* What trials of the answer gave. */
+struct checkpoint_verified {
+    double mean_s, ci95_s;
+    uint64_t trial_count;
+    bool agrees, cut;
 };
 
 struct checkpoint_segments {
@@ -68,6 +101,8 @@ struct checkpoint_interval {
     const struct checkpoint_segments *segments;
     struct checkpoint_out out;
     double execution_time_s, remaining_s, failure_age_s, mean_failure_interval_s;
+    double effective_delay_s, wait_for_spare_probability; /* NAN: nothing is replaced */
+    const struct checkpoint_verified *verified;
     double low_s, high_s; /* of the latter, at 95 %; NAN: not from a stored history */
     const struct checkpoint_basis *basis;
     const struct checkpoint_rendered *rendered;
@@ -83,50 +118,64 @@ struct checkpoint_intervals_answer {
 
 /* What jobs are warned of: symbol, code, what is so of them. A row is a warning with
  * the number of its jobs and the first of them; checkpoint_affect() counts one. */
-#define CHECKPOINT_JOB_WARNINGS(X)                                                  \
-    X(HOPELESS, "hopeless",                                                         \
-      "take as long for a checkpoint as their resource runs between failures")      \
-    X(RAISED, "min_interval_raised",                                                \
-      "had a shortest interval that is no longer than a checkpoint takes; it was "  \
-      "raised to 1.0001 times that")                                                \
-    X(TOO_SHORT, "history_too_short",                                               \
-      "run where too few failures were seen for a Weibull fit; young decided")      \
-    X(UNKNOWN, "history_missing",                                                   \
-      "run where nothing is known of failures; the answer is a cautious one")       \
-    X(FLOOR, "at_floor",                                                            \
-      "would be checkpointed more often than every second, or than checkpoints "    \
-      "take; options.min_interval_s allows less than a second")                     \
-    X(FEW_INTERVALS, "few_intervals",                                               \
-      "end after so few intervals that another number of checkpoints is more than " \
-      "1 % better: see best_completion_s and algorithm finite")                     \
-    X(SLURM, "slurm_lead_too_long",                                                 \
-      "need their signal more than 65535 s before the time limit, which sbatch "    \
-      "does not take: rendered.slurm is left out")                                  \
-    X(VERY_SHORT, "interval_very_short",                                            \
-      "have settings for a checkpoint every few seconds, below 10")                 \
-    X(ROUNDED, "rounded",                                                           \
-      "lose more than 1 % more to checkpoints and failures by the whole units of "  \
-      "a tool in render")                                                           \
-    X(START_UNKNOWN, "observation_start_unknown",                                   \
-      "run where nobody said since when the resource is watched (POST "             \
-      "/v1/observations): its first failure only begins the history")               \
-    X(ENDED, "history_ended",                                                       \
-      "run where nothing was heard of the resource for long: its time ends with "   \
-      "the last event")                                                             \
-    X(OUTSIDE, "outside_observation",                                               \
-      "run where failures lie outside every observation of the resource: these "    \
-      "have no part in its rate")                                                   \
-    X(CUT, "history_cut",                                                           \
-      "run where the resource has more failures than were read: the newest "        \
-      "decided")                                                                    \
-    X(FEW, "few_failures",                                                          \
-      "run where fewer than 3 failures were seen: the mean failure interval is "    \
-      "mostly what was known before them")                                          \
-    X(FLOORED, "mean_floor_applied",                                                \
-      "run where so little was seen that options.mean_floor_s was taken")           \
-    X(WIDE, "wide_interval",                                                        \
-      "have a mean failure interval that may as well be several times as long or "  \
-      "short: see mean_failure_interval_low_s and _high_s")
+#define CHECKPOINT_JOB_WARNINGS(X)                                                     \
+    X(HOPELESS, "hopeless",                                                            \
+      "take as long for a checkpoint as their resource runs between failures")         \
+    X(RAISED, "min_interval_raised",                                                   \
+      "had a shortest interval that is no longer than a checkpoint takes; it was "     \
+      "raised to 1.0001 times that")                                                   \
+    X(TOO_SHORT, "history_too_short",                                                  \
+      "run where too few failures were seen for a Weibull fit; young decided")         \
+    X(UNKNOWN, "history_missing",                                                      \
+      "run where nothing is known of failures; the answer is a cautious one")          \
+    X(FLOOR, "at_floor",                                                               \
+      "would be checkpointed more often than every second, or than checkpoints "       \
+      "take; options.min_interval_s allows less than a second")                        \
+    X(FEW_INTERVALS, "few_intervals",                                                  \
+      "end after so few intervals that another number of checkpoints is more than "    \
+      "1 % better: see best_completion_s and algorithm finite")                        \
+    X(SLURM, "slurm_lead_too_long",                                                    \
+      "need their signal more than 65535 s before the time limit, which sbatch "       \
+      "does not take: rendered.slurm is left out")                                     \
+    X(VERY_SHORT, "interval_very_short",                                               \
+      "have settings for a checkpoint every few seconds, below 10")                    \
+    X(ROUNDED, "rounded",                                                              \
+      "lose more than 1 % more to checkpoints and failures by the whole units of "     \
+      "a tool in render")                                                              \
+    X(START_UNKNOWN, "observation_start_unknown",                                      \
+      "run where nobody said since when the resource is watched (POST "                \
+      "/v1/observations): its first failure only begins the history")                  \
+    X(ENDED, "history_ended",                                                          \
+      "run where nothing was heard of the resource for long: its time ends with "      \
+      "the last event")                                                                \
+    X(OUTSIDE, "outside_observation",                                                  \
+      "run where failures lie outside every observation of the resource: these "       \
+      "have no part in its rate")                                                      \
+    X(CUT, "history_cut",                                                              \
+      "run where the resource has more failures than were read: the newest "           \
+      "decided")                                                                       \
+    X(FEW, "few_failures",                                                             \
+      "run where fewer than 3 failures were seen: the mean failure interval is "       \
+      "mostly what was known before them")                                             \
+    X(FLOORED, "mean_floor_applied",                                                   \
+      "run where so little was seen that options.mean_floor_s was taken")              \
+    X(WIDE, "wide_interval",                                                           \
+      "have a mean failure interval that may as well be several times as long or "     \
+      "short: see mean_failure_interval_low_s and _high_s")                            \
+    X(NO_HISTORY, "no_history",                                                        \
+      "run on nodes that nobody has seen: other hosts of their site tell of them, or " \
+      "else they count as failing as often as the others in the mean")                 \
+    X(CHECK_DIFFERS, "check_differs",                                                  \
+      "have an expected time from which the trials of verify differ by more than "     \
+      "their interval and 0.2 %")                                                      \
+    X(UNVERIFIED, "verify_skipped",                                                    \
+      "have no expected time that trials could be compared with")                      \
+    X(CUT_TO_MIDPOINT, "cut_to_midpoint",                                              \
+      "were to be decided by a dynamic programme, or to get its bound, and the "       \
+      "time limit came first")                                                         \
+    X(EXPECTED_SKIPPED, "expected_skipped",                                            \
+      "have no expected_completion_s: it comes from trials, which are played for "     \
+      "at most 10 jobs")
 
 enum checkpoint_warning {
 #define X(symbol, code, what) CHECKPOINT_WARNS_##symbol,
@@ -151,6 +200,9 @@ struct checkpoint_work {
     struct resource_histories histories; /* list NULL: no job names a resource */
     struct checkpoint_costs costs;       /* of the jobs that do not say the overhead */
     struct name_index links;             /* key NULL: no checkpoint has a way to go */
+    struct arena *scratch;               /* of the job in hand; NULL: not needed */
+    bool is_auto;                        /* the policy was not named */
+    size_t unknown_nodes;                /* of jobs on several, without a history */
     bool is_unproved; /* policy finite: of a job the plan could not be shown to be best */
     struct checkpoint_affected affected[CHECKPOINT_WARNING_COUNT];
     const char *warnings[CHECKPOINT_WARNINGS_MAX];
@@ -178,7 +230,30 @@ bool checkpoint_learns_costs(const struct checkpoint_job *job);
 bool checkpoint_has_weibull(const struct checkpoint_work *w,
                             const struct checkpoint_in *in);
 
+/* Mistakes that only the histories show. */
+enum error_code checkpoint_check_known(struct checkpoint_work *w);
+
+/* Whether nodes are replaced by spares, or by themselves, which takes a repair. */
+bool checkpoint_waits_for_repair(const struct checkpoint_job *job);
+
 /* ---- checkpoint_nodes.c ---- */
+
+/* The mean repair of the nodes of a job: its own word, else as they were seen; NAN: not
+ * known. */
+double checkpoint_mttr_s(struct checkpoint_work *w, const struct checkpoint_job *job);
+
+/* Whether every node of every job has a Weibull fit of its own that is best. */
+bool checkpoint_all_weibull(struct checkpoint_work *w);
+
+/* ---- checkpoint_verify.c ---- */
+
+/* Jobs for which trials may be played that nobody asked for. */
+enum { CHECKPOINT_FEW_JOBS = 10 };
+
+/* Plays what was answered: for an expected time that no formula gives, and to check the
+ * one that is there. */
+void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job,
+                     const struct checkpoint_in *in, struct checkpoint_interval *out);
 
 /* The failures of the nodes of the job, as far as it does not say how often they are. */
 void checkpoint_use_failures(struct checkpoint_work *w, const struct checkpoint_job *job,

@@ -144,12 +144,19 @@ static enum error_code decide_job(struct checkpoint_work *w,
         history = NULL;
     in.remaining_is_known = !isnan(job->in.remaining_s) || !isnan(job->completed_mi);
     checkpoint_use_failures(w, job, history, cost, &in, out);
+    if (w->scratch)
+        arena_reset(w->scratch);
+    in.arena = w->scratch;
+    in.budget = &w->rq->budget;
+    in.few_jobs = w->body->job_count <= CHECKPOINT_FEW_JOBS;
     TRY(checkpoint_decide(w->policy, &in, w->param, &out->out, w->rq->err));
     out->job_id = job->id;
     out->execution_time_s = in.execution_time_s;
     out->remaining_s = in.remaining_s;
     out->failure_age_s = in.failure_age_s;
     out->mean_failure_interval_s = in.mean_failure_interval_s;
+    checkpoint_play(w, job, &in, out);
+    out->out.table = NULL; /* it goes with the scratch */
     checkpoint_note(w, job, &in, &out->out);
     checkpoint_add_segments(w, out);
     if (w->body->render_count == 0)
@@ -157,6 +164,35 @@ static enum error_code decide_job(struct checkpoint_work *w,
     checkpoint_note_render(w, job, &in, out->out.interval_s, saving_s);
     checkpoint_render(w->body->render, w->body->render_count, out->out.interval_s,
                       saving_s, &out->rendered, w->rq->arena);
+    return OK;
+}
+
+/* Whether trials or dynamic programmes are asked for, which are no work for a thread
+ * that others wait for. */
+static bool takes_long(const struct checkpoint_work *w)
+{
+    bool by_law = w->policy->flags & CHECKPOINT_NEEDS_WEIBULL;
+
+    if (w->body->verify)
+        return true;
+    for (size_t i = 0; i < w->body->job_count; i++)
+        if (w->body->jobs[i].verify ||
+            (by_law && !(isnan(w->body->jobs[i].in.execution_time_s) &&
+                         isnan(w->body->jobs[i].length_mi))))
+            return true;
+    return false;
+}
+
+/* What the laws of the nodes decide: the policy, where none was named, and who works. */
+static enum error_code use_laws(struct checkpoint_work *w)
+{
+    if (w->is_auto && checkpoint_all_weibull(w))
+        w->policy = policy_find(checkpoint_policies, "weibull");
+    if (!takes_long(w))
+        return OK;
+    if (!w->rq->may_block)
+        return fail(w->rq->err, ERR_WOULD_BLOCK, "", "trials take long");
+    w->scratch = arena_create_beside(w->rq->arena, arena_cap_bytes(w->rq->arena));
     return OK;
 }
 
@@ -169,6 +205,8 @@ enum error_code post_checkpoint_intervals(struct request *rq, const void *in, vo
 
     TRY(decision_begin(rq, &w.body->decision, &answer->decision));
     w.policy = find_policy(w.body, rq->err);
+    w.is_auto =
+        !w.body->decision.algorithm || strcmp(w.body->decision.algorithm, "auto") == 0;
     checkpoint_render_check(w.body->render, w.body->render_count, rq->err);
     TRY(decision_snapshot(rq, w.body->snapshot, w.body->snapshot_id, false, &w.snapshot));
     if (!w.policy)
@@ -179,9 +217,13 @@ enum error_code post_checkpoint_intervals(struct request *rq, const void *in, vo
     TRY(checkpoint_check_jobs(&w));
     find_links(&w);
     TRY(checkpoint_read_histories(&w));
+    TRY(checkpoint_check_known(&w));
+    TRY(use_laws(&w));
     intervals = NEW(rq->arena, struct checkpoint_interval, w.body->job_count);
     for (size_t i = 0; i < w.body->job_count; i++)
         TRY(decide_job(&w, &w.body->jobs[i], &intervals[i]));
+    if (w.scratch)
+        arena_close(w.scratch);
     checkpoint_warn_all(&w);
     if (w.warning_count > 0) {
         const char **warnings = NEW(rq->arena, const char *, w.warning_count);

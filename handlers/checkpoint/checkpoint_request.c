@@ -1,11 +1,27 @@
 /* checkpoint_request.c - the body of a request for checkpoint intervals. */
 #include "handlers/checkpoint/checkpoint_decision.h"
 
+#include "algorithms/checkpoint/trials.h"
 #include "handlers/checkpoint/routes.h"
 
 enum { JOBS_MAX = 100000, NODES_MAX = 100000, TOOLS_MAX = 16 };
 
 static const char *const events[] = {"request", "start", NULL};
+static const char *const replacements[] = {"auto", "any", "spare", "same", NULL};
+_Static_assert(sizeof(enum checkpoint_replacement) == sizeof(int), "a choice is an int");
+
+#define T struct checkpoint_verify
+static const struct json_field verify_rows[] = {
+    JSON_INTEGER(T, trial_count, 1, TRIALS_MAX, TRIALS_PRESET, 0,
+                 "Most trials; fewer when the mean is known to 0.1 %; default 20000"),
+    JSON_NUMBER(T, seed, 0, JSON_EXACT, NAN, JSON_NULLABLE,
+                "Which draws; default: the seed of the request"),
+    {0},
+};
+#undef T
+static const struct json_object verify_json = {
+    "CheckpointVerify", "Trials of what is answered", sizeof(struct checkpoint_verify),
+    verify_rows};
 
 #define T struct checkpoint_job
 #define JOB_SECONDS(m, lo, dflt, flag, text)                          \
@@ -37,6 +53,13 @@ static const struct json_field job_rows[] = {
     JOB_SECONDS(work_since_checkpoint_s, 0, NAN, JSON_NULLABLE,
                 "Work since the last checkpoint, or the start; default: interval_cur_s. "
                 "More than that of the job is done: there is a checkpoint"),
+    {.name = "has_checkpoint",
+     .type = JSON_TYPE_BOOLEAN,
+     .offset = JSON_AT(T, in.has_checkpoint, double),
+     .preset = NAN,
+     .flags = JSON_NULLABLE | JSON_MAYBE,
+     .doc = "Whether there is a checkpoint that it can go on from; default: if more "
+            "than work_since_checkpoint_s is done"},
     JOB_SECONDS(execution_time_s, 0, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Run time of the whole job without failures and checkpoints; default: "
                 "from length_mi and the resource's speed"),
@@ -48,6 +71,31 @@ static const struct json_field job_rows[] = {
     JSON_NUMBER(T, nodes, 1, NODES_MAX, NAN, JSON_NULLABLE,
                 "So many nodes, each as mean_failure_interval_s or the resource_id says; "
                 "default 1"),
+    {.name = "pool_resource_ids",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, pool_ids, const char *const *),
+     .count_offset = JSON_AT(T, pool_count, size_t),
+     .max = NODES_MAX,
+     .doc = "Resources that its nodes may be any of, for their mean failure rate; "
+            "default: resource_id, or all of the snapshot"},
+    JSON_CHOICE(T, replacement, replacements, REPLACEMENT_AUTO, 0,
+                "Where it goes on after a failure: any: on another node at once; spare: "
+                "on one of its spare_nodes, or when the first node is repaired; same: "
+                "when the failed node is; auto: spare if there are spare_nodes, else "
+                "any; default auto"),
+    JSON_NUMBER(T, spare_nodes, 0, NODES_MAX, NAN, JSON_NULLABLE,
+                "Nodes that are kept for it beside its own; default 0"),
+    {.name = "mttr_s",
+     .doc = "Mean time to repair one of its nodes; default: as they were seen",
+     .type = JSON_TYPE_NUMBER,
+     .max = CHECKPOINT_LONGEST_S,
+     .preset = NAN,
+     .flags = JSON_NULLABLE,
+     .offset = JSON_AT(T, mttr_s, double)},
+    JSON_OBJECT(T, verify, const struct checkpoint_verify *, &verify_json,
+                JSON_POINTER | JSON_NULLABLE | JSON_OR_BOOLEAN,
+                "Play what is answered with drawn failures, and compare; true: with "
+                "20000 trials; default: as the request says"),
     JSON_CHOICE(T, event, events, EVENT_REQUEST, 0,
                 "request: its interval has run out; start: it starts now, when is the "
                 "first request? default request"),
@@ -100,6 +148,10 @@ static const struct json_field request_rows[] = {
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
                 "The resources, with their histories as far as the caller knows them"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
+    JSON_OBJECT(T, verify, const struct checkpoint_verify *, &verify_json,
+                JSON_POINTER | JSON_NULLABLE | JSON_OR_BOOLEAN,
+                "Of each job that says nothing else: play what is answered with drawn "
+                "failures, and compare; true: with 20000 trials; default false"),
     JSON_TEXTS(T, render, render_count, TOOLS_MAX, 0,
                "Tools to write settings for: dmtcp, fti, scr, slurm, veloc"),
     {0},

@@ -30,14 +30,17 @@ void checkpoint_warn_all(struct checkpoint_work *w)
         CHECKPOINT_JOB_WARNINGS(X)
 #undef X
     };
+    const char *nodes =
+        arena_printf(w->rq->arena, "; %zu node(s) in all", w->unknown_nodes);
 
     for (size_t i = 0; i < CHECKPOINT_WARNING_COUNT; i++) {
         const struct checkpoint_affected *jobs = &w->affected[i];
 
         if (jobs->count > 0)
             w->warnings[w->warning_count++] =
-                arena_printf(w->rq->arena, "%s: %zu job(s), first '%.256s', %s",
-                             rows[i].code, jobs->count, jobs->first_id, rows[i].what);
+                arena_printf(w->rq->arena, "%s: %zu job(s), first '%.256s', %s%s",
+                             rows[i].code, jobs->count, jobs->first_id, rows[i].what,
+                             i == CHECKPOINT_WARNS_NO_HISTORY ? nodes : "");
     }
     if (w->histories.peers_cut)
         w->warnings[w->warning_count++] =
@@ -61,6 +64,8 @@ void checkpoint_note(struct checkpoint_work *w, const struct checkpoint_job *job
         checkpoint_affect(w, CHECKPOINT_WARNS_FEW_INTERVALS, job);
     if (out->min_interval_raised)
         checkpoint_affect(w, CHECKPOINT_WARNS_RAISED, job);
+    if (out->was_cut)
+        checkpoint_affect(w, CHECKPOINT_WARNS_CUT_TO_MIDPOINT, job);
     if (out->history_too_short)
         checkpoint_affect(w, CHECKPOINT_WARNS_TOO_SHORT, job);
     if ((w->policy->flags & CHECKPOINT_NEEDS_MEAN && !(checkpoint_mean_s(in) > 0) &&

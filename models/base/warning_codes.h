@@ -13,14 +13,17 @@
     X(bound_skipped,                                                                   \
       "The time limit came before all bounds were computed; those given hold")         \
     X(catalogue_unavailable, "The stored file catalogue cannot be read now")           \
+    X(check_differs, "Trials of an answer do not agree with its figures")              \
     X(copies, "Fewer copies of a job than were asked for")                             \
     X(cpu_raised, "Resources with less than 0.01 of their CPU count as 0.01")          \
+    X(cut_to_midpoint, "The time limit came before a dynamic programme was done")      \
     X(cut_to_round_robin,                                                              \
       "The time limit ended the search; the rest was given out in turn")               \
     X(deadlines_not_in_objective,                                                      \
       "Jobs have deadlines that are no part of the objective")                         \
     X(earlier_release,                                                                 \
       "The decision is of an earlier release; answers are not compared")               \
+    X(expected_skipped, "Expected times that only trials give were left out")          \
     X(failed_host,                                                                     \
       "Jobs run on a resource that has failed, without the event that says so")        \
     X(failure_trace, "How a failure trace was laid on the resources")                  \
@@ -124,6 +127,7 @@
     X(unplaced, "How many jobs have no place, and why")                                \
     X(unplaced_repeats, "Jobs without a place repeat the same reasons")                \
     X(unsorted, "Lines were sorted by arrival")                                        \
+    X(verify_skipped, "There is no figure that trials could be compared with")         \
     X(weight_order, "The weights are in an unusual order")                             \
     X(what_if_cut, "The time was up before all changes were compared")                 \
     X(wide_interval, "The confidence interval is wide")                                \

@@ -1,0 +1,132 @@
+/* checkpoint_verify.c - answered checkpoints are played with drawn failures. */
+#include "algorithms/checkpoint/trials.h"
+#include "handlers/checkpoint/checkpoint_decision.h"
+
+#include <math.h>
+
+/* Enough is known of a mean at this half width; and what agrees with it. */
+#define HALF_WIDTH_RATIO 1e-3
+#define AGREES_RATIO     2e-3
+
+/* The plan that was answered. */
+union plan {
+    struct trial_finite finite;
+    struct trial_interval interval;
+    struct trial_midpoint midpoint;
+};
+
+/* false: nothing is known that could be played. */
+static bool set_plan(const struct checkpoint_in *in, const struct checkpoint_out *out,
+                     union plan *plan, struct trials_in *game)
+{
+    game->plan = plan;
+    if (out->table) {
+        game->next = trial_next_renewal;
+        game->plan = out->table;
+    } else if (out->plan.count > 0) {
+        game->next = trial_next_finite;
+        plan->finite = (struct trial_finite){out->plan, in->checkpoint_overhead_s};
+    } else if (out->by_law && out->law.count == 1) {
+        game->next = trial_next_midpoint;
+        plan->midpoint =
+            trial_midpoint_of(&out->law, in->checkpoint_overhead_s, in->restart_s,
+                              out->min_interval_s, in->execution_time_s);
+    } else {
+        game->next = trial_next_interval;
+        plan->interval =
+            (struct trial_interval){out->interval_s, in->checkpoint_overhead_s};
+    }
+    return in->execution_time_s > 0 && isfinite(in->execution_time_s);
+}
+
+/* The nodes, as the decision saw them. */
+static bool set_nodes(const struct checkpoint_in *in, const struct checkpoint_out *out,
+                      struct failure_law *own, struct trials_in *game)
+{
+    *own = (struct failure_law){NAN, NAN, 0, checkpoint_mean_s(in), 1};
+    game->hazard = (struct job_hazard){own, 1};
+    if (!out->by_law)
+        return own->mean_s > 0 && isfinite(own->mean_s);
+    if (out->law.count > 0)
+        *own = out->law;
+    else
+        game->hazard = (struct job_hazard){in->laws, in->law_count};
+    return true;
+}
+
+static void verify(struct checkpoint_work *w, const struct checkpoint_job *job,
+                   const struct trials_in *game, double expected_s,
+                   struct checkpoint_interval *out)
+{
+    struct checkpoint_verified *verified =
+        NEW(w->rq->arena, struct checkpoint_verified, 1);
+    struct trials_out got;
+
+    trials_run(game, &got, w->scratch);
+    *verified = (struct checkpoint_verified){
+        .mean_s = got.mean_s,
+        .ci95_s = got.ci95_s,
+        .trial_count = got.trial_count,
+        .cut = got.cut,
+        .agrees = fabs(got.mean_s - expected_s) <= got.ci95_s + AGREES_RATIO * expected_s,
+    };
+    out->verified = verified;
+    if (verified->agrees)
+        return;
+    w->is_unproved = true;
+    if (got.trial_count > 0)
+        checkpoint_affect(w, CHECKPOINT_WARNS_CHECK_DIFFERS, job);
+}
+
+/* Trials for an expected time that no formula gives: of the job as a whole. */
+static void expect(struct checkpoint_work *w, const struct checkpoint_job *job,
+                   const struct checkpoint_in *in, struct trials_in *game,
+                   struct checkpoint_interval *out)
+{
+    struct trials_out got;
+
+    if (w->body->job_count > CHECKPOINT_FEW_JOBS) {
+        checkpoint_affect(w, CHECKPOINT_WARNS_EXPECTED_SKIPPED, job);
+        return;
+    }
+    game->stream = arena_printf(w->scratch, "expected %s", job->id);
+    game->trial_count = TRIALS_PRESET;
+    trials_run(game, &got, w->scratch);
+    if (got.trial_count > 0)
+        checkpoint_add_expected(in->execution_time_s, got.mean_s, &out->out);
+}
+
+void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job,
+                     const struct checkpoint_in *in, struct checkpoint_interval *out)
+{
+    const struct checkpoint_verify *asked = job->verify ? job->verify : w->body->verify;
+    bool is_whole = in->start || !in->remaining_is_known;
+    struct failure_law own;
+    union plan plan;
+    struct trials_in game = {
+        .work_s = in->execution_time_s,
+        .restart_s = in->restart_s,
+        .scratch_s = in->restart_from_scratch_s,
+        .delay_s = in->reschedule_delay_s,
+        .has_image = in->has_checkpoint > 0,
+        .seed = w->body->decision.seed,
+        .half_width_ratio = HALF_WIDTH_RATIO,
+        .budget = &w->rq->budget,
+    };
+    bool can = is_whole && w->scratch && set_plan(in, &out->out, &plan, &game) &&
+               set_nodes(in, &out->out, &own, &game) && !out->out.never_ends;
+
+    if (can && out->out.by_law && isnan(out->out.expected_completion_s))
+        expect(w, job, in, &game, out);
+    if (!asked)
+        return;
+    if (!can || isnan(out->out.expected_completion_s)) {
+        checkpoint_affect(w, CHECKPOINT_WARNS_UNVERIFIED, job);
+        return;
+    }
+    game.stream = job->id;
+    game.trial_count = (size_t)asked->trial_count;
+    if (!isnan(asked->seed))
+        game.seed = (uint64_t)asked->seed;
+    verify(w, job, &game, out->out.expected_completion_s, out);
+}

@@ -1,0 +1,275 @@
+// checkpoint_verify_test.cpp - POST /v1/checkpoint-intervals: jobs on several nodes,
+// spares, laws of nodes, and trials of what is answered.
+#include "tests/api.hpp"
+
+#include <cmath>
+#include <random>
+#include <set>
+
+using nlohmann::json;
+
+namespace
+{
+const char *const path = "/v1/checkpoint-intervals";
+
+json job()
+{
+    return {{"id", "j"},
+            {"event", "start"},
+            {"execution_time_s", 43200},
+            {"checkpoint_overhead_s", 600},
+            {"restart_s", 600},
+            {"reschedule_delay_s", 300}};
+}
+
+json body_of(const char *algorithm, const json &one)
+{
+    return {{"algorithm", algorithm}, {"jobs", json::array({one})}};
+}
+
+json decide(api &service, const json &body)
+{
+    api_reply r = service.post(path, body.dump());
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    return r.json();
+}
+
+bool warned(const json &answer, const std::string &code)
+{
+    for (const auto &text : answer["warnings"])
+        if (text.get<std::string>().rfind(code + ":", 0) == 0)
+            return true;
+    return false;
+}
+
+// One node of mean 86400, as new.
+json aged(double shape)
+{
+    json body = body_of("weibull", job());
+    body["options"] = {{"weibull_shape", shape},
+                       {"weibull_scale_s", 86400 / std::tgamma(1 + 1 / shape)}};
+    body["jobs"][0].update({{"uptime_s", 0},
+                            {"checkpoint_overhead_s", 864},
+                            {"restart_s", 864},
+                            {"restart_from_scratch_s", 864},
+                            {"reschedule_delay_s", 0}});
+    return body;
+}
+} // namespace
+
+TEST_CASE("answers are played when that is asked for", "[api][checkpoint]")
+{
+    api service;
+    json body = body_of("finite", job());
+    body["jobs"][0]["mean_failure_interval_s"] = 21600;
+    body["verify"] = true;
+    json got = decide(service, body), one = got["intervals"][0];
+    CHECK(got["status"] == "optimal");
+    CHECK(one["verified"]["agrees"] == true);
+    CHECK(one["verified"]["cut"] == false);
+    CHECK(std::fabs(one["verified"]["mean_s"].get<double>() - 56573.821883) <
+          1.5 * one["verified"]["ci95_s"].get<double>());
+    CHECK(one["expected_completion_s"].get<double>() ==
+          Approx(56573.821883).epsilon(1e-9));
+    // The same again, whatever else is asked; other draws with another seed.
+    body["jobs"].push_back(job());
+    body["jobs"][1].update({{"id", "k"}, {"mean_failure_interval_s", 30000}});
+    json again = decide(service, body)["intervals"];
+    CHECK(again[0]["verified"] == one["verified"]);
+    body["verify"] = {{"seed", 77}, {"trial_count", 2000}};
+    again = decide(service, body)["intervals"];
+    CHECK(again[0]["verified"]["mean_s"] != one["verified"]["mean_s"]);
+    CHECK(again[0]["verified"]["trial_count"].get<int>() <= 2000);
+    // A job's own word wins.
+    body["jobs"][0]["verify"] = {{"trial_count", 500}};
+    body["verify"] = false;
+    again = decide(service, body)["intervals"];
+    CHECK(again[0]["verified"]["trial_count"] == 500);
+    CHECK(again[1].count("verified") == 0);
+    // Formulas too; and what has no end has nothing to compare.
+    body = body_of("young", body["jobs"][1]);
+    body["verify"] = true;
+    CHECK(decide(service, body)["intervals"][0]["verified"]["agrees"] == true);
+    body["jobs"][0].erase("execution_time_s");
+    got = decide(service, body);
+    CHECK(warned(got, "verify_skipped"));
+    CHECK(got["intervals"][0].count("verified") == 0);
+    body["verify"] = {{"trial_count", 1000001}};
+    api_reply r = service.post(path, body.dump());
+    CHECK(r.status == 422);
+    CHECK(r.json()["errors"][0]["pointer"] == "/verify/trial_count");
+    CHECK(r.json()["errors"][0]["detail"].get<std::string>().find("1000000") !=
+          std::string::npos);
+}
+
+TEST_CASE("a node that ages is decided by a dynamic programme", "[api][checkpoint]")
+{
+    api service;
+    json body = aged(0.7);
+    json one = decide(service, body)["intervals"][0];
+    CHECK(one["expected_completion_s"].get<double>() == Approx(51038.68).epsilon(1e-4));
+    CHECK(one["lower_bound_s"].get<double>() == Approx(50820.96).epsilon(3e-4));
+    CHECK(one["bound_basis"] == "dp");
+    CHECK(one["gap_ratio"].get<double>() ==
+          Approx(one["expected_completion_s"].get<double>() /
+                     one["lower_bound_s"].get<double>() -
+                 1)
+              .epsilon(1e-9));
+    CHECK(one["gap_basis"] == "finite");
+    CHECK(one.count("best_completion_s") == 0);
+    CHECK(one["waste_ratio"].get<double>() == Approx(1 - 43200 / 51038.68).epsilon(1e-3));
+    body["options"]["bound"] = "none";
+    one = decide(service, body)["intervals"][0];
+    CHECK(one["lower_bound_s"] == 43200);
+    CHECK(one["bound_basis"] == "trivial");
+    CHECK(one["gap_ratio"].is_null());
+    // The rule of the middle is close, and is played for its expected time.
+    body["options"]["method"] = "midpoint";
+    body["verify"] = {{"trial_count", 3000}};
+    one = decide(service, body)["intervals"][0];
+    CHECK(one["expected_completion_s"].get<double>() == Approx(51038.68).epsilon(0.01));
+    CHECK(one["verified"]["trial_count"] == 3000);
+    // Several nodes have no programme, and their expected time is played.
+    body["jobs"][0]["nodes"] = 4;
+    one = decide(service, body)["intervals"][0];
+    CHECK(one["expected_completion_s"].get<double>() > 52000);
+    CHECK(one["bound_basis"] == "trivial");
+    body["options"]["method"] = "dp";
+    api_reply r = service.post(path, body.dump());
+    CHECK(r.status == 422);
+    CHECK(r.json()["errors"][0]["pointer"] == "/options/method");
+    CHECK(r.json()["errors"][0]["code"] == "invalid_combination");
+}
+
+TEST_CASE("a running job asks the dynamic programme", "[api][checkpoint]")
+{
+    api service;
+    json body = aged(0.7);
+    body["jobs"][0].update({{"event", "request"},
+                            {"remaining_s", 30},
+                            {"work_since_checkpoint_s", 3600},
+                            {"uptime_s", 20000}});
+    json one = decide(service, body)["intervals"][0];
+    CHECK(one["action"] == "omit");
+    CHECK(one["reason"] == "cheaper_to_redo");
+    CHECK(one["next_request_in_s"].is_null());
+    body["jobs"][0].update({{"remaining_s", 30000}, {"work_since_checkpoint_s", 13200}});
+    one = decide(service, body)["intervals"][0];
+    CHECK(one["action"] == "take");
+    CHECK(one["next_request_in_s"].get<double>() > 5000);
+    body["jobs"][0]["work_since_checkpoint_s"] = 13201;
+    api_reply r = service.post(path, body.dump());
+    CHECK(r.status == 422);
+    CHECK(r.json()["errors"][0]["pointer"] == "/jobs/0/work_since_checkpoint_s");
+}
+
+TEST_CASE("a node that fits no law but Weibull's is found by auto", "[api][checkpoint]")
+{
+    api service;
+    std::mt19937_64 random(4);
+    std::weibull_distribution<double> draw(0.5, 20000);
+    std::vector<double> times = {0};
+    for (int i = 0; i < 60; i++)
+        times.push_back(times.back() + 1 + draw(random));
+    json body = body_of("auto", job());
+    body["now_s"] = times.back() + 5000;
+    body["jobs"][0]["resource_id"] = "r";
+    body["snapshot"]["resources"] = {
+        {{"id", "r"}, {"site_id", "s"}, {"failure_times_s", times}},
+        {{"id", "q"}, {"site_id", "s"}, {"failure_times_s", {times[9]}}}};
+    json got = decide(service, body);
+    CHECK(got["algorithm"] == "weibull");
+    CHECK(got["intervals"][0]["bound_basis"] == "dp");
+    body["options"] = {{"law", "exponential"}};
+    CHECK(decide(service, body)["algorithm"] == "finite");
+    // The other host of the site has no fit, but the site's shape.
+    body.erase("options");
+    body["jobs"][0]["resource_id"] = "q";
+    CHECK(decide(service, body)["algorithm"] == "finite");
+    body["algorithm"] = "weibull";
+    body["jobs"][0].erase("resource_id");
+    body["jobs"][0]["resource_ids"] = {"q", "r"};
+    got = decide(service, body)["intervals"][0];
+    CHECK(got["basis"]["laws"]["weibull"] == 2);
+    CHECK(got["basis"]["laws"]["exponential"] == 0);
+    CHECK(got["expected_completion_s"].get<double>() > 43200);
+    body["options"] = {{"law", "exponential"}};
+    got = decide(service, body)["intervals"][0];
+    CHECK(got["basis"]["laws"]["exponential"] == 2);
+    CHECK(got["bound_basis"] == "closed_form");
+}
+
+TEST_CASE("spares, and nodes that come back", "[api][checkpoint]")
+{
+    api service;
+    json body = body_of("finite", job());
+    body["jobs"][0].update(
+        {{"nodes", 64}, {"mean_failure_interval_s", 5e6}, {"mttr_s", 14400}});
+    json one = decide(service, body)["intervals"][0];
+    CHECK(one.count("effective_delay_s") == 0);
+    body["jobs"][0]["spare_nodes"] = 1;
+    one = decide(service, body)["intervals"][0];
+    CHECK(one["effective_delay_s"].get<double>() == Approx(1420.562).epsilon(1e-6));
+    CHECK(one["wait_for_spare_probability"].get<double>() ==
+          Approx(0.155634).epsilon(1e-5));
+    body["jobs"][0]["replacement"] = "any";
+    CHECK(decide(service, body)["intervals"][0].count("effective_delay_s") == 0);
+    body["jobs"][0]["replacement"] = "same";
+    one = decide(service, body)["intervals"][0];
+    CHECK(one["effective_delay_s"].get<double>() == 14700);
+    CHECK(one["wait_for_spare_probability"] == 1);
+    body["jobs"][0].erase("mttr_s");
+    api_reply r = service.post(path, body.dump());
+    CHECK(r.status == 422);
+    CHECK(r.json()["errors"][0]["pointer"] == "/jobs/0/mttr_s");
+    CHECK(r.json()["errors"][0]["code"] == "required");
+}
+
+TEST_CASE("nodes of a pool fail as its resources do in the mean", "[api][checkpoint]")
+{
+    api service;
+    json body = body_of("young", job());
+    body["now_s"] = 1e6;
+    body["snapshot"]["resources"] = {
+        {{"id", "a"}, {"observed_since_s", 0}, {"failure_count", 4}},
+        {{"id", "b"}, {"observed_since_s", 0}, {"failure_count", 1}}};
+    body["jobs"][0]["nodes"] = 6;
+    double mean_s = 1e6 / (6 * 2.5);
+    json one = decide(service, body)["intervals"][0];
+    CHECK(one["mean_failure_interval_s"].get<double>() == Approx(mean_s).epsilon(1e-12));
+    CHECK(one["basis"]["nodes"] == 6);
+    body["jobs"][0]["pool_resource_ids"] = {"b"};
+    one = decide(service, body)["intervals"][0];
+    CHECK(one["mean_failure_interval_s"].get<double>() == Approx(1e6 / 6).epsilon(1e-12));
+    body["jobs"][0]["pool_resource_ids"] = {"b", "z", "b"};
+    body["jobs"][0]["resource_ids"] = json::array();
+    body["jobs"][0]["spare_nodes"] = 0.5;
+    json errors = service.post(path, body.dump()).json()["errors"];
+    std::set<std::string> pointers;
+    for (const json &e : errors)
+        pointers.insert(e["pointer"].get<std::string>());
+    CHECK(pointers == std::set<std::string>{
+                          "/jobs/0/pool_resource_ids/1", "/jobs/0/pool_resource_ids/2",
+                          "/jobs/0/resource_ids", "/jobs/0/spare_nodes"});
+}
+
+TEST_CASE("whether there is an image is what the job says", "[api][checkpoint]")
+{
+    api service;
+    json body = body_of("finite", job());
+    body["jobs"][0].update(
+        {{"mean_failure_interval_s", 21600}, {"restart_from_scratch_s", 7200}});
+    json one = decide(service, body)["intervals"][0];
+    CHECK(one["action"] == "take");
+    CHECK(one["reason"] == "image_first");
+    CHECK(one["expected_completion_s"].get<double>() ==
+          Approx(57617.267888).epsilon(1e-9));
+    body["jobs"][0]["has_checkpoint"] = true; // R0 := R
+    one = decide(service, body)["intervals"][0];
+    CHECK(one["expected_completion_s"].get<double>() ==
+          Approx(56756.368752).epsilon(1e-9));
+    CHECK(one["segments"]["count"] == 9);
+    body["jobs"][0]["has_checkpoint"] = 1;
+    CHECK(service.post(path, body.dump()).status == 422);
+}
