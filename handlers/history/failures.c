@@ -27,13 +27,6 @@ struct statistics_query {
     const char *resource_id, *site_id, *component;
 };
 
-/* Hosts that tell of the one that was asked for. */
-struct statistics_prior {
-    int scope;
-    double shape, rate_s;
-    uint64_t host_count;
-};
-
 enum { RANGE_ENDS = 2, STATISTICS_WARNINGS_MAX = 8, STATISTICS_RESOURCES_MAX = 10000 };
 
 struct statistics {
@@ -42,7 +35,7 @@ struct statistics {
     double at_risk_s, kill_count, rate_per_s, mtbf_bayes_s;
     const double *mtbf_interval_s;
     size_t mtbf_interval_count;
-    const struct statistics_prior *prior;
+    const struct failure_prior *prior;
     const char *const *warnings;
     size_t warning_count;
 };
@@ -150,7 +143,7 @@ static const struct json_object lognormal_json = {
     "LognormalFit", "Lognormal distribution by maximum likelihood; null: under 2 values",
     sizeof(struct lognormal_fit), lognormal_rows};
 
-#define T struct statistics_prior
+#define T struct failure_prior
 static const struct json_field prior_rows[] = {
     JSON_CHOICE(T, scope, rate_prior_scopes, RATE_PRIOR_NONE, 0, "Which hosts"),
     JSON_NUMBER(T, shape, 0, 0, 0, 0, "Shape of the Gamma distribution of their rates"),
@@ -159,9 +152,9 @@ static const struct json_field prior_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object prior_json = {
+const struct json_object failure_prior_json = {
     "FailureRatePrior", "What other hosts teach of the rate of failures",
-    sizeof(struct statistics_prior), prior_rows};
+    sizeof(struct failure_prior), prior_rows};
 
 #define T struct statistics
 #define NUMBER(m, text)                                                  \
@@ -240,7 +233,7 @@ static const struct json_field statistics_rows[] = {
                 "when several were asked for; with what its prior knows"),
     JSON_NUMBERS(T, mtbf_interval_s, mtbf_interval_count, 0, 0, JSON_OPTIONAL,
                  "In which it lies at 95 %: low, high"),
-    JSON_OBJECT(T, prior, const struct statistics_prior *, &prior_json,
+    JSON_OBJECT(T, prior, const struct failure_prior *, &failure_prior_json,
                 JSON_POINTER | JSON_OPTIONAL, "Left out: none"),
     JSON_TEXTS(T, warnings, warning_count, 0, 0,
                "What was cut, guessed or left out, as code: text"),
@@ -374,6 +367,19 @@ static enum error_code sum_up(struct statistics_work *w, struct failure_exposure
     return OK;
 }
 
+const struct failure_prior *failure_prior_of(const struct resource_history *r,
+                                             struct arena *a)
+{
+    struct failure_prior *prior;
+
+    if (r->prior_scope == RATE_PRIOR_NONE)
+        return NULL;
+    prior = NEW(a, struct failure_prior, 1);
+    *prior = (struct failure_prior){(int)r->prior_scope, r->prior.shape, r->prior.rate_s,
+                                    r->prior.host_count};
+    return prior;
+}
+
 static enum error_code rate(struct statistics_work *w, struct failure_exposure sum)
 {
     struct statistics *answer = w->answer;
@@ -384,7 +390,6 @@ static enum error_code rate(struct statistics_work *w, struct failure_exposure s
                                    : failure_rate_of(sum, NULL, MEAN_FLOOR_PRESET_S);
     struct failure_range range = failure_rate_range(&rate);
     double *ends = NEW(w->rq->arena, double, RANGE_ENDS);
-    struct statistics_prior *prior = NEW(w->rq->arena, struct statistics_prior, 1);
 
     answer->at_risk_s = sum.at_risk_s;
     answer->kill_count = sum.kill_count;
@@ -396,11 +401,8 @@ static enum error_code rate(struct statistics_work *w, struct failure_exposure s
     ends[1] = range.high_s;
     answer->mtbf_interval_s = ends;
     answer->mtbf_interval_count = RANGE_ENDS;
-    if (one && one->prior_scope != RATE_PRIOR_NONE) {
-        *prior = (struct statistics_prior){(int)one->prior_scope, one->prior.shape,
-                                           one->prior.rate_s, one->prior.host_count};
-        answer->prior = prior;
-    }
+    if (one)
+        answer->prior = failure_prior_of(one, w->rq->arena);
     if (rate.few_failures)
         TRY(warn(w, "few_failures: fewer than 3 failures; mtbf_bayes_s is mostly what "
                     "was known before them"));

@@ -24,6 +24,19 @@ handler_fn delete_execution;
 
 extern const struct json_object recovery_json;
 extern const struct json_object recovery_answer_json;
+/* Hosts that tell of the one that was asked for. */
+struct failure_prior {
+    int scope;
+    double shape, rate_s;
+    uint64_t host_count;
+};
+extern const struct json_object failure_prior_json;
+
+/* Those of a resource that was read; NULL: none. */
+struct resource_history;
+const struct failure_prior *failure_prior_of(const struct resource_history *r,
+                                             struct arena *a);
+
 extern const struct json_object failure_statistics_query_json;
 extern const struct json_object failure_statistics_json;
 

@@ -9,6 +9,15 @@
 #include "handlers/history/bulk.h"
 
 const struct route site_history_routes[] = {
+    {"GET", "/v1/failures/statistics/resources", "listFailureRates", TAG_FAULT_TOLERANCE,
+     get_failure_resources, NULL, &failure_resources_page_json,
+     &failure_resources_query_json, WORK_COMPUTE, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "How often does each resource fail?",
+     "Of each stored resource, by id, in pages: its time at risk, the failures in it, "
+     "and "
+     "the mean time between failures that decisions use, with its interval and what the "
+     "other hosts of the site teach.",
+     NULL},
     {"DELETE", "/v1/replicas", "deleteReplicas", TAG_COALLOCATION, delete_replicas, NULL,
      &replicas_deleted_json, &replicas_delete_query_json, WORK_QUERY, SCOPE_INGEST, 0,
      "Forget copies of files",

@@ -24,4 +24,11 @@ handler_fn get_replicas;
 /* DELETE /v1/replicas */
 handler_fn delete_replicas;
 
+/* ---- failure_resources.c - how often each resource fails. */
+
+extern const struct json_object failure_resources_query_json;
+extern const struct json_object failure_resources_page_json;
+
+handler_fn get_failure_resources;
+
 #endif
