@@ -273,3 +273,33 @@ TEST_CASE("whether there is an image is what the job says", "[api][checkpoint]")
     body["jobs"][0]["has_checkpoint"] = 1;
     CHECK(service.post(path, body.dump()).status == 422);
 }
+
+TEST_CASE("jobs that never end, and such as are too long for a table",
+          "[api][checkpoint]")
+{
+    api service;
+    json body = aged(0.7);
+    body["options"].update({{"weibull_scale_s", 0.01}, {"method", "dp"}});
+    body["verify"] = true;
+    json got = decide(service, body), one = got["intervals"][0];
+    CHECK(warned(got, "hopeless"));
+    CHECK(warned(got, "verify_skipped"));
+    CHECK(one.count("expected_completion_s") == 0);
+    CHECK(one["bound_basis"] == "trivial");
+    body = aged(0.7);
+    body["options"]["method"] = "dp";
+    body["jobs"][0]["execution_time_s"] = 1e10;
+    body["jobs"].push_back(body["jobs"][0]);
+    body["jobs"][1].update({{"id", "k"}, {"execution_time_s", 40000}});
+    for (int i = 0; i < 10; i++) { // so many that nothing is played unasked
+        body["jobs"].push_back(body["jobs"][0]);
+        body["jobs"].back()["id"] = "l" + std::to_string(i);
+    }
+    got = decide(service, body);
+    CHECK(warned(got, "cut_to_midpoint"));
+    CHECK(warned(got, "expected_skipped"));
+    CHECK(got["intervals"][0]["interval_s"].get<double>() < 20000);
+    CHECK(got["intervals"][0].count("expected_completion_s") == 0);
+    CHECK(got["intervals"][1]["expected_completion_s"].get<double>() > 40000);
+    CHECK(got["intervals"][1]["bound_basis"] == "trivial"); // of so many, none
+}

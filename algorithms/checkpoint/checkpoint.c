@@ -254,7 +254,7 @@ static double ratio_without(const struct checkpoint_in *in)
 
 void checkpoint_add_expected(double work_s, double expected_s, struct checkpoint_out *out)
 {
-    out->expected_completion_s = expected_s;
+    out->expected_completion_s = fmax(expected_s, work_s); /* but for rounding */
     out->waste_ratio = fmax(0, 1 - work_s / expected_s);
     if (out->bound != CHECKPOINT_BOUND_DP)
         return;

@@ -160,7 +160,8 @@ struct checkpoint_out {
                                      list of the input */
     const struct renewal_table *table; /* the dynamic programme decided, in in->arena;
                                           NULL: it did not */
-    bool was_cut; /* it was wanted, or its bound was, and the budget was spent first */
+    bool was_cut; /* it was wanted, or its bound was, and the budget was spent first, or
+                     the job is too long for it */
     struct finite_plan plan; /* policy finite: what it takes; count 0: others */
 
     enum checkpoint_action action;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Failures of one trial; a plan that meets more never ends. */
-enum { FAILURES_MAX = 10000000 };
+enum { FAILURES_MAX = 1000000 };
 
 /* Nodes of equal law and age. */
 struct group {
@@ -20,6 +20,7 @@ struct trials_room {
     struct group *groups;
     size_t count, capacity;
     struct arena *arena;
+    bool is_endless; /* a trial met more than FAILURES_MAX failures */
 };
 
 /* One trial. */
@@ -218,7 +219,8 @@ static bool play(struct run *r, double *time_s)
             save(r, &segment);
             continue;
         }
-        if (++failures > FAILURES_MAX || budget_step(in->budget, r->room->count + 16))
+        r->room->is_endless = ++failures > FAILURES_MAX;
+        if (r->room->is_endless || budget_step(in->budget, r->room->count + 16))
             return false;
         r->clock_s = next->fails_s;
         r->delays_s += in->delay_s;
@@ -263,7 +265,7 @@ void trials_add(struct trials_sum *sum, const struct trials_sum *block)
 
 struct trials_out trials_total(const struct trials_in *in, const struct trials_sum *sum)
 {
-    struct trials_out out = {(double)NAN, (double)NAN, (size_t)sum->count, false};
+    struct trials_out out = {(double)NAN, (double)NAN, (size_t)sum->count, false, false};
     double mean_s, variance;
 
     if (!(sum->count > 1))
@@ -288,6 +290,7 @@ void trials_run(const struct trials_in *in, struct trials_out *out, struct arena
             count = TRIALS_BLOCK;
         if (!trials_block(in, room, at / TRIALS_BLOCK, count, &block)) {
             out->cut = true;
+            out->endless = room->is_endless;
             return;
         }
         trials_add(&sum, &block);

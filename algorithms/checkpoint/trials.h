@@ -76,7 +76,8 @@ struct trials_out {
     double mean_s;
     double ci95_s;      /* half width of the interval of 95 % */
     size_t trial_count; /* whole blocks; 0: not one was played, the others are NAN */
-    bool cut;           /* the budget was spent first */
+    bool cut;           /* the budget was spent first, or: */
+    bool endless;       /* a trial met a million failures */
 };
 
 void trials_run(const struct trials_in *in, struct trials_out *out, struct arena *a);

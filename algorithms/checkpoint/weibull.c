@@ -72,6 +72,9 @@ double checkpoint_midpoint_segment_s(double interval_s, double left_s, double ov
 /* Intervals in the work that is left, up to which `auto` takes it. */
 #define DP_INTERVALS_MAX 100.0
 
+/* ... and up to which its grid is fine enough for who asks for it. */
+#define DP_INTERVALS_MOST 500.0
+
 /* The job for it. false: its end is not known. */
 static bool renewal_job_of(const struct checkpoint_in *in, const struct failure_law *law,
                            double interval_s, struct renewal_job *out)
@@ -152,7 +155,8 @@ static bool by_table(const struct checkpoint_in *in, const double *param,
         !wants_table(in, param, h, job.work_s, interval_s))
         return false;
     table = NEW(in->arena, struct renewal_table, 1);
-    if (!renewal_solve(&job, in->budget, table, in->arena)) {
+    if (job.work_s + job.since_image_s > DP_INTERVALS_MOST * interval_s ||
+        !renewal_solve(&job, in->budget, table, in->arena)) {
         out->was_cut = true;
         return false;
     }
@@ -163,12 +167,14 @@ static bool by_table(const struct checkpoint_in *in, const double *param,
         answer_request(in, &best, out);
         return true;
     }
-    out->expected_completion_s = best.value_s;
+    out->never_ends = !isfinite(best.value_s);
+    if (!out->never_ends)
+        out->expected_completion_s = best.value_s;
     if (best.first_s >= job.work_s) {
         out->next_request_in_s = HUGE_VAL;
         out->reason = in->start ? CHECKPOINT_REASON_TOO_SHORT : out->reason;
     }
-    if (!wants_bound(in, param, job.shape))
+    if (out->never_ends || !wants_bound(in, param, job.shape))
         return true;
     out->lower_bound_s = renewal_bound_s(&job, in->budget, in->arena);
     out->was_cut = isnan(out->lower_bound_s);

@@ -122,7 +122,7 @@ static void check_ids(struct checkpoint_work *w, size_t i, const char *member,
         checkpoint_job_mistake(w, i, member, ITEM_TOO_SHORT,
                                "must name at least one resource");
     name_index_create(&seen, count, w->rq->arena);
-    for (size_t r = 0; r < count; r++) {
+    for (size_t r = 0; ids && r < count; r++) {
         snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s/%zu", i, member, r);
         if (name_index_add(&seen, ids[r], r) != NAME_NOT_FOUND)
             invalid(w->rq->err, pointer, ITEM_DUPLICATE, "the node is named twice");

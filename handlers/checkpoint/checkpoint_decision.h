@@ -172,7 +172,7 @@ struct checkpoint_intervals_answer {
       "have no expected time that trials could be compared with")                      \
     X(CUT_TO_MIDPOINT, "cut_to_midpoint",                                              \
       "were to be decided by a dynamic programme, or to get its bound, and the "       \
-      "time limit came first")                                                         \
+      "time limit came first, or they are longer than 500 intervals")                  \
     X(EXPECTED_SKIPPED, "expected_skipped",                                            \
       "have no expected_completion_s: it comes from trials, which are played for "     \
       "at most 10 jobs")
