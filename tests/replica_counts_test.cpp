@@ -178,6 +178,40 @@ TEST_CASE("target_success says what copies achieve, and what would do",
     CHECK(warnings.find("history_unavailable") != std::string::npos);
 }
 
+TEST_CASE("target_success counts copies on several nodes, and by a deadline",
+          "[api][replication]")
+{
+    api service;
+    json body = example("replication-target_success");
+    body["jobs"].erase(1);
+    json &job = body["jobs"][0];
+    double p = std::exp(-0.2);
+
+    job["nodes"] = 2; // which all are on sites of their own
+    json answer = service.post(path, body.dump()).json();
+    CHECK(answer["actions"].empty());
+    CHECK(answer["unplaced"][0]["reasons"][0]["reason"] == "too_few_nodes");
+    for (auto &r : body["snapshot"]["resources"])
+        r["site_id"] = "s1";
+    answer = service.post(path, body.dump()).json();
+    REQUIRE(answer["actions"].size() == 2);
+    CHECK(answer["actions"][0]["resource_ids"].size() == 2);
+    CHECK(answer["replica_counts"][0]["success_probability"].get<double>() ==
+          Approx(1 - (1 - p * p) * (1 - p * p)).epsilon(1e-12));
+
+    job["nodes"] = 1;
+    job["deadline_s"] = 1e7; // restarts included: one copy will do
+    answer = service.post(path, body.dump()).json();
+    CHECK(answer["actions"].size() == 1);
+    json count = answer["replica_counts"][0];
+    CHECK(count["deadline_success_probability"].get<double>() == Approx(1).margin(1e-6));
+    CHECK_FALSE(count.contains("success_probability"));
+    job["deadline_s"] = 5000; // no time for a restart
+    count = service.post(path, body.dump()).json()["replica_counts"][0];
+    CHECK(count["deadline_success_probability"].get<double>() ==
+          Approx(1 - (1 - p) * (1 - p)).epsilon(1e-3));
+}
+
 TEST_CASE("without a policy, without jobs, without resources", "[api][replication]")
 {
     api service;

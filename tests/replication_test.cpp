@@ -298,6 +298,65 @@ TEST_CASE("target_success starts as few copies as fault-tolerance.md 7.3 says",
         CHECK(out.action_count == 1);
         CHECK(out.successes[0].probability == Approx(0.9398457755).epsilon(1e-9));
     }
+    SECTION("hosts on which a copy is likeliest to succeed come first")
+    {
+        rounds rs;
+        grid g;
+        const double means[] = {1000, 4000, 4000, 2000, UNKNOWN};
+        const double speeds[] = {1, 1, 1, 4, 9};
+        for (size_t i = 0; i < 5; i++) {
+            g.resource(i % 2, speeds[i], 1);
+            g.resources[i].mean_failure_interval_s = means[i];
+        }
+        g.job(1000);
+        // exp(-1000/8000), twice exp(-1000/4000), exp(-1), 0
+        round_out out = rs.run(policy("target_success"), g,
+                               {{"target_success", 0.9999}, {"replicas_max", 8}});
+        CHECK(action_texts(out) == texts{"start J0 R3", "start J0 R1", "start J0 R2",
+                                         "start J0 R0", "start J0 R4"});
+        double q = (1 - std::exp(-0.125)) * std::pow(1 - std::exp(-0.25), 2);
+        CHECK(out.successes[0].probability ==
+              Approx(1 - q * (1 - std::exp(-1))).epsilon(1e-12));
+        CHECK(out.successes[0].needed_count == 0);
+        out = rs.run(policy("target_success"), g, {{"target_success", 0.97}});
+        CHECK(action_texts(out) == texts{"start J0 R3", "start J0 R1"});
+        out = rs.run(policy("target_success"), g,
+                     {{"target_success", 0.99}, {"replicas_max", 1}});
+        CHECK(out.successes[0].needed_count == 3);
+        CHECK(out.successes[0].probability == Approx(std::exp(-0.125)).epsilon(1e-12));
+    }
+    SECTION("by a deadline restarts count")
+    {
+        rounds rs;
+        grid g;
+        for (size_t i = 0; i < 4; i++) {
+            g.resource(i, 1, 1);
+            g.resources[i].mean_failure_interval_s = 10800;
+        }
+        g.job(9000);
+        g.jobs[0].reschedule_delay_s = 900;
+        g.jobs[0].deadline_s = 12000;
+        // one attempt, a second after a failure before 2100 s, a third
+        const double m = 10800, p0 = std::exp(-9000 / m);
+        const double gamma2 = 1 - std::exp(-1200 / m) * (1 + 1200 / m);
+        const double p = p0 * (1 + (1 - std::exp(-2100 / m)) + gamma2);
+        for (size_t k = 1; k <= 3; k++) {
+            round_out out =
+                rs.run(policy("target_success"), g,
+                       {{"target_success", 0.9}, {"replicas_max", (double)k}});
+            CHECK(out.action_count == k);
+            CHECK(out.successes[0].probability ==
+                  Approx(1 - std::pow(1 - p, (double)k)).epsilon(1e-3));
+            CHECK(out.successes[0].needed_count == 4);
+        }
+        g.jobs[0].deadline_s = 8999;
+        round_out out = rs.run(policy("target_success"), g, {});
+        CHECK(out.successes[0].probability == 0);
+        CHECK(out.status == DECISION_INFEASIBLE);
+        g.jobs[0].deadline_s = 1e9;
+        out = rs.run(policy("target_success"), g, {});
+        CHECK(out.action_count == 1);
+    }
     SECTION("not within replicas_max: infeasible, with what would do")
     {
         rounds rs;

@@ -207,7 +207,7 @@ void copies_follow(struct copies *c, const struct copy *list, size_t count, bool
     c->count = count;
     c->step_s =
         fmin(fmax(shortest_s / STEPS_OF_RUN,
-                  RUNS_FIRST * list[first].plan.expected_s / (COPIES_STEPS_MAX / 2)),
+                  RUNS_FIRST * list[first].plan.expected_s / (COPIES_STEPS_MAX / 2.0)),
              shortest_s / STEPS_OF_RUN_LEAST);
     c->step_s = fmax(c->step_s, SHORTEST_S);
     steps = RUNS_FIRST * list[first].plan.expected_s / c->step_s;

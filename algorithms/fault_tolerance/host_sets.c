@@ -86,6 +86,24 @@ static bool has_room(const struct search *s, size_t count, size_t class)
 
 /* ---- the least of all ---- */
 
+/* Puts `times` equal values among the least, at most `most`, which rise. */
+static void keep_least(double *low, size_t *count, size_t most, double left, size_t times)
+{
+    for (size_t i = 0; i < times && i < most; i++) {
+        size_t at = *count;
+
+        if (*count == most && !(left < low[most - 1]))
+            return;
+        if (*count == most)
+            at = most - 1;
+        else
+            ++*count;
+        for (; at > 0 && low[at - 1] > left; at--)
+            low[at] = low[at - 1];
+        low[at] = left;
+    }
+}
+
 /* At each step the least courses of hosts that are not fixed, and their products. */
 static void make_least(struct search *s)
 {
@@ -96,20 +114,8 @@ static void make_least(struct search *s)
         double low[HOST_SET_MAX];
         size_t count = 0;
 
-        for (size_t c = in->fixed_count; c < in->class_count; c++) {
-            double left = left_of(s, c)[j];
-
-            for (size_t h = 0; h < in->classes[c].host_count && h < most; h++) {
-                size_t at = count < most ? count++ : most;
-
-                if (at == most && !(left < low[most - 1]))
-                    break;
-                at = at == most ? most - 1 : at;
-                for (; at > 0 && low[at - 1] > left; at--)
-                    low[at] = low[at - 1];
-                low[at] = left;
-            }
-        }
+        for (size_t c = in->fixed_count; c < in->class_count; c++)
+            keep_least(low, &count, most, left_of(s, c)[j], in->classes[c].host_count);
         s->least[0][j] = 1;
         for (size_t i = 1; i <= most; i++)
             s->least[i][j] = s->least[i - 1][j] * (i <= count ? low[i - 1] : 1);
@@ -210,7 +216,7 @@ static double improve(struct search *s, size_t place, const double *others)
 }
 
 /* One pass of exchanges over a set of `count` that takes time_s. */
-static double exchange(struct search *s, size_t count, double time_s)
+static void exchange(struct search *s, size_t count, double time_s)
 {
     size_t last = count - 1;
 
@@ -229,7 +235,6 @@ static double exchange(struct search *s, size_t count, double time_s)
             memcpy(s->picked, before, sizeof(before));
         multiply_picked(s, place, last);
     }
-    return time_s;
 }
 
 /* Rising behind the fixed ones. */
@@ -258,7 +263,7 @@ static void find(struct search *s, size_t *known, size_t count)
     time_s = improve(s, count - 1, s->product[count - 1]);
     if (s->picked[count - 1] != SIZE_MAX) {
         if (count > fixed + 1)
-            time_s = exchange(s, count, time_s);
+            exchange(s, count, time_s);
         sort_picked(s, count);
         multiply_picked(s, fixed, count - 1);
         memcpy(known, s->picked, count * sizeof(*known));

@@ -65,24 +65,6 @@ struct pricing {
 
 /* ---- copies ---- */
 
-/* From a failure until the job is on its nodes again: a spare node comes at once unless
- * all are in repair (Erlang's B), the same node when it is repaired. */
-static double delay_of(const struct round_job *job, double mean_s)
-{
-    enum replacement how = job->replacement;
-    double x = job->repair_s / mean_s, b = 1;
-
-    if (how == REPLACEMENT_UNKNOWN)
-        how = job->spare_count ? REPLACEMENT_SPARE : REPLACEMENT_ANY;
-    if (how == REPLACEMENT_ANY || !(job->repair_s > 0))
-        return job->reschedule_delay_s;
-    for (size_t j = 1; how == REPLACEMENT_SPARE && j <= job->spare_count; j++)
-        b = x * b / ((double)j + x * b);
-    return job->reschedule_delay_s +
-           b * job->repair_s /
-               (how == REPLACEMENT_SPARE ? (double)job->spare_count + 1 : 1);
-}
-
 /* A copy of so much work on nodes that fail like that. */
 static struct finite_job job_of(const struct pricing *p, double work_s, double mean_s)
 {
@@ -94,7 +76,7 @@ static struct finite_job job_of(const struct pricing *p, double work_s, double m
         .overhead_s = j->checkpoint_overhead_s,
         .restart_s = j->restart_s,
         .scratch_s = j->has_checkpoint ? j->restart_s : j->restart_from_scratch_s,
-        .delay_s = delay_of(j, mean_s),
+        .delay_s = work_delay_s(j, mean_s),
         .least_s = fmax(1, j->checkpoint_overhead_s * 1.0001),
     };
 }
@@ -597,8 +579,8 @@ static bool is_checked(const struct round_choice *c, struct copies *work, struct
         list[i] = c->hosts[i].copy;
         places[i] = i;
     }
-    if (!(list[0].job.work_s > 0))
-        return true;
+    if (c->host_count == 0 || !(list[0].job.work_s > 0))
+        return c->host_count > 0;
     copies_follow(work, list, c->host_count, &is_good, a);
     if (!is_good)
         return false;

@@ -227,6 +227,22 @@ void work_start(struct round_work *w, size_t job, size_t i, size_t resource,
     work_take(w, resource);
 }
 
+double work_delay_s(const struct round_job *job, double mean_s)
+{
+    enum replacement how = job->replacement;
+    double x = job->repair_s / mean_s, b = 1;
+
+    if (how == REPLACEMENT_UNKNOWN)
+        how = job->spare_count ? REPLACEMENT_SPARE : REPLACEMENT_ANY;
+    if (how == REPLACEMENT_ANY || !(job->repair_s > 0))
+        return job->reschedule_delay_s;
+    for (size_t j = 1; how == REPLACEMENT_SPARE && j <= job->spare_count; j++)
+        b = x * b / ((double)j + x * b);
+    return job->reschedule_delay_s +
+           b * job->repair_s /
+               (how == REPLACEMENT_SPARE ? (double)job->spare_count + 1 : 1);
+}
+
 /* ---- the loop ---- */
 
 /* Bytes are compared eight at a time: x - n borrows from the top bit of a byte that is

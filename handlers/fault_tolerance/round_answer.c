@@ -280,15 +280,16 @@ static enum error_code begin_checkpointing(const struct round_call *call,
     return OK;
 }
 
-/* Their names; NULL for none. */
-static const char *const *names_of(const struct round_call *call, const size_t *places,
-                                   size_t count)
+/* The names of all nodes, where there are several. */
+static void name_nodes(const struct round_call *call, const struct round_action *action,
+                       struct round_answer_action *out)
 {
-    const char **names = NEW(call->rq->arena, const char *, count);
+    const char **names = NEW(call->rq->arena, const char *, action->node_count);
 
-    for (size_t i = 0; i < count; i++)
-        names[i] = resource_at(call, places[i])->id;
-    return names;
+    for (size_t i = 0; i < action->node_count; i++)
+        names[i] = resource_at(call, action->nodes[i])->id;
+    out->resource_ids = names;
+    out->resource_count = action->node_count;
 }
 
 static enum error_code fill_actions(struct round_call *call, struct round_answer *answer)
@@ -313,10 +314,7 @@ static enum error_code fill_actions(struct round_call *call, struct round_answer
             .interval_s = NAN,
             .next_request_in_s = NAN,
         };
-        if (action->node_count > 1) {
-            list[i].resource_ids = names_of(call, action->nodes, action->node_count);
-            list[i].resource_count = action->node_count;
-        }
+        name_nodes(call, action, &list[i]);
         if (action->kind == ROUND_START)
             list[i].start_from = action->from_checkpoint ? "checkpoint" : "scratch";
         if (action->kind == ROUND_CHECKPOINT_ON || action->kind == ROUND_CHECKPOINT_OFF)
@@ -392,7 +390,10 @@ static void fill_counts(struct round_call *call, const size_t *active,
         const struct round_success *s = &call->out.successes[i];
         struct round_answer_count *c = &list[call->jobs_at[s->job]];
 
-        c->success_probability = s->probability;
+        if (call->in.jobs[s->job].deadline_s > 0)
+            c->deadline_success_probability = s->probability;
+        else
+            c->success_probability = s->probability;
         if (s->needed_count)
             c->needed = (double)s->needed_count;
     }
