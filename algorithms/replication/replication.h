@@ -29,7 +29,7 @@
     X(target_success, "As few copies as a wanted probability of success takes",          \
       OURS("The fewest copies of which one at least ends without a failure with the "    \
            "wanted probability, failures taken as independent"),                         \
-      ROUND_DETECTS)                                                                     \
+      ROUND_DETECTS | ROUND_RELIABILITY | ROUND_PROGRESS)                                \
     X(unconditional, "k copies of each job, whatever the load",                          \
       CITES(IN_WORK(chtepen2010, "chapters 2.2 and 4.4.4")), 0)                          \
     X(wqr, "Work queue with replication: copies when the queue is empty",                \
