@@ -4,7 +4,9 @@
 #include <algorithm>
 
 extern "C" {
+#include "algorithms/fault_tolerance/copies_play.h"
 #include "algorithms/fault_tolerance/fault_tolerance.h"
+#include "algorithms/replication/node_sets.h"
 }
 
 static const struct policy *policy(const char *name)
@@ -483,18 +485,7 @@ double least_of_all(const std::vector<copy> &list, size_t k, copies &work, arena
     for (size_t i = 0; i < k; i++)
         places[i] = i;
     for (;;) {
-        size_t end = work.step_count, judged = end - 1 - copies_behind(&work);
-        double sum = 0, left = 1, before = 1;
-
-        for (size_t j = 0; j < end && left >= 1e-12; j++) {
-            left = 1;
-            for (size_t i : places)
-                left *= work.course[i].left[j];
-            sum += left;
-            before = j == judged ? left : before;
-        }
-        sum += copies_rest_s(&work, left, before) / work.step_s;
-        best_s = std::min(best_s, sum * work.step_s);
+        best_s = std::min(best_s, copies_together(&work, places.data(), k).time_s);
         size_t i = k;
         while (i > 0 && places[i - 1] == list.size() - k + i - 1)
             i--;
@@ -658,6 +649,135 @@ TEST_CASE("both agrees with copies that are played", "[fault_tolerance][property
             CAPTURE(c[0], is_saved);
             CHECK(std::fabs(told_s - mean_s) < 4 * error_s + 1e-3 * mean_s);
         }
+    }
+}
+
+namespace
+{
+played play_all(const std::vector<copy> &list, bool shares_images, uint64_t trials,
+                uint64_t seed = 1)
+{
+    std::vector<double> left(list.size(), 9000);
+    play_in in{};
+    played out{};
+
+    in.copies = list.data();
+    in.left = left.data();
+    in.count = list.size();
+    in.shares_images = shares_images;
+    in.seed = seed;
+    in.stream = "j1";
+    in.trial_count = trials;
+    in.precision_ratio = 0;
+    copies_play(&in, &out);
+    return out;
+}
+} // namespace
+
+TEST_CASE("copies that are played take the time that is worked out", "[fault_tolerance]")
+{
+    const finite_job job = host_job(10800, 9000, 20, 20, 900);
+    finite_job image_first = job; // an image before any work
+    image_first.scratch_s = 3000;
+    struct {
+        std::vector<copy> list;
+        double want_s;
+    } cases[] = {
+        {{remedy_copy(&job, false)}, 15221.418},
+        {{remedy_copy(&job, true)}, 10363.008},
+        {{remedy_copy(&job, false), remedy_copy(&job, false)}, 11042.93},
+        {{remedy_copy(&job, true), remedy_copy(&job, true)}, 9724.97},
+        {{remedy_copy(&image_first, true)},
+         remedy_copy(&image_first, true).plan.expected_s},
+    };
+    CHECK(cases[4].list[0].plan.first_s == 0);
+    for (auto &c : cases) {
+        played p = play_all(c.list, false, 4000);
+        CAPTURE(c.want_s, p.mean_s, p.ci95_s);
+        CHECK(p.trial_count == 4000);
+        CHECK_FALSE(p.is_cut);
+        CHECK(std::fabs(p.mean_s - c.want_s) < 2 * p.ci95_s + 1e-3 * c.want_s);
+    }
+    CHECK(play_all(cases[1].list, false, 1500).mean_s ==
+          play_all(cases[1].list, false, 1500).mean_s);
+    CHECK(play_all(cases[1].list, false, 1500).mean_s !=
+          play_all(cases[1].list, false, 1500, 2).mean_s);
+    const finite_job never = host_job(1, 9000, 20, 20, 900);
+    CHECK(std::isnan(play_all({remedy_copy(&never, false)}, false, 1000).mean_s));
+}
+
+TEST_CASE("copies that share images are done sooner", "[fault_tolerance]")
+{
+    const finite_job jobs[] = {host_job(2000, 9000, 20, 20, 900),
+                               host_job(1500, 7000, 20, 20, 900)};
+    std::vector<copy> list;
+
+    for (auto &job : jobs)
+        list.push_back(remedy_copy(&job, true));
+    played apart = play_all(list, false, 4000), shared = play_all(list, true, 4000);
+    CHECK(shared.mean_s + shared.ci95_s < 0.97 * apart.mean_s);
+    CHECK(shared.mean_s > 7000);
+    // alone there is nothing to share
+    CHECK(play_all({list[0]}, true, 1000).mean_s ==
+          Approx(play_all({list[0]}, false, 1000).mean_s).epsilon(1e-12));
+}
+
+TEST_CASE("sets of nodes end soonest of all of their site", "[fault_tolerance][property]")
+{
+    rng r = rng_stream(1, "fault_tolerance_test.node_sets");
+
+    for (int i = 0; i < 60; i++) {
+        size_t count = rng_index(&r, 9), size = 1 + rng_index(&r, 3), set_count = 0;
+        std::vector<free_node> nodes;
+        std::set<size_t> used;
+        test_arena a;
+        node_set *sets = nullptr;
+        double left_out_s = 0;
+
+        for (size_t n = 0; n < count; n++)
+            nodes.push_back({n, n % 2, 1000 * (double)(1 + rng_index(&r, 4)),
+                             2000 * (double)(1 + rng_index(&r, 5))});
+        const std::vector<free_node> all = nodes;
+        node_sets_find(nodes.data(), count, size, 2, &sets, &set_count, &left_out_s,
+                       nullptr, a);
+        for (size_t s = 0; s < set_count; s++) {
+            double rate = 0, time_s = 0, best_s = HUGE_VAL;
+            size_t site = all[sets[s].nodes[0]].site;
+
+            REQUIRE(sets[s].count == size);
+            CHECK(std::is_sorted(sets[s].nodes, sets[s].nodes + size));
+            for (unsigned bits = 0; bits < 1u << count; bits++) { // of what is left
+                double rates = 0, longest_s = 0;
+                size_t taken = 0;
+
+                for (size_t n = 0; n < count; n++) {
+                    if (!(bits >> n & 1))
+                        continue;
+                    if (all[n].site != site || used.count(n))
+                        taken = 99;
+                    taken++;
+                    rates += 1 / all[n].mean_s;
+                    longest_s = std::max(longest_s, all[n].time_s);
+                }
+                if (taken == size)
+                    best_s = std::min(best_s, std::expm1(longest_s * rates) / rates);
+            }
+            for (size_t n = 0; n < size; n++) {
+                size_t node = sets[s].nodes[n];
+
+                CHECK(all[node].site == site);
+                CHECK(used.insert(node).second);
+                rate += 1 / all[node].mean_s;
+                time_s = std::max(time_s, all[node].time_s);
+            }
+            CHECK(sets[s].time_s == time_s);
+            CHECK(sets[s].mean_s == Approx(1 / rate).epsilon(1e-12));
+            CHECK(std::expm1(time_s * rate) / rate == Approx(best_s).epsilon(1e-9));
+            CHECK((left_out_s <= time_s || std::isinf(left_out_s)));
+        }
+        size_t want = std::min<size_t>(2, (count + 1) / 2 / size) +
+                      std::min<size_t>(2, count / 2 / size);
+        CHECK(set_count == want);
     }
 }
 

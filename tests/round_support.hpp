@@ -277,7 +277,7 @@ inline void check_table(const struct policy *table, const char *stream)
         // these follow the copies of each job through their failures
         bool is_slow = std::strcmp(p->name, "expected_time") == 0 ||
                        std::strcmp(p->name, "joint") == 0;
-        int count = is_slow ? is_long_run() ? 200 : 12 : 400;
+        int count = is_slow ? is_long_run() ? 200 : 6 : 400;
         for (int i = 0; i < count; i++) {
             rounds rs;
             grid g = random_grid(r, i % 2);

@@ -162,7 +162,8 @@ void node_sets_find(struct free_node *nodes, size_t count, size_t size, size_t s
     *sets = NEW(a, struct node_set, count / size);
     *set_count = 0;
     *left_out_s = HUGE_VAL;
-    qsort(nodes, count, sizeof(*nodes), by_site);
+    if (count > 0)
+        qsort(nodes, count, sizeof(*nodes), by_site);
     for (size_t first = 0, end; first < count; first = end) {
         size_t left = 1;
 
