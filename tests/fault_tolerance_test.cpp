@@ -949,6 +949,61 @@ TEST_CASE("expected_time starts the remedy of least expected time", "[fault_tole
     }
 }
 
+TEST_CASE("hosts that others surpass are left out, and none is missed",
+          "[fault_tolerance]")
+{
+    rng r = rng_stream(1, "fault_tolerance_test.surpassed");
+
+    for (size_t count : {60, 90}) {
+        rounds rs;
+        grid g;
+        test_arena a;
+        copies work{};
+        std::vector<host_class> classes;
+
+        g.job(9000);
+        g.jobs[0].checkpoint_overhead_s = 1e5; // no checkpoint pays
+        g.jobs[0].reschedule_delay_s = 600;
+        for (size_t i = 0; i < count; i++) {
+            g.resource(i, 1 + rng_uniform(&r), 1);
+            g.resources[i].mean_failure_interval_s = 5000 + 20000 * rng_uniform(&r);
+            finite_job job = host_job(g.resources[i].mean_failure_interval_s,
+                                      9000 / g.resources[i].mips, 1e5, 0, 600);
+            classes.push_back({remedy_copy(&job, false), 1});
+        }
+        round_out out = rs.run(policy("joint"), g, {{"min_gain_ratio", 0}});
+        const round_choice &c = out.choices[0];
+        host_set sets[3];
+        host_sets_in in{};
+
+        // without those far too slow to matter all fit
+        std::sort(classes.begin(), classes.end(),
+                  [](const host_class &x, const host_class &y) {
+                      return x.copy.plan.expected_s < y.copy.plan.expected_s;
+                  });
+        classes.resize(60);
+        in.classes = classes.data();
+        in.class_count = classes.size();
+        in.copies_max = 3;
+        in.products_max = HOST_SETS_PRODUCTS_MAX;
+        in.left_out_s = in.max_cost_s = HUGE_VAL;
+        in.deadline_s = UNKNOWN;
+        in.wants_bounds = true;
+        host_sets_search(&in, &work, sets, a);
+        REQUIRE(c.option_count == 6);
+        CAPTURE(count);
+        CHECK(c.options[0].expected_time_s == Approx(sets[0].time_s).epsilon(1e-12));
+        for (size_t k : {2, 3}) {
+            const remedy_option &o = c.options[k];
+
+            CHECK(o.remedy == REMEDY_REPLICATION);
+            CHECK(o.expected_time_s == Approx(sets[k - 1].time_s).epsilon(1e-4));
+            CHECK(o.lower_bound_s <= o.expected_time_s);
+            CHECK(o.is_proved);
+        }
+    }
+}
+
 TEST_CASE("fault-tolerance policies keep their promises", "[fault_tolerance][property]")
 {
     check_table(fault_tolerance_policies, "fault_tolerance_test");
