@@ -6,6 +6,7 @@
 #include "handlers/queue/simulation_study.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/stored/uploads.h"
+#include "handlers/stored/workload_log.h"
 #include "models/base/names.h"
 #include "service/stored_hint.h"
 
@@ -334,6 +335,7 @@ struct playing {
     struct swf_header header;
     const struct swf_counts *counts; /* of a log; NULL: the jobs were given */
     const char *source;              /* member that has the jobs */
+    const char *left_out;            /* of accounting; NULL: nothing */
     const struct policy **policies;
     size_t policy_count;
     struct policy_answer *results; /* of each */
@@ -361,13 +363,17 @@ static void count_skipped(struct playing *p, const struct swf_counts *counts)
     p->answer->first_skipped_count = counts->issue_count;
 }
 
-static enum error_code take_log(struct playing *p, const char *member, const char *text,
-                                size_t length)
+static enum error_code take_log(struct playing *p, const char *member, const char *format,
+                                const char *text, size_t length)
 {
-    struct swf_counts *counts = NEW(p->rq->arena, struct swf_counts, 1);
+    struct workload_log *read = NEW(p->rq->arena, struct workload_log, 1);
+    const struct swf_counts *counts = &read->counts;
     struct swf_log log;
 
-    TRY(swf_read(text, length, &log, &p->header, counts, p->rq->arena, p->rq->err));
+    TRY(workload_log_read(format, text, length, read, p->rq->arena, p->rq->err));
+    log = read->log;
+    p->header = read->header;
+    p->left_out = workload_left_out(read, p->rq->arena);
     if (log.count == 0)
         return invalid(p->rq->err, member, ITEM_NO_JOBS,
                        "none of the %llu lines is a job of the Standard Workload Format: "
@@ -405,7 +411,7 @@ static enum error_code take_upload(struct playing *p)
         p->rq->err->retry_after_s = here.retry_after_s;
         return fail(p->rq->err, code, here.field, "%s", here.text);
     }
-    return take_log(p, "/workload_id", (const char *)trace.document.data,
+    return take_log(p, "/workload_id", trace.format, (const char *)trace.document.data,
                     trace.document.length);
 }
 
@@ -450,7 +456,8 @@ static enum error_code take_workload(struct playing *p)
     if (body->workload_id)
         return take_upload(p);
     if (body->swf)
-        return take_log(p, "/swf", body->swf, strlen(body->swf));
+        return take_log(p, "/swf", workload_kinds[WORKLOAD_AS_SWF], body->swf,
+                        strlen(body->swf));
     return take_jobs(p);
 }
 
@@ -732,6 +739,8 @@ static enum error_code warn_lines(struct playing *p)
 
     if (!c)
         return OK;
+    if (p->left_out)
+        TRY(decision_warn(p->rq, &p->answer->decision, "%s", p->left_out));
     for (size_t i = 0; i < SWF_SKIP_COUNT; i++)
         if (c->skipped_by[i])
             text_addf(&reasons, "%s%s: %llu", reasons.length ? ", " : "",

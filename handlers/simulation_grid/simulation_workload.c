@@ -1,5 +1,6 @@
 /* simulation_workload.c - the jobs of a simulation: preset, upload, request. */
 #include "handlers/simulation/simulation_parts.h"
+#include "handlers/stored/workload_log.h"
 #include "models/base/names.h"
 #include "service/hash.h"
 #include "service/stored_hint.h"
@@ -87,13 +88,18 @@ enum error_code simulation_upload(struct building *b, enum store_trace_kind kind
 static enum error_code take_log(struct building *b, const char *id, struct workload *w)
 {
     struct store_trace trace = {0};
-    struct swf_log log = {.arena = b->a};
-    struct swf_header header;
-    struct swf_counts *counts = NEW(b->a, struct swf_counts, 1);
+    struct workload_log *read = NEW(b->a, struct workload_log, 1);
+    const struct swf_counts *counts = &read->counts;
+    struct swf_log log;
+    const char *left_out;
 
     TRY(simulation_upload(b, STORE_WORKLOAD, "/workload_id", id, &trace));
-    TRY(swf_read((const char *)trace.document.data, trace.document.length, &log, &header,
-                 counts, b->a, b->err));
+    TRY(workload_log_read(trace.format, (const char *)trace.document.data,
+                          trace.document.length, read, b->a, b->err));
+    log = read->log;
+    left_out = workload_left_out(read, b->a);
+    if (left_out)
+        simulation_warn(b->out, b->a, "%s", left_out);
     if (counts->skipped)
         simulation_warn(
             b->out, b->a,

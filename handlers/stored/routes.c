@@ -7,6 +7,7 @@
 
 #include "handlers/common/tags.h"
 #include "handlers/pictures/pictures.h"
+#include "handlers/queue/workload_summary.h"
 #include "handlers/stored/failure_traces.h"
 #include "handlers/stored/removal.h"
 #include "handlers/stored/uploads.h"
@@ -90,7 +91,8 @@ const struct route stored_routes[] = {
      "Store a workload",
      "The body is a job log in the Standard Workload Format, compressed or not "
      "(Content-Encoding: gzip), of up to 128 MiB unless the service is set otherwise "
-     "(GRIDPLAN_MAX_UPLOAD_BYTES). Lines that are no usable jobs are counted by reason "
+     "(GRIDPLAN_MAX_UPLOAD_BYTES), or with kind=sacct Slurm's accounting. Lines that are "
+     "no usable jobs are counted by reason "
      "and the first are listed; 422 when none is one. Lines may be in any order. "
      "Simulations use it by workload_id.",
      NULL},

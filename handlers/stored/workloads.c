@@ -1,11 +1,13 @@
-/* workloads.c - /v1/workloads: job logs for simulations, in Standard Workload Format. */
+/* workloads.c - /v1/workloads: job logs for simulations, in Standard Workload Format, or
+ * as Slurm's accounting has them. */
 #include "handlers/stored/workloads.h"
 
 #include "handlers/stored/stored_name.h"
-#include "models/swf.h"
+#include "handlers/stored/workload_log.h"
 
 struct create_query {
     const char *id;
+    int kind;
 };
 
 /* What the log says of itself, and what was left out. */
@@ -17,7 +19,7 @@ struct workload_summary {
     size_t skipped_count;
     const struct upload_mistake *first_skipped;
     size_t first_skipped_count;
-    const char *warnings[2];
+    const char *warnings[3];
     const char *const *warning_list;
     size_t warning_count;
 };
@@ -25,6 +27,10 @@ struct workload_summary {
 #define T struct create_query
 static const struct json_field create_query_rows[] = {
     UPLOAD_ID_ROW(T),
+    JSON_CHOICE(
+        T, kind, workload_kinds, WORKLOAD_AS_SWF, 0,
+        "Format of the body. swf: Standard Workload Format; sacct: what sacct -P -D "
+        "-a -o ALL or sacct --json prints; default swf"),
     {0},
 };
 #undef T
@@ -169,6 +175,47 @@ static enum error_code read_log(const struct raw_body *body, struct store_trace 
     return OK;
 }
 
+/* Likewise, of accounting. */
+static enum error_code read_accounting(const struct raw_body *body,
+                                       struct store_trace *trace, struct arena *a,
+                                       struct error *err)
+{
+    struct workload_log *read = NEW(a, struct workload_log, 1);
+    struct workload_summary summary = {.first_submit_s = NAN,
+                                       .last_submit_s = NAN,
+                                       .longest_run_s = NAN,
+                                       .most_processors = NAN,
+                                       .processor_count = NAN};
+    struct text_buffer text = {.arena = a};
+    const char *left_out;
+
+    TRY(workload_log_read(workload_kinds[WORKLOAD_AS_SACCT], body->text, body->length,
+                          read, a, err));
+    if (read->log.count == 0)
+        return fail(err, ERR_INVALID, "",
+                    "none of the rows is a job that ran: accounting has columns JobID or "
+                    "JobIDRaw, Submit, Start, End and State");
+    for (size_t i = 0; i < read->log.count; i++)
+        TRY(look_at(&summary, &read->log.jobs[i], err));
+    left_out = workload_left_out(read, a);
+    if (left_out)
+        warn(&summary, left_out);
+    if (read->accounting->unlimited)
+        warn(&summary, arena_printf(a,
+                                    "run_time_defaulted: %zu job(s) have no time limit; "
+                                    "simulations count on the time that they took",
+                                    read->accounting->unlimited));
+    summary.started_at_s = read->header.unix_start_at_s;
+    json_print(&summary_json, &summary, &text);
+    trace->format = workload_kinds[WORKLOAD_AS_SACCT];
+    trace->line_count = read->counts.lines;
+    trace->record_count = read->log.count;
+    trace->skipped_count = read->accounting->not_ended + read->accounting->never_ran +
+                           read->accounting->unusable;
+    trace->summary = text_end(&text);
+    return OK;
+}
+
 enum error_code post_workload(struct request *rq, const void *in, void *out)
 {
     const struct create_query *query = rq->query;
@@ -177,7 +224,10 @@ enum error_code post_workload(struct request *rq, const void *in, void *out)
     const char *name;
 
     TRY(stored_name_choose(rq, query ? query->id : NULL, "?/id", &name));
-    TRY(read_log(body, &trace, rq->arena, rq->err));
+    if (query && query->kind == WORKLOAD_AS_SACCT)
+        TRY(read_accounting(body, &trace, rq->arena, rq->err));
+    else
+        TRY(read_log(body, &trace, rq->arena, rq->err));
     return upload_store(rq, STORE_WORKLOAD, name, body, &trace, out);
 }
 

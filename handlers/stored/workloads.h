@@ -10,7 +10,6 @@
 extern const struct json_object workload_create_query_json;
 extern const struct json_object workload_info_json;
 extern const struct json_object workloads_page_json;
-extern const struct json_object workload_summary_json;
 
 /* POST /v1/workloads: text body; answers workload_info_json. */
 handler_fn post_workload;
@@ -23,9 +22,6 @@ handler_fn get_workload;
 
 /* GET /v1/workloads/{workload_id}/document: the text. */
 handler_fn get_workload_document;
-
-/* GET /v1/workloads/{workload_id}/summary: answers workload_summary_json. */
-handler_fn get_workload_summary;
 
 /* DELETE /v1/workloads/{workload_id}: no content. */
 handler_fn delete_workload;

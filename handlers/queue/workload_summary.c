@@ -1,8 +1,10 @@
 /* workload_summary.c - GET /v1/workloads/{workload_id}/summary: who asked for what, and
  * when. */
+#include "handlers/queue/workload_summary.h"
+
 #include "algorithms/queue/spread.h"
-#include "handlers/stored/workloads.h"
-#include "models/swf.h"
+#include "handlers/stored/uploads.h"
+#include "handlers/stored/workload_log.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,8 +40,10 @@ struct summary {
 
 #define T struct summary_row
 static const struct json_field row_rows[] = {
-    JSON_TEXT(T, key, 0,
-              "Its number in the log, or 'unknown'; 'others': all beyond the first 100"),
+    JSON_TEXT(
+        T, key, 0,
+        "Its number in the log, its name in accounting, or 'unknown'; 'others': all "
+        "beyond the first 100"),
     JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Its usable jobs"),
     JSON_NUMBER(T, core_s, 0, 0, 0, 0, "Their processors times their run times"),
     {0},
@@ -117,8 +121,10 @@ static struct queue_outcome *asked_for(const struct swf_log *log, struct arena *
 }
 
 static const struct summary_row *tabulate(const struct queue_outcome *jobs, size_t count,
-                                          enum queue_key key, size_t *row_count,
-                                          uint64_t *group_count, struct arena *a)
+                                          enum queue_key key,
+                                          const struct slurm_names *names,
+                                          size_t *row_count, uint64_t *group_count,
+                                          struct arena *a)
 {
     struct queue_table table;
     struct summary_row *rows;
@@ -130,7 +136,7 @@ static const struct summary_row *tabulate(const struct queue_outcome *jobs, size
 
         rows[i] = (struct summary_row){g->is_others    ? "others"
                                        : isnan(g->key) ? "unknown"
-                                                       : arena_printf(a, "%.15g", g->key),
+                                                       : workload_name(names, g->key, a),
                                        g->job_count, g->core_s};
     }
     *row_count = table.count;
@@ -167,9 +173,10 @@ enum error_code get_workload_summary(struct request *rq, const void *in, void *o
 {
     struct summary *s = out;
     struct store_trace trace = {0};
+    struct workload_log *read = NEW(rq->arena, struct workload_log, 1);
+    const struct slurm_workload *names;
     struct swf_header header;
-    struct swf_counts *counts = NEW(rq->arena, struct swf_counts, 1);
-    struct swf_log log = {0};
+    struct swf_log log;
     struct queue_outcome *jobs;
     struct db_session *db;
 
@@ -177,8 +184,11 @@ enum error_code get_workload_summary(struct request *rq, const void *in, void *o
     TRY(request_db(rq, &db));
     TRY(store_trace_read(db, rq->principal.tenant, STORE_WORKLOAD, rq->path_value[0],
                          true, &trace, rq->arena, rq->err));
-    TRY(swf_read((const char *)trace.document.data, trace.document.length, &log, &header,
-                 counts, rq->arena, rq->err));
+    TRY(workload_log_read(trace.format, (const char *)trace.document.data,
+                          trace.document.length, read, rq->arena, rq->err));
+    log = read->log;
+    header = read->header;
+    names = read->accounting;
     TRY(json_go_on(JOB_STEPS * log.count, rq->err));
     jobs = asked_for(&log, rq->arena);
     s->id = trace.trace_id;
@@ -192,10 +202,11 @@ enum error_code get_workload_summary(struct request *rq, const void *in, void *o
     for (size_t i = 0; i < log.count; i++)
         s->core_s += jobs[i].cores * jobs[i].run_s;
     s->load_ratio = s->span_s > 0 ? s->core_s / (s->span_s * s->processors) : (double)NAN;
-    s->users = tabulate(jobs, log.count, QUEUE_KEY_USER, &s->user_rows, &s->user_count,
-                        rq->arena);
-    s->partitions = tabulate(jobs, log.count, QUEUE_KEY_PARTITION, &s->partition_rows,
-                             &s->partition_count, rq->arena);
+    s->users = tabulate(jobs, log.count, QUEUE_KEY_USER, names ? &names->user : NULL,
+                        &s->user_rows, &s->user_count, rq->arena);
+    s->partitions =
+        tabulate(jobs, log.count, QUEUE_KEY_PARTITION, names ? &names->partition : NULL,
+                 &s->partition_rows, &s->partition_count, rq->arena);
     list_weeks(jobs, log.count, s, rq->arena);
     return OK;
 }

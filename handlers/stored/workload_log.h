@@ -1,0 +1,31 @@
+/* workload_log.h - a stored workload as a job log, whatever it was stored as. */
+#ifndef GRIDPLAN_WORKLOAD_LOG_H
+#define GRIDPLAN_WORKLOAD_LOG_H
+
+#include "models/slurm/workload.h"
+#include "models/swf.h"
+
+/* Formats of documents. */
+enum workload_kind { WORKLOAD_AS_SWF, WORKLOAD_AS_SACCT };
+extern const char *const workload_kinds[]; /* ended by NULL */
+
+struct workload_log {
+    struct swf_log log; /* in the order of arrival */
+    struct swf_header header;
+    struct swf_counts counts;                /* of SWF; of accounting: jobs, lines */
+    const struct slurm_workload *accounting; /* NULL: it is SWF */
+};
+
+/* `format` as it was stored, one of workload_kinds. */
+enum error_code workload_log_read(const char *format, const char *text, size_t length,
+                                  struct workload_log *out, struct arena *a,
+                                  struct error *err);
+
+/* What was left out of accounting: a text for a warning; NULL: nothing, or it is SWF. */
+const char *workload_left_out(const struct workload_log *w, struct arena *a);
+
+/* The name of a number of the log, "7" if nothing is known of it. */
+const char *workload_name(const struct slurm_names *names, double number,
+                          struct arena *a);
+
+#endif

@@ -1,0 +1,48 @@
+/* workload.h - what accounting says of jobs, as a job log that can be replayed.
+ *
+ * A job is its attempts together: it arrives when it was first submitted, and runs as
+ * long as its last attempt ran. Users, accounts, partitions and QOS have numbers, from 1
+ * in the order of their first job; instants are s since the first arrival.
+ *
+ * Left out, and counted: jobs that had not ended, that never ran, and rows that lack an
+ * id, a submission, a start or an end.
+ *
+ * Source: Slurm's manual page sacct(1).
+ */
+#ifndef GRIDPLAN_SLURM_WORKLOAD_H
+#define GRIDPLAN_SLURM_WORKLOAD_H
+
+#include "models/slurm/records.h"
+#include "models/swf.h"
+
+/* What has numbers in a log: member, field of the records. */
+#define SLURM_NUMBERED(X)   \
+    X(user, USER)           \
+    X(account, ACCOUNT)     \
+    X(partition, PARTITION) \
+    X(qos, QOS)
+
+/* Names of numbers; name[0] is nothing. */
+struct slurm_names {
+    const char **name;
+    size_t count; /* the largest number */
+};
+
+struct slurm_workload {
+    struct swf_job *jobs; /* in the order of arrival */
+    size_t job_count;
+    double begin_s; /* the first arrival, s since the epoch; NAN: no job */
+#define X(member, field) struct slurm_names member;
+    SLURM_NUMBERED(X)
+#undef X
+    size_t merged; /* attempts that are not the last of their job */
+    size_t not_ended, never_ran, unusable; /* left out */
+    size_t unlimited;                      /* jobs without a limit */
+};
+
+/* Converts the records of jobs, which must be rows of accounting; times written as text
+ * are so far ahead of UTC. */
+void slurm_workload_read(const struct slurm_records *from, double tz_offset_s,
+                         struct slurm_workload *out, struct arena *a);
+
+#endif
