@@ -276,3 +276,50 @@ TEST_CASE("accounting goes to the history of a service", "[slurm][system]")
     CHECK(e.status == 1);
     CHECK(e.err.find("storage is disabled") != std::string::npos);
 }
+
+TEST_CASE("what-if replays what accounting has", "[slurm][client]")
+{
+    folder f;
+    std::string copy = "cp -r " GRIDPLAN_SOURCE_DIR
+                       "/tests/data/engines/slurm/plan1/t0/. '" +
+                       f.path + "'";
+    std::string sacct = "JobID|JobIDRaw|User|Account|Partition|QOS|Submit|Start|End|"
+                        "TimelimitRaw|State|AllocTRES\n";
+
+    for (int i = 1; i <= 40; i++) { // they wait for one another
+        std::string id = std::to_string(i);
+        sacct += id + "|" + id + "|user" + std::to_string(i % 3) + "|a|batch|normal|" +
+                 std::to_string(1000 + 10 * i) + "|" + std::to_string(5000 + 10 * i) +
+                 "|" + std::to_string(5000 + 10 * i + 50 * (i % 7)) +
+                 "|60|COMPLETED|cpu=" + std::to_string(i % 5 ? 20 + i : 128) + "\n";
+    }
+    REQUIRE(system(copy.c_str()) == 0);
+    f.write("sacct.txt", sacct);
+    std::string from = "what-if --from '" + f.path + "' ";
+    ended e = client(f, from);
+    INFO(e.out << e.err);
+    CHECK(e.status == 0);
+    for (const char *word : {"now ", "conservative", "easy_sjbf", "fcfs", "too_short"})
+        CHECK(e.out.find(word) != std::string::npos);
+    CHECK(e.err.find("40 jobs of accounting") != std::string::npos);
+    e = client(f,
+               from + "--policy fcfs --policy=sjf --add-nodes like=node1,count=2 --json");
+    REQUIRE(e.status == 0);
+    json study = json::parse(e.out)["study"];
+    CHECK(study["base"]["policy"] == "easy");
+    CHECK(study["base"]["processors"] == 128);
+    REQUIRE(study["variants"].size() == 3);
+    CHECK(study["variants"][1]["id"] == "sjf");
+    CHECK(study["variants"][2]["processors"] == 160);
+    CHECK(study["variants"][2]["vs_base"]["wait_s"]["mean"] < 0);
+
+    CHECK(client(f, from + "--add-nodes like=node99,count=1").status == 2);
+    CHECK(client(f, from + "--add-nodes node1").status == 2);
+    CHECK(client(f, from + "--add-nodes like=node1,count=0").status == 2);
+    CHECK(client(f, from + "--set bf_window=3600").status == 2);
+    CHECK(client(f, from + "--since=-x").status == 2);
+    CHECK(client(f, from + "--policy nope").status == 3);
+    CHECK(client(f, "what-if " + plan1).status == 2); // no accounting in it
+    f.write("sacct.txt", "JobID|Submit|Start|End|State|NCPUS\n");
+    CHECK(client(f, from).status == 4);
+}

@@ -1,4 +1,4 @@
-/* slurm.c - gridplan slurm: snapshot, advise, apply.
+/* slurm.c - gridplan slurm: snapshot, advise, what-if, apply, ingest.
  *
  * What Slurm says is gathered by its own commands, each under a time limit and none by a
  * shell; gridplan converts, decides and writes the changes: a service where there is a
@@ -10,6 +10,7 @@
 #include "service/client/anonymise.h"
 #include "service/client/ask.h"
 #include "service/client/child.h"
+#include "service/client/what_if.h"
 #include "service/clock.h"
 #include "service/config.h"
 
@@ -33,7 +34,11 @@ const char slurm_help[] =
     "snapshot [--out FILE] [--anonymise]: what Slurm says of its queue;\n"
     "             advise [--user U] [--job ID] [--policy P] [--json]: why jobs wait, "
     "and\n"
-    "             when they would start; apply [--yes] [--decision FILE] [--mode nice]\n"
+    "             when they would start; what-if [--since 30d] [--policy P]...\n"
+    "             [--add-nodes like=NODE,count=N]... [--json]: how long accounting's "
+    "jobs\n"
+    "             would have waited, replayed on as many processors; apply [--yes] "
+    "[--decision FILE] [--mode nice]\n"
     "             [--render slurmrestd|sbatch]: the changes that bring it about, and "
     "with\n"
     "             --yes make them; ingest --url URL [--since now-7days]: accounting to "
@@ -97,7 +102,9 @@ enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };
 
 struct flags {
     const char *from, *out, *user, *job, *policy, *decision, *mode, *render, *url,
-        *key_file, *timeout, *since;
+        *key_file, *timeout, *since, *set;
+    const char *policies[WHAT_IF_LIST_MAX], *nodes[WHAT_IF_LIST_MAX];
+    size_t policy_count, node_count;
     bool anonymise, json, yes;
 };
 
@@ -875,13 +882,142 @@ static int ingest(struct client *c)
     return SLURM_EXIT_DONE;
 }
 
+/* ---- what-if ---- */
+
+/* "30d" is sacct's now-30days. */
+static const char *since_of(struct client *c)
+{
+    const char *since = c->flags.since ? c->flags.since : "30d";
+    size_t digits = strspn(since, "0123456789");
+
+    if (digits == 0 || strcmp(since + digits, "d") != 0)
+        return since;
+    return arena_try_printf(c->arena, "now-%.*sdays", (int)digits, since);
+}
+
+/* Of a folder; NULL: it has been said that there is none. */
+static const char *kept_accounting(struct client *c)
+{
+    static const char *const files[] = {"sacct.txt", "sacct.json"};
+    const char *text = NULL;
+
+    for (int i = 0; i < 2 && !text; i++) {
+        const char *name = arena_try_printf(c->arena, "%s/%s", c->flags.from, files[i]);
+
+        text = name ? read_file(c, name) : NULL;
+    }
+    if (!text)
+        fprintf(stderr, "gridplan: %s: no sacct.txt or sacct.json in it\n",
+                c->flags.from);
+    return text;
+}
+
+/* What sacct says; NULL: it has been said what was wrong. */
+static const char *accounting(struct client *c)
+{
+    const char *since = since_of(c);
+    const char *columns =
+        arena_try_printf(c->arena, "%s,TimelimitRaw,NNodes", sacct_columns);
+    const char *const sacct[] = {"sacct", "-P",  "-D", "-a",  "-o", columns,
+                                 "-S",    since, "-E", "now", NULL};
+    struct child out;
+
+    if (run(c, sacct, 10 * c->time_limit_s, &out))
+        return out.output;
+    fprintf(stderr, "gridplan: %s\n", child_problem(&out, c->arena));
+    return NULL;
+}
+
+struct asking {
+    struct client *c;
+    struct what_if *w;
+    const char *sacct, *answer;
+    struct text_buffer body;
+    enum error_code code;
+};
+
+static void read_accounting(void *context)
+{
+    struct asking *asking = context;
+
+    asking->code =
+        what_if_read(asking->w, asking->sacct, asking->c->arena, asking->c->err);
+}
+
+static void say_workload(const struct slurm_workload *log)
+{
+    fprintf(stderr,
+            "gridplan: %zu jobs of accounting; left out: %zu not ended, %zu never ran, "
+            "%zu unreadable; %zu earlier attempts\n",
+            log->job_count, log->not_ended, log->never_ran, log->unusable, log->merged);
+}
+
+/* The study, and what was answered. */
+static int ask_study(struct client *c, struct asking *asking)
+{
+    if (what_if_request(asking->w, &asking->body, c->arena, c->err) != OK)
+        return failed(c, SLURM_EXIT_USAGE);
+    if (!finish(&asking->body)) {
+        fail_memory(c->err);
+        return failed(c, SLURM_EXIT_SERVICE);
+    }
+    if (ask_post(&c->gridplan, "/v1/simulations", asking->body.data, asking->body.length,
+                 &asking->answer, c->arena, c->err) != OK)
+        return failed(c, SLURM_EXIT_SERVICE);
+    return SLURM_EXIT_DONE;
+}
+
+static int what_if(struct client *c)
+{
+    struct what_if w = {.policy_count = c->flags.policy_count,
+                        .node_count = c->flags.node_count};
+    struct asking asking = {.c = c, .w = &w, .body = {.arena = c->arena}};
+    int status;
+
+    if (c->flags.set || (c->flags.since && *c->flags.since == '-')) {
+        fprintf(stderr, c->flags.set
+                            ? "gridplan: --set: settings of Slurm's scheduler say "
+                              "nothing in a replay on processors\n"
+                            : "gridplan: --since: days, as 30d, or a time of sacct\n");
+        return SLURM_EXIT_USAGE;
+    }
+    memcpy(w.policies, c->flags.policies, sizeof(w.policies));
+    memcpy(w.nodes, c->flags.nodes, sizeof(w.nodes));
+    asking.sacct = c->flags.from ? kept_accounting(c) : accounting(c);
+    if (!asking.sacct)
+        return c->flags.from ? SLURM_EXIT_USAGE : SLURM_EXIT_SLURM;
+    status = load(c);
+    if (status == SLURM_EXIT_DONE)
+        status = import(c);
+    if (status != SLURM_EXIT_DONE)
+        return status;
+    w.cluster = member(c, c->imported, "cluster");
+    if (!arena_run(c->arena, read_accounting, &asking))
+        asking.code = fail_memory(c->err);
+    if (asking.code != OK)
+        return failed(c, SLURM_EXIT_SERVICE);
+    say_workload(&w.workload);
+    if (w.workload.job_count == 0)
+        return SLURM_EXIT_NOTHING;
+    status = ask_study(c, &asking);
+    if (status != SLURM_EXIT_DONE)
+        return status;
+    if (c->flags.json)
+        return write_out(c, asking.answer, strlen(asking.answer));
+    if (what_if_print(&w, asking.answer, stdout, c->arena, c->err) != OK)
+        return failed(c, SLURM_EXIT_SERVICE);
+    return SLURM_EXIT_DONE;
+}
+
 /* ---- the command line ---- */
 
 static const struct verb {
     const char *name;
     int (*run)(struct client *c);
 } verbs[] = {
-    {"snapshot", snapshot}, {"advise", advise}, {"apply", apply}, {"ingest", ingest}};
+    {"snapshot", snapshot}, {"advise", advise}, {"what-if", what_if},
+    {"apply", apply},       {"ingest", ingest},
+};
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
@@ -904,14 +1040,28 @@ static int take_switch(char **at, const char *name, bool *on)
     return 1;
 }
 
+/* A flag that may be there several times. */
+static int take_more(char **at, const char *name, const char **list, size_t *count)
+{
+    const char *value;
+    int used = take_flag(at, name, &value);
+
+    if (used > 0 && *count == WHAT_IF_LIST_MAX)
+        return -1;
+    if (used > 0)
+        list[(*count)++] = value;
+    return used;
+}
+
 static bool read_flags(struct flags *f, char **at)
 {
     while (*at) {
         int used =
             take_flag(at, "--from", &f->from) + take_flag(at, "--out", &f->out) +
             take_flag(at, "--user", &f->user) + take_flag(at, "--job", &f->job) +
-            take_flag(at, "--policy", &f->policy) +
-            take_flag(at, "--decision", &f->decision) +
+            take_more(at, "--policy", f->policies, &f->policy_count) +
+            take_more(at, "--add-nodes", f->nodes, &f->node_count) +
+            take_flag(at, "--set", &f->set) + take_flag(at, "--decision", &f->decision) +
             take_flag(at, "--mode", &f->mode) + take_flag(at, "--render", &f->render) +
             take_flag(at, "--url", &f->url) + take_flag(at, "--timeout", &f->timeout) +
             take_flag(at, "--since", &f->since) +
@@ -926,6 +1076,7 @@ static bool read_flags(struct flags *f, char **at)
         }
         at += used;
     }
+    f->policy = f->policy_count ? f->policies[f->policy_count - 1] : NULL;
     return true;
 }
 
@@ -984,7 +1135,8 @@ int slurm_run(char **arguments, const struct route *routes)
         i++;
     if (i == VERB_COUNT) {
         fprintf(stderr,
-                "gridplan: slurm snapshot, slurm advise, slurm apply or slurm ingest\n");
+                "gridplan: slurm snapshot, slurm advise, slurm what-if, slurm apply or "
+                "slurm ingest\n");
         return SLURM_EXIT_USAGE;
     }
     c.arena = err.arena = arena_create(ARENA_BYTES);
