@@ -484,6 +484,38 @@ TEST_CASE("each setting of slurm_backfill does what it says", "[api][cluster]")
     }
 }
 
+TEST_CASE("settings that one decision does not see are told", "[api][cluster]")
+{
+    json body = {{"algorithm", "slurm_backfill"},
+                 {"now_s", 1000},
+                 {"cluster", {{"resources", {{{"id", "n1"}, {"cpus", 4}}}}}},
+                 {"jobs", {{{"id", "j"}, {"time_limit_s", 60}}}}};
+    api a;
+    auto warned = [&] {
+        api_reply r = a.post("/v1/queue-orders", body.dump());
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        json answer = r.json();
+        std::string text;
+        for (const json &w : answer["warnings"])
+            if (w.get<std::string>().rfind("without_effect", 0) == 0)
+                text = w;
+        return text;
+    };
+    CHECK(warned().empty());
+    body["cluster"]["policy_settings"] = {{"sched_interval_s", 60},
+                                          {"bf_window_s", 3600}};
+    CHECK(warned().empty()); // as by default; with an effect
+    body["cluster"]["policy_settings"]["kill_wait_s"] = 60;
+    body["cluster"]["policy_settings"]["defer"] = true;
+    CHECK(warned() == "without_effect: 2 setting(s) of the policy, first "
+                      "/cluster/policy_settings/kill_wait_s, say what happens between "
+                      "decisions; this one does not see them");
+    body["cluster"].erase("policy_settings");
+    body["options"] = {{"over_time_limit_s", 30}};
+    CHECK(warned().find("over_time_limit_s") != std::string::npos);
+}
+
 TEST_CASE("settings that need accounts, arrays, limits or reservations", "[api][cluster]")
 {
     json body = settings_body(R"({"bf_max_job_assoc": 1})");

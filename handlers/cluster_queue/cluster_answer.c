@@ -420,6 +420,53 @@ static void tell_objective(struct telling *t)
     t->rq->gap_ratio = t->answer->objective.gap_ratio;
 }
 
+/* Settings of times between decisions: one decision does not see them. */
+static const char *const of_replays[] = {
+    "sched_interval_s",       "sched_min_interval_s",
+    "default_queue_depth",    "requeue_delay_s",
+    "over_time_limit_s",      "kill_wait_s",
+    "bf_running_job_reserve", "defer",
+};
+
+struct without_effect {
+    size_t count;
+    const char *first;
+};
+
+static void count_setting(struct without_effect *w, const char *name, bool is_changed)
+{
+    for (size_t i = 0; is_changed && i < sizeof(of_replays) / sizeof(*of_replays); i++)
+        if (strcmp(name, of_replays[i]) == 0 && w->count++ == 0)
+            w->first = of_replays[i];
+}
+
+/* Those that are not as they are by default, and change nothing. */
+static struct without_effect settings_without_effect(const struct cluster_settings_in *s)
+{
+    struct without_effect w = {0, NULL};
+
+#define X(name, least, most, preset, text) count_setting(&w, #name, s->name != (preset));
+    CLUSTER_NUMBERS(X)
+#undef X
+#define X(name, preset, text) count_setting(&w, #name, s->name != (preset));
+    CLUSTER_SWITCHES(X)
+#undef X
+    return w;
+}
+
+static enum error_code warn_settings(struct telling *t)
+{
+    struct without_effect w = settings_without_effect(&t->bound.in->policy_settings);
+
+    if (!w.count)
+        return OK;
+    return decision_warn(t->rq, &t->answer->decision,
+                         "without_effect: %zu setting(s) of the policy, first "
+                         "/cluster/policy_settings/%s, say what happens between "
+                         "decisions; this one does not see them",
+                         w.count, w.first);
+}
+
 static enum error_code warn(struct telling *t)
 {
     const struct cluster_bound *b = &t->bound;
@@ -465,6 +512,7 @@ static enum error_code warn(struct telling *t)
                           "ignored: planned_start_s of %zu job(s), first "
                           "/jobs/%zu/planned_start_s: slurm_backfill keeps no promises",
                           b->ignored_promise.count, b->ignored_promise.first));
+    TRY(warn_settings(t));
     if (t->answer->unplaced_count)
         TRY(decision_warn(t->rq, out, "unplaced: %zu", t->answer->unplaced_count));
     if (t->out.is_cut)
