@@ -512,6 +512,11 @@ TEST_CASE("settings that one decision does not see are told", "[api][cluster]")
                       "/cluster/policy_settings/kill_wait_s, say what happens between "
                       "decisions; this one does not see them");
     body["cluster"].erase("policy_settings");
+    body["cluster"]["partitions"] = {{{"id", "p"}},
+                                     {{"id", "q"}, {"over_time_limit_s", 60}}};
+    body["jobs"][0]["partition_ids"] = {"p"};
+    CHECK(warned().find("1 setting(s) of the policy, first "
+                        "/cluster/partitions/1/over_time_limit_s") != std::string::npos);
     body["options"] = {{"over_time_limit_s", 30}};
     CHECK(warned().find("over_time_limit_s") != std::string::npos);
 }
@@ -753,6 +758,13 @@ TEST_CASE("what is stopped for others is told", "[api][cluster]")
     CHECK(told["mode"] == "requeue");
     CHECK(told["lost_s"] == 40);
     CHECK(told["grace_s"] == 30);
+    // A quality of service may say otherwise.
+    body["cluster"]["qos"][0]["preempt_mode"] = "cancel";
+    CHECK(decide(body)["preemptions"].size() == 1);
+    CHECK(decide(body)["preemptions"][0]["mode"] == "cancel");
+    body["cluster"]["qos"][0]["preempt_mode"] = "off";
+    CHECK(!decide(body).contains("preemptions"));
+    body["cluster"]["qos"][0].erase("preempt_mode");
     body["cluster"]["policy_settings"]["preempt_mode"] = "off";
     CHECK(!decide(body).contains("preemptions"));
     // By tiers.

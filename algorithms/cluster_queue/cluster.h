@@ -75,6 +75,7 @@ struct cluster_qos {
     double priority, grace_s;
     const bool *preempts; /* [qos_count]; NULL: nobody */
     bool no_reserve;      /* starts, but gets no plan */
+    bool not_preempted;   /* whoever may preempt it */
     bool overrides_partition;
     struct cluster_limits limits;
 };

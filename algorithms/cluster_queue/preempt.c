@@ -29,7 +29,7 @@ static bool is_candidate(const struct cluster *c, const struct cluster_row *row,
     ptrdiff_t partition = held->of.partition;
 
     if (held->running < 0 || held->start_s + c->settings.preempt_exempt_s > c->now_s ||
-        !uses(held, usable))
+        !uses(held, usable) || (its >= 0 && c->qos[its].not_preempted))
         return false;
     if (c->settings.preempt_type == CLUSTER_PREEMPT_QOS)
         return own >= 0 && its >= 0 && c->qos[own].preempts && c->qos[own].preempts[its];

@@ -161,41 +161,61 @@ static void tell_start(struct telling *t, size_t row)
     };
 }
 
+/* What becomes of a running job when it is preempted: as its quality of service says,
+ * else as the cluster does. */
+static int preempt_mode_of(const struct telling *t, const struct cluster_running *r)
+{
+    int own = r->of.qos >= 0 ? t->bound.in->qos[r->of.qos].preempt_mode : -1;
+
+    return own >= 0 ? own : t->bound.in->policy_settings.preempt_mode;
+}
+
+/* Those of them that are stopped in this way; none: nothing is told. */
+static void tell_stopped(struct telling *t, size_t row, int mode,
+                         struct queue_preemption *to)
+{
+    const struct cluster_verdict *v = &t->out.verdicts[row];
+    const char **stop = NEW(t->rq->arena, const char *, v->stopped_count);
+
+    *to = (struct queue_preemption){
+        .job_id = t->bound.jobs[t->bound.rows[row].job].id,
+        .stop = stop,
+        .mode = mode == PREEMPT_CANCEL ? "cancel" : "requeue",
+    };
+    budget_step(&t->rq->budget, v->stopped_count);
+    for (size_t k = 0; k < v->stopped_count; k++) {
+        const struct cluster_running *r = &t->bound.of.running[v->stopped[k]];
+
+        if ((preempt_mode_of(t, r) == PREEMPT_CANCEL) != (mode == PREEMPT_CANCEL))
+            continue;
+        stop[to->stop_count++] = r->id;
+        to->lost_s += t->bound.of.now_s - r->start_s;
+        if (r->of.qos >= 0)
+            to->grace_s = fmax(to->grace_s, t->bound.of.qos[r->of.qos].grace_s);
+    }
+    if (to->stop_count == 0)
+        return;
+    to->resource_ids = ids_of(t, &v->pick);
+    to->resource_id_count = v->pick.count;
+    t->answer->preemption_count++;
+}
+
 /* The jobs that are stopped for those that start. */
 static void tell_preemptions(struct telling *t)
 {
-    const struct cluster_settings_in *set = &t->bound.in->policy_settings;
+    static const int modes[] = {PREEMPT_REQUEUE, PREEMPT_CANCEL};
     struct queue_preemption *list = NULL;
 
     for (size_t i = 0; i < t->bound.row_count; i++) {
         size_t row = t->out.order[i];
         const struct cluster_verdict *v = &t->out.verdicts[row];
-        struct queue_preemption *to;
-        const char **stop;
 
         if (v->outcome != CLUSTER_STARTS || !v->stopped_count)
             continue;
-        if (!list)
-            list = NEW(t->rq->arena, struct queue_preemption, t->bound.row_count);
-        to = &list[t->answer->preemption_count++];
-        stop = NEW(t->rq->arena, const char *, v->stopped_count);
-        *to = (struct queue_preemption){
-            .job_id = t->bound.jobs[t->bound.rows[row].job].id,
-            .resource_ids = ids_of(t, &v->pick),
-            .resource_id_count = v->pick.count,
-            .stop = stop,
-            .stop_count = v->stopped_count,
-            .mode = set->preempt_mode == PREEMPT_CANCEL ? "cancel" : "requeue",
-        };
-        budget_step(&t->rq->budget, v->stopped_count);
-        for (size_t k = 0; k < v->stopped_count; k++) {
-            const struct cluster_running *r = &t->bound.of.running[v->stopped[k]];
-
-            stop[k] = r->id;
-            to->lost_s += t->bound.of.now_s - r->start_s;
-            if (r->of.qos >= 0)
-                to->grace_s = fmax(to->grace_s, t->bound.of.qos[r->of.qos].grace_s);
-        }
+        if (!list) /* and one that may be left over */
+            list = NEW(t->rq->arena, struct queue_preemption, 2 * t->bound.row_count + 1);
+        for (int k = 0; k < 2; k++)
+            tell_stopped(t, row, modes[k], &list[t->answer->preemption_count]);
     }
     t->answer->preemptions = list;
 }
@@ -431,6 +451,7 @@ static const char *const of_replays[] = {
 struct without_effect {
     size_t count;
     const char *first;
+    size_t partition_count, first_partition; /* with an over_time_limit_s of their own */
 };
 
 static void count_setting(struct without_effect *w, const char *name, bool is_changed)
@@ -443,7 +464,7 @@ static void count_setting(struct without_effect *w, const char *name, bool is_ch
 /* Those that are not as they are by default, and change nothing. */
 static struct without_effect settings_without_effect(const struct cluster_settings_in *s)
 {
-    struct without_effect w = {0, NULL};
+    struct without_effect w = {0};
 
 #define X(name, least, most, preset, text) count_setting(&w, #name, s->name != (preset));
     CLUSTER_NUMBERS(X)
@@ -456,15 +477,23 @@ static struct without_effect settings_without_effect(const struct cluster_settin
 
 static enum error_code warn_settings(struct telling *t)
 {
-    struct without_effect w = settings_without_effect(&t->bound.in->policy_settings);
+    const struct cluster_in *in = t->bound.in;
+    struct without_effect w = settings_without_effect(&in->policy_settings);
+    const char *first;
 
-    if (!w.count)
+    for (size_t i = 0; i < in->partition_count; i++)
+        if (in->partitions[i].over_time_limit_s > 0 && w.partition_count++ == 0)
+            w.first_partition = i;
+    if (!w.count && !w.partition_count)
         return OK;
+    first = w.count
+                ? arena_printf(t->rq->arena, "/cluster/policy_settings/%s", w.first)
+                : arena_printf(t->rq->arena, "/cluster/partitions/%zu/over_time_limit_s",
+                               w.first_partition);
     return decision_warn(t->rq, &t->answer->decision,
-                         "without_effect: %zu setting(s) of the policy, first "
-                         "/cluster/policy_settings/%s, say what happens between "
-                         "decisions; this one does not see them",
-                         w.count, w.first);
+                         "without_effect: %zu setting(s) of the policy, first %s, say "
+                         "what happens between decisions; this one does not see them",
+                         w.count + w.partition_count, first);
 }
 
 static enum error_code warn(struct telling *t)

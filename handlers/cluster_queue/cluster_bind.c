@@ -326,6 +326,7 @@ static void bind_qos(struct cluster_bound *b)
                             ? named(b, &b->qos, q->preempts, q->preempt_count,
                                     in->qos_count, "quality of service", pointer)
                             : NULL,
+            .not_preempted = q->preempt_mode == PREEMPT_OFF,
             .limits = bind_limits(b, q->limits),
         };
         for (size_t k = 0; k < q->flag_count; k++) {

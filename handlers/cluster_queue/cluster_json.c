@@ -164,6 +164,8 @@ static const struct json_field partition_rows[] = {
                 "no: a cpu has one job; yes, force: up to shared_jobs_max; exclusive: a "
                 "node has one job"),
     JSON_NUMBER(T, shared_jobs_max, 1, 1e6, 4, 0, "With yes and force"),
+    MAYBE(T, over_time_limit_s, 1e9,
+          "Its jobs are ended so long after their limit; a decision counts on the limit"),
     JSON_BOOLEAN(T, preemptible_by_tier, true, 0,
                  "Partitions of a larger tier may take nodes from its jobs"),
     LIMITS(T),
@@ -173,6 +175,8 @@ static const struct json_field partition_rows[] = {
 static const struct json_object partition_json = {
     "QueuePartition", "Nodes under common rules", sizeof(struct cluster_partition_in),
     partition_rows};
+
+static const char *const preempt_modes[] = {"off", "cancel", "requeue", NULL};
 
 #define T struct cluster_qos_in
 static const struct json_field qos_rows[] = {
@@ -185,6 +189,9 @@ static const struct json_field qos_rows[] = {
                "deny_on_limit and no_decay have no effect here"),
     JSON_TEXTS(T, preempts, preempt_count, CLUSTER_QOS_MAX, 0,
                "Qualities of service whose jobs it may preempt"),
+    JSON_CHOICE(T, preempt_mode, preempt_modes, -1, JSON_BOUND_ONLY,
+                "What becomes of its jobs when they are preempted, off: they are not; "
+                "default: policy_settings.preempt_mode"),
     LIMITS(T),
     {0},
 };
@@ -269,7 +276,6 @@ static const struct json_object priority_json = {
     priority_rows};
 
 static const char *const preempt_types[] = {"none", "qos", "partition_prio", NULL};
-static const char *const preempt_modes[] = {"off", "cancel", "requeue", NULL};
 static const char *const selects[] = {"cores_memory", "cores",       "cpus_memory",
                                       "cpus",         "whole_nodes", NULL};
 

@@ -95,7 +95,7 @@ struct cluster_partition_in {
     size_t accounts_denied_count, qos_allowed_count;
     const char *qos_id;
     int sharing; /* enum cluster_sharing_in */
-    double shared_jobs_max;
+    double shared_jobs_max, over_time_limit_s;
     bool preemptible_by_tier;
     const struct cluster_limits_in *limits;
 };
@@ -105,6 +105,7 @@ struct cluster_qos_in {
     double priority, grace_s, usage_factor;
     const char *const *flags, *const *preempts;
     size_t flag_count, preempt_count;
+    int preempt_mode; /* -1: as the cluster has it */
     const struct cluster_limits_in *limits;
 };
 
