@@ -253,9 +253,9 @@ static enum gridway_reason held_up(const struct gridway_run *run,
         return REASON_OUT_OF_TIME;
     if (moves > 0 && (double)run->moved_count >= moves)
         return REASON_MOVE_BUDGET;
-    if (r->chunk > 0 && (double)(r->plan->placed_count + run->wait_count) >= r->chunk)
+    if (r->limits.chunk > 0 && (double)(r->plan->placed_count + run->wait_count) >= r->limits.chunk)
         return REASON_ROUND_FULL;
-    if (r->running_per_user > 0 && r->running[user] > r->running_per_user)
+    if (r->limits.running_per_user > 0 && r->running[user] > r->limits.running_per_user)
         return REASON_USER_LIMIT;
     return REASON_NO_EVENT;
 }

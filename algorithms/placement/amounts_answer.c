@@ -27,7 +27,7 @@ static const char *const *ids_of(const struct placement_problem *p, const struct
 
 static struct placement placement_of(const struct placement_problem *p,
                                      const struct world *w, const struct world_plan *plan,
-                                     size_t job, uint64_t slot)
+                                     size_t job, uint64_t slot, const double *ranks)
 {
     const struct world_placed *x = &plan->placed[job];
     const struct world_job *j = &w->jobs[job];
@@ -39,7 +39,7 @@ static struct placement placement_of(const struct placement_problem *p,
         .run_time_s = x->run_s,
         .held_s = x->stage_in_s + world_held_s(w, j, x->run_s),
         .finish_s = finish_of(w, plan, job),
-        .rank = NAN,
+        .rank = ranks ? ranks[job] : (double)NAN,
         .late_s = NAN,
         .run_time_index = UINT64_MAX,
         .partition_id = j->choices[x->choice].partition_id,
@@ -62,9 +62,10 @@ static struct placement placement_of(const struct placement_problem *p,
 }
 
 static void fill_placements(const struct placement_problem *p, const struct world *w,
-                            const struct world_plan *plan, const uint64_t *slots,
+                            const struct amounts_result *found, const uint64_t *slots,
                             struct placement_out *out)
 {
+    const struct world_plan *plan = found->plan;
     struct placement *list = NEW(p->arena, struct placement, plan->placed_count);
     struct placement_objective *o = &out->objective;
 
@@ -72,7 +73,7 @@ static void fill_placements(const struct placement_problem *p, const struct worl
         size_t job = plan->sequence[k];
 
         budget_step(w->budget, plan->placed[job].position_count);
-        list[k] = placement_of(p, w, plan, job, slots[job]);
+        list[k] = placement_of(p, w, plan, job, slots[job], found->ranks);
         if (isnan(list[k].finish_s))
             continue;
         o->makespan_s = fmax(o->makespan_s, list[k].finish_s);
@@ -178,6 +179,24 @@ static void bound_values(const struct world *w, const struct amounts_result *fou
                      work_for(w, found->plan), bounds, a);
 }
 
+/* Sums of equal times may differ from their products by rounding. */
+static void note_optimum(double optimum_s, double value_s, struct world_bound *bound)
+{
+    double least_s = fmin(optimum_s * (1 - 1e-12), value_s);
+
+    bound_list_note(&bound->by, BOUND_EXACT, least_s);
+    bound->value = bound->known ? fmax(bound->value, least_s) : least_s;
+    bound->known = true;
+}
+
+static bool has_unknown_end(const struct world_plan *plan)
+{
+    for (size_t k = 0; k < plan->placed_count; k++)
+        if (!(plan->placed[plan->sequence[k]].done_s < HUGE_VAL))
+            return true;
+    return false;
+}
+
 /* Nothing is better, as far as bounds tell. */
 static bool fill_values(const struct world *w, const struct amounts_result *found,
                         struct placement_out *out, struct arena *a)
@@ -186,17 +205,22 @@ static bool fill_values(const struct world *w, const struct amounts_result *foun
     struct world_value values[OBJECTIVE_LEVELS_MAX];
     size_t levels = found->goal.level_count;
     struct placement_value *list = NEW(a, struct placement_value, levels);
-    bool proven = false;
+    bool proven = false, searched_now = found->starts_now && !found->by_round;
+    bool bounded =
+        !found->starts_now || (found->by_round && !has_unknown_end(found->plan));
 
     memset(bounds, 0, sizeof(bounds));
-    if (found->starts_now)
+    if (searched_now)
         proven = fill_now(found, list, bounds, a);
-    else
+    else if (bounded)
         bound_values(w, found, bounds, a);
-    if (!found->starts_now)
-        proven = world_values(&found->goal, &found->worth, bounds, values);
-    else
+    for (size_t k = 0; found->has_optimum && k < levels; k++)
+        if (found->goal.level[k] == OBJECTIVE_MAKESPAN)
+            note_optimum(found->optimum_s, found->worth.value[k], &bounds[k]);
+    if (searched_now)
         world_values(&found->goal, &found->worth, bounds, values);
+    else
+        proven = world_values(&found->goal, &found->worth, bounds, values);
     list_values(found, values, list);
     out->objective.values = list;
     out->objective.value_count = levels;
@@ -205,8 +229,10 @@ static bool fill_values(const struct world *w, const struct amounts_result *foun
             makespan = &bounds[k];
     if (!makespan) {
         makespan = NEW(a, struct world_bound, 1);
-        if (!found->starts_now)
+        if (bounded)
             bound_makespan(w, found, out->objective.makespan_s, makespan, a);
+        if (found->has_optimum)
+            note_optimum(found->optimum_s, out->objective.makespan_s, makespan);
     }
     fill_makespan(makespan, out, a);
     return proven;
@@ -224,14 +250,6 @@ bool amounts_plan_is_valid(const struct world *w, const struct world_plan *plan,
     return check.violation_count == 0 && !check.cut;
 }
 
-static bool has_unknown_end(const struct world_plan *plan)
-{
-    for (size_t k = 0; k < plan->placed_count; k++)
-        if (!(plan->placed[plan->sequence[k]].done_s < HUGE_VAL))
-            return true;
-    return false;
-}
-
 static void assess(const struct world *w, const struct amounts_result *found, bool proven,
                    struct placement_out *out, struct arena *a)
 {
@@ -241,7 +259,8 @@ static void assess(const struct world *w, const struct amounts_result *found, bo
     out->status = plan->cut || found->search_cut ? DECISION_CUT : DECISION_FEASIBLE;
     if (w->job_count && plan->placed_count == 0)
         out->status = plan->cut ? DECISION_CUT : DECISION_INFEASIBLE;
-    if (!proven || (plan->placed_count < w->job_count && !found->starts_now))
+    if (!proven ||
+        (plan->placed_count < w->job_count && (!found->starts_now || found->by_round)))
         return;
     if (found->starts_now && has_unknown_end(plan))
         return; /* what never ends cannot be checked */
@@ -323,7 +342,7 @@ static void warn_unused(const struct amounts_call *call, struct placement_proble
                        .priorities = found->order == WORLD_PRIORITY ||
                                      world_goal_has(goal, OBJECTIVE_STARTED_NOW) ||
                                      p->in->world->preempt,
-                       .starts = found->starts_now,
+                       .starts = found->starts_now && !found->by_round,
                        .no_chains = !found->in_due_order,
                        .prices = world_goal_has(goal, OBJECTIVE_COST),
                        .powers = world_goal_has(goal, OBJECTIVE_ENERGY),
@@ -359,7 +378,7 @@ void amounts_answer(const struct amounts_call *call, struct placement_problem *p
     bool proven;
 
     amounts_loads(p, w, found->plan, slots, &x);
-    fill_placements(p, w, found->plan, slots, &x);
+    fill_placements(p, w, found, slots, &x);
     amounts_finish_loads(w, &x);
     proven = fill_values(w, found, &x, p->arena);
     assess(w, found, proven, &x, p->arena);

@@ -18,7 +18,11 @@ struct amounts_result {
     const char *because; /* NULL: nothing was chosen */
     enum world_order order;
     bool starts_now; /* jobs start now or not at all: */
+    bool by_round;   /* by a round of gridway, which has */
+    double *ranks;   /* by job, NAN: none; NULL: it was none */
     struct now_out now;
+    bool has_optimum; /* the makespan that no plan is below: */
+    double optimum_s;
     bool in_due_order; /* deadlines were brought into order */
     struct world_bound bounds[OBJECTIVE_LEVELS_MAX]; /* of plans that place the jobs of */
     const struct world_plan *bounded;                /* this one; NULL: none yet */

@@ -5,6 +5,8 @@
  */
 #include "algorithms/placement/amounts_decide.h"
 
+#include "algorithms/placement/amounts_gridway.h"
+#include "algorithms/placement/amounts_identical.h"
 #include "algorithms/placement/amounts_plans.h"
 #include "algorithms/placement/plan.h"
 #include "algorithms/placement/priority.h"
@@ -56,10 +58,34 @@ static bool goes_in_order(enum world_rule rule)
            rule == WORLD_KPB;
 }
 
+static bool is_gridway(const struct policy *policy)
+{
+    return placement_fn_of(policy) == placement_gridway;
+}
+
+static bool is_identical(const struct policy *policy)
+{
+    return placement_fn_of(policy) == placement_identical_optimum;
+}
+
 static bool is_search(const struct policy *policy)
 {
     return placement_fn_of(policy) == placement_auto ||
            placement_fn_of(policy) == placement_search;
+}
+
+static void check_units(const struct placement_in *in, struct error *err)
+{
+    for (size_t i = 0; i < in->job_count; i++) {
+        const struct job_group *g = in->jobs[i].group;
+        char pointer[64];
+
+        if (!g || g->policy == JOB_SPREAD || g->policy == JOB_EXCLUDE)
+            continue;
+        snprintf(pointer, sizeof(pointer), "/jobs/%zu/group", i);
+        invalid(err, pointer, ITEM_NOT_APPLICABLE,
+                "gridway starts jobs one by one; take auto for gangs and packs");
+    }
 }
 
 /* What amounts do not go with. */
@@ -68,14 +94,11 @@ static void check_call(const struct amounts_call *call, struct error *err)
     const struct placement_in *in = call->in;
     bool home = in->snapshot->home_site_id;
 
-    if (rule_of(call->policy) == RULES && !is_search(call->policy))
-        invalid(err, "/algorithm", ITEM_NOT_APPLICABLE,
-                "%s looks at slots, cpus and memory alone, and the request has other "
-                "amounts, running jobs or rules; take auto, search or a list policy",
-                call->policy->name);
-    if (in->initial_count)
+    if (is_gridway(call->policy))
+        check_units(in, err);
+    if (in->initial_count && !is_search(call->policy))
         invalid(err, "/initial", ITEM_CONFLICT,
-                "no policy starts from a plan where amounts count");
+                "%s does not start from a plan; search and auto do", call->policy->name);
     for (size_t i = 0; i < in->job_count; i++) {
         bool files = in->jobs[i].input_file_count;
         char pointer[64];
@@ -123,21 +146,79 @@ static void start_now(struct amounts_maker *m)
         m->best.now.class_count, m->best.now.node_count, m->best.now.round_count);
 }
 
-static void make_plan(struct amounts_maker *m)
+/* Least completion times reach the optimum that is known. */
+static void place_identical(struct amounts_maker *m)
+{
+    amounts_try_rule(m, &(struct amounts_rule){WORLD_MCT, WORLD_FIFO, "identical_optimum",
+                                               "identical_optimum"});
+    if (!is_identical(m->call->policy))
+        m->best.because = "all jobs are identical and nothing is taken: the optimum is "
+                          "known";
+}
+
+/* Whether it is known; the policy that is for nothing else says why not. */
+static enum error_code look_for_optimum(struct amounts_maker *m, struct error *err)
+{
+    const struct policy *policy = m->call->policy;
+    bool only = m->goal.level[0] == OBJECTIVE_MAKESPAN && m->goal.level_count == 1;
+    const char *obstacle;
+
+    if (m->w->job_count == 0 ||
+        (!is_identical(policy) && (placement_fn_of(policy) != placement_auto || !only)))
+        return OK;
+    obstacle =
+        only ? amounts_identical_obstacle(m->w) : "the objective is not makespan_s alone";
+    if (obstacle && is_identical(policy))
+        return invalid(err, "/algorithm", ITEM_NOT_APPLICABLE,
+                       "identical_optimum does not apply: %s; take auto", obstacle);
+    m->best.has_optimum = !obstacle;
+    if (!obstacle)
+        m->best.optimum_s = amounts_identical_makespan_s(m->w, m->arena);
+    return OK;
+}
+
+/* Started by rank, whatever the objective is. */
+static void play_round(struct amounts_maker *m)
+{
+    if (m->call->in->world->objective)
+        problem_warn(m->p, "policy_ignores_objective: gridway starts jobs by rank, and "
+                           "looks at no objective, as auto does");
+    amounts_gridway(m, m->call->values[COMMON_COUNT] != 0);
+}
+
+static enum error_code make_plan(struct amounts_maker *m, const struct amounts *checked,
+                                 struct error *err)
 {
     const struct policy *policy = m->call->policy;
     size_t rule = rule_of(policy);
 
-    if (m->best.starts_now) {
+    if (m->best.by_round) {
+        play_round(m);
+    } else if (m->best.starts_now) {
         start_now(m);
+    } else if (m->best.has_optimum) {
+        place_identical(m);
     } else if (rule == RULES) {
-        amounts_search(m, placement_fn_of(policy) == placement_auto);
+        return amounts_search(m, checked, placement_fn_of(policy) == placement_auto, err);
     } else {
         warn_order(m, rules[rule].rule);
         amounts_try_rule(m,
                          &(struct amounts_rule){rules[rule].rule, amounts_asked_order(m),
                                                 policy->name, policy->name});
     }
+    return OK;
+}
+
+/* Where nothing is searched for from a plan. */
+static void warn_initial(struct amounts_maker *m)
+{
+    size_t rows = m->call->in->initial_count;
+
+    if (rows && (m->best.starts_now || m->best.has_optimum))
+        problem_warn(m->p, "ignored: /initial (%zu row%s): %s", rows,
+                     rows == 1 ? "" : "s",
+                     m->best.has_optimum ? "the optimum is known"
+                                         : "what starts now is not searched from a plan");
 }
 
 /* The plan that there would be, had been stopped what would be advised. The first plan,
@@ -152,7 +233,9 @@ static void assume_stops(struct amounts_maker *m)
     wants = amounts_preempting(m->p, &any);
     if (!any)
         return;
-    if (m->best.starts_now)
+    if (m->best.by_round)
+        play_round(m);
+    else if (m->best.starts_now)
         start_now(m);
     else
         amounts_try_rule(
@@ -193,8 +276,11 @@ enum error_code amounts_decide(const struct amounts_call *call,
     struct amounts *checked;
 
     TRY(prepare(call, p, &m.goal, &checked, a, err));
-    m.best.starts_now = placement_fn_of(call->policy) == placement_auto &&
-                        p->resource_count > 0 && m.goal.level[0] == OBJECTIVE_STARTED_NOW;
+    m.best.by_round = is_gridway(call->policy);
+    m.best.starts_now =
+        m.best.by_round ||
+        (placement_fn_of(call->policy) == placement_auto && p->resource_count > 0 &&
+         m.goal.level[0] == OBJECTIVE_STARTED_NOW);
     if (m.best.starts_now)
         amounts_start_now(checked);
     amounts_world(p, checked, &made);
@@ -203,8 +289,11 @@ enum error_code amounts_decide(const struct amounts_call *call,
         m.board = board_create(m.w, NULL, a);
     if (call->values[COMMON_ASSUME_PREEMPTED] > 0)
         assume_stops(&m);
+    if (!m.best.starts_now)
+        TRY(look_for_optimum(&m, err));
     made.world = m.w;
-    make_plan(&m);
+    warn_initial(&m);
+    TRY(make_plan(&m, checked, err));
     m.best.goal = m.goal;
     m.best.in_due_order = !call->in->world->objective && !m.best.starts_now;
     m.best.made = &made;

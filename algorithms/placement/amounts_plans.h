@@ -56,7 +56,9 @@ bool amounts_prove(struct amounts_maker *m, enum bound_work work);
 /* The list policies one after the other, as far as the predicted work goes. */
 void amounts_portfolio(struct amounts_maker *m);
 
-/* The policies `search`, and `auto` where nothing is to start now. */
-void amounts_search(struct amounts_maker *m, bool is_auto);
+/* The policies `search`, and `auto` where nothing is to start now. Mistakes in the plan
+ * to start from are in *err. */
+enum error_code amounts_search(struct amounts_maker *m, const struct amounts *checked,
+                               bool is_auto, struct error *err);
 
 #endif

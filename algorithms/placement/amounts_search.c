@@ -7,6 +7,7 @@
  *
  * Source: world-model.md 4.4, 4.5.
  */
+#include "algorithms/placement/amounts_initial.h"
 #include "algorithms/placement/amounts_plans.h"
 #include "algorithms/placement/search.h"
 #include "algorithms/world/search.h"
@@ -151,7 +152,23 @@ static const char *because(const struct amounts_maker *m)
     return text;
 }
 
-void amounts_search(struct amounts_maker *m, bool is_auto)
+/* The plan of the request, if that is better than all. */
+static enum error_code try_initial(struct amounts_maker *m, const struct amounts *checked,
+                                   struct error *err)
+{
+    static const struct amounts_rule of = {WORLD_MCT, WORLD_FIFO, "search", "initial"};
+    bool loaded;
+
+    if (m->call->in->initial_count == 0)
+        return OK;
+    TRY(amounts_initial(m, checked, &loaded, err));
+    if (loaded)
+        amounts_try_board(m, &of);
+    return OK;
+}
+
+enum error_code amounts_search(struct amounts_maker *m, const struct amounts *checked,
+                               bool is_auto, struct error *err)
 {
     struct search_options options = search_read_options(m->call->values + COMMON_COUNT);
     size_t steps = steps_asked(m, &options);
@@ -163,6 +180,7 @@ void amounts_search(struct amounts_maker *m, bool is_auto)
     m->best.searched = true;
     m->best.best_list =
         (struct placement_best_list){m->best.name, m->best.worth.value[0]};
+    TRY(try_initial(m, checked, err));
     proven = m->best.plan->cut || amounts_prove(m, work_of(m, &options));
     if (!proven && most > 0 && !(budget && budget->no_steps))
         improve(m, most < HUGE_VAL ? (size_t)most : steps);
@@ -170,4 +188,5 @@ void amounts_search(struct amounts_maker *m, bool is_auto)
         m->best.because = because(m);
     else
         m->best.algorithm = m->call->policy->name;
+    return OK;
 }

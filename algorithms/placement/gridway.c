@@ -31,7 +31,7 @@ const struct param placement_gridway_params[] = {
     {0},
 };
 
-/* As the request says, else as GridWay's schedulers have it; 0: no limit. */
+/* As the request says, else as GridWay's schedulers have it. */
 static double limit(const struct placement_problem *p, enum common_option option,
                     double gridway5, double flood)
 {
@@ -42,14 +42,22 @@ static double limit(const struct placement_problem *p, enum common_option option
     return isnan(given) ? presets[(int)p->common[COMMON_LIMITS]] : given;
 }
 
+struct round_limits round_limits_of(const struct placement_problem *p)
+{
+    return (struct round_limits){
+        .chunk = limit(p, COMMON_DISPATCH_CHUNK, 15, 15),
+        .per_resource = limit(p, COMMON_PER_RESOURCE, 5, 0),
+        .running_per_resource = limit(p, COMMON_RUNNING_PER_RESOURCE, 0, 10),
+        .running_per_user = limit(p, COMMON_RUNNING_PER_USER, 30, 30),
+    };
+}
+
 enum { TURN_JOBS = 5 };
 
 /* The first jobs of each user, users by their first job, then their next jobs, and so
  * on. */
-static void take_turns(struct round *r)
+static const size_t *take_turns(const struct placement_problem *p, struct arena *a)
 {
-    const struct placement_problem *p = r->plan->problem;
-    struct arena *a = r->plan->arena;
     size_t *order = NEW(a, size_t, p->job_count);
     size_t *next = NEW(a, size_t, p->job_count); /* job of the same user, by job */
     size_t *head = NEW(a, size_t, p->user_count), *tail = NEW(a, size_t, p->user_count);
@@ -85,7 +93,12 @@ static void take_turns(struct round *r)
         }
         user_count = left;
     }
-    r->order = order;
+    return order;
+}
+
+const size_t *round_order(const struct placement_problem *p, struct arena *a)
+{
+    return (int)p->common[COMMON_LIMITS] == LIMITS_FLOOD ? take_turns(p, a) : p->order;
 }
 
 /* A user's running jobs: as the request says, at least those that it lists. */
@@ -141,19 +154,14 @@ static void start_round(struct round *r, struct placement_plan *plan)
 
     *r = (struct round){
         .plan = plan,
-        .order = p->order,
-        .chunk = limit(p, COMMON_DISPATCH_CHUNK, 15, 15),
-        .per_resource = limit(p, COMMON_PER_RESOURCE, 5, 0),
-        .running_per_resource = limit(p, COMMON_RUNNING_PER_RESOURCE, 0, 10),
-        .running_per_user = limit(p, COMMON_RUNNING_PER_USER, 30, 30),
+        .order = round_order(p, plan->arena),
+        .limits = round_limits_of(p),
         .dispatched = NEW(plan->arena, double, p->resource_count),
         .running = NEW(plan->arena, double, p->user_count),
         .pos = NEW(plan->arena, size_t, p->resource_count),
         .rank = NEW(plan->arena, double, p->resource_count),
         .priority = NEW(plan->arena, double, p->resource_count),
     };
-    if ((int)p->common[COMMON_LIMITS] == LIMITS_FLOOD)
-        take_turns(r);
     count_running(r);
     plan->hold_slots = true;
     plan_reset(plan);
@@ -166,10 +174,10 @@ bool round_allows(const struct round *r, size_t pos)
 {
     const struct resource *given = r->plan->problem->resources[pos].given;
 
-    if (r->per_resource > 0 && r->dispatched[pos] >= r->per_resource)
+    if (r->limits.per_resource > 0 && r->dispatched[pos] >= r->limits.per_resource)
         return false;
-    return r->running_per_resource <= 0 ||
-           given->job_count + r->dispatched[pos] < r->running_per_resource;
+    return r->limits.running_per_resource <= 0 ||
+           given->job_count + r->dispatched[pos] < r->limits.running_per_resource;
 }
 
 /* A slot is free now, and the limits allow one more job there. */
@@ -223,10 +231,10 @@ static double rank_of(const struct round *r, size_t job, size_t pos)
     return select_rank(r->plan->problem, job, pos, &state);
 }
 
-bool round_ranks_before(const struct round *r, size_t pos, double rank, size_t best_pos,
-                        double best)
+bool round_ranks_before(const struct placement_problem *p, size_t pos, double rank,
+                        size_t best_pos, double best)
 {
-    const struct problem_resource *resources = r->plan->problem->resources;
+    const struct problem_resource *resources = p->resources;
 
     if (best_pos == NO_INDEX)
         return true;
@@ -291,7 +299,7 @@ static size_t first_ranked(struct round *r, size_t job, double *rank)
         if (pos == p->resource_count)
             break;
         value = rank_of(r, job, pos);
-        if (round_ranks_before(r, pos, value, best, *rank)) {
+        if (round_ranks_before(r->plan->problem, pos, value, best, *rank)) {
             best = pos;
             *rank = value;
         }
@@ -312,7 +320,7 @@ static size_t best_ranked(struct round *r, size_t job, double *rank)
         double value = rank_of(r, job, pos);
 
         r->plan->work += 16;
-        if (round_ranks_before(r, pos, value, best, *rank)) {
+        if (round_ranks_before(r->plan->problem, pos, value, best, *rank)) {
             best = pos;
             *rank = value;
         }
@@ -338,8 +346,9 @@ static size_t best_by_priority(struct round *r, size_t job, double *rank)
     priority_resources(p, job, r->pos, r->rank, count, r->priority);
     for (size_t i = 0; i < count; i++) {
         if (!has_slot(r, job, r->pos[i]) ||
-            (best != NO_INDEX && !round_ranks_before(r, r->pos[i], r->priority[i],
-                                                     best_pos, r->priority[best])))
+            (best != NO_INDEX &&
+             !round_ranks_before(r->plan->problem, r->pos[i], r->priority[i], best_pos,
+                                 r->priority[best])))
             continue;
         best = i;
         best_pos = r->pos[i];
@@ -366,9 +375,10 @@ static enum plan_wait held_up(const struct round *r, size_t job)
 {
     const struct problem_job *j = &r->plan->problem->jobs[job];
 
-    if (r->chunk > 0 && (double)r->plan->placed_count >= r->chunk)
+    if (r->limits.chunk > 0 && (double)r->plan->placed_count >= r->limits.chunk)
         return WAIT_ROUND_FULL;
-    if (r->running_per_user > 0 && r->running[j->user] >= r->running_per_user)
+    if (r->limits.running_per_user > 0 &&
+        r->running[j->user] >= r->limits.running_per_user)
         return WAIT_USER_LIMIT;
     if (j->release_s > 0)
         return WAIT_NOT_RELEASED;

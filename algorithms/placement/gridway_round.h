@@ -11,17 +11,29 @@
 #include "algorithms/placement/plan.h"
 #include "algorithms/placement/select.h"
 
+/* At most so many jobs; 0: no limit. */
+struct round_limits {
+    double chunk, per_resource;                    /* that the round starts */
+    double running_per_resource, running_per_user; /* with those that run already */
+};
+
+/* As the request says. */
+struct round_limits round_limits_of(const struct placement_problem *p);
+
+/* The order in which pending jobs are looked at; those that run may follow. */
+const size_t *round_order(const struct placement_problem *p, struct arena *a);
+
 struct round {
     struct placement_plan *plan;
     const size_t *order; /* in which jobs are looked at */
-    double chunk, per_resource, running_per_resource, running_per_user; /* 0: no limit */
-    double *dispatched;                                                 /* by position */
-    double *running;                                                    /* by user */
-    size_t free_count; /* resources with a slot that is free now */
-    uint64_t *open;    /* bit set: such a resource, and the limits allow one more job */
-    size_t *from;      /* by stream: no job of it fits at a position before this one */
-    size_t *slower;    /* by position: the first one behind it of less speed */
-    size_t *pos;       /* candidates of the job at hand */
+    struct round_limits limits;
+    double *dispatched; /* by position */
+    double *running;    /* by user */
+    size_t free_count;  /* resources with a slot that is free now */
+    uint64_t *open;     /* bit set: such a resource, and the limits allow one more job */
+    size_t *from;       /* by stream: no job of it fits at a position before this one */
+    size_t *slower;     /* by position: the first one behind it of less speed */
+    size_t *pos;        /* candidates of the job at hand */
     double *rank, *priority;
 };
 
@@ -38,7 +50,7 @@ struct select_state round_state(const struct round *r, size_t job, size_t pos);
 
 /* Larger is better, undefined is worst, ties go to the lower snapshot index. Nothing is
  * worse than best_pos NO_INDEX. */
-bool round_ranks_before(const struct round *r, size_t pos, double rank, size_t best_pos,
-                        double best);
+bool round_ranks_before(const struct placement_problem *p, size_t pos, double rank,
+                        size_t best_pos, double best);
 
 #endif

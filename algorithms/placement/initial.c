@@ -37,8 +37,8 @@ static size_t named(struct reader *r, const struct name_index *names, const char
     if (index != NAME_NOT_FOUND)
         return index;
     snprintf(pointer, sizeof(pointer), "/initial/%zu/%s", row, member);
-    invalid(r->err, pointer, ITEM_UNKNOWN_ID, "the request has no '%.100s'",
-            id ? id : "");
+    invalid(r->err, pointer, id ? ITEM_UNKNOWN_ID : ITEM_REQUIRED,
+            "the request has no '%.100s'", id ? id : "");
     return NO_INDEX;
 }
 

@@ -43,7 +43,10 @@ struct placement_usage {
 /* A row of a plan that a search may start from. */
 struct placement_initial {
     const char *job_id, *resource_id;
-    double slot, start_s; /* NAN: not said */
+    double slot, start_s;            /* NAN: not said */
+    const char *const *resource_ids; /* of a job on several nodes, instead; where */
+    size_t resource_id_count;        /* amounts count */
+    const char *partition_id;        /* NULL: not said */
 };
 
 /* A job that is done, which others may wait for. */

@@ -36,6 +36,9 @@ static inline struct board_spot board_spot_of(const struct world_placed *p)
                                .done_s = p->done_s};
 }
 
+/* No place. */
+struct board_spot board_nowhere(void);
+
 /* Files of a job: when the last is at the resource if it is taken at start_s. NULL: no
  * job has files. `placed` is told of each job that gets or loses its place. */
 struct board_files {

@@ -121,9 +121,6 @@ double board_past_closed(const struct board *b, size_t position, double from_s);
 /* Tells the budget what was looked at; true: it is spent. */
 bool board_tick(struct board *b);
 
-/* Nowhere. */
-struct board_spot board_nowhere(void);
-
 /* A job that was refused may be asked again. */
 void board_reopen(struct board *b, size_t job);
 

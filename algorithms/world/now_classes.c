@@ -271,11 +271,11 @@ static void make_table(struct grouping *g)
     for (size_t c = 0; c < g->n->class_count; c++) {
         size_t slot = g->hashes[c] & (g->table_size - 1);
 
+        budget_step(g->n->w->budget, 2);
         while (g->table[slot] > 0)
             slot = (slot + 1) & (g->table_size - 1);
         g->table[slot] = c + 1;
     }
-    budget_step(g->n->w->budget, g->table_size);
 }
 
 static size_t class_of(struct grouping *g, size_t job)

@@ -25,7 +25,7 @@
 #define GRIDPLAN_WORLD_QUEUE_H
 
 #include "algorithms/queue/queue.h"
-#include "algorithms/world/world.h"
+#include "algorithms/world/board.h"
 
 /* What a job waits for. */
 struct world_queue_verdict {
@@ -82,6 +82,9 @@ struct world_queue_out {
 void world_queue(const struct world *w, const struct queue_discipline *discipline,
                  const struct world_queue_promises *promises, struct world_queue_out *out,
                  struct arena *a);
+
+/* Where the job completes first of all places at which it can start at `at_s`. */
+struct board_spot queue_fit_at(struct board *b, size_t job, double at_s);
 
 /* Jobs in the order of the queue: tiers first, then as it says (share of the largest
  * capacity times nodes: QUEUE_LARGEST), then who has waited longest. */

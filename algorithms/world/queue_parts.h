@@ -5,9 +5,6 @@
 #include "algorithms/world/board_groups.h"
 #include "algorithms/world/queue.h"
 
-/* Where the job completes first of all places at which it can start at `at_s`. */
-struct board_spot queue_fit_at(struct board *b, size_t job, double at_s);
-
 /* Lays the jobs with a promise in at their promises; those that do not fit there, when
  * all others are in, each where it completes first. Then, unless `keeps_gaps`, each moves
  * up, in the order of the queue, if it completes no later. `queue`: all jobs. Ends early

@@ -25,6 +25,7 @@ struct initial_row {
     struct placement_initial row;
     double ignored_s;
     const char *ignored_json;
+    bool killed;
     const char *const *files;
     size_t file_count;
 };
@@ -145,7 +146,21 @@ static const struct json_field initial_rows[] = {
      .offset = JSON_AT(T, row.resource_id, const char *),
      .min = 1,
      .max = 256,
-     .flags = JSON_REQUIRED},
+     .flags = JSON_NULLABLE},
+    {.name = "resource_ids",
+     .doc = "Or where a job on several nodes goes",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, row.resource_ids, const char *const *),
+     .count_offset = JSON_AT(T, row.resource_id_count, size_t),
+     .max = JOB_NODES_MAX},
+    {.name = "partition_id",
+     .doc = "The partition that it uses; default: the first that it names with these "
+            "resources",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, row.partition_id, const char *),
+     .min = 1,
+     .max = 256,
+     .flags = JSON_NULLABLE},
     {.name = "slot",
      .doc = "Slot of the resource, from 0; any if it is not said",
      .type = JSON_TYPE_NUMBER,
@@ -168,6 +183,7 @@ static const struct json_field initial_rows[] = {
     READ_OVER(bytes_moved, NULL),
     READ_OVER(late_s, NULL),
     READ_OVER(run_time_index, NULL),
+    JSON_BOOLEAN(T, killed, false, JSON_NULLABLE, "As an answer has it; not looked at"),
     {.name = "run_time_basis",
      .doc = "As an answer has it; not looked at",
      .type = JSON_TYPE_RAW,
