@@ -288,3 +288,67 @@ TEST_CASE("a search starts from a plan where amounts count", "[api][world][searc
     CHECK(a.post("/v1/placements", body.dump()).pointers() ==
           std::vector<std::string>{"/initial"});
 }
+
+TEST_CASE("searches find cheap resources, and few", "[api][world][search]")
+{
+    json e18 = parsed(R"({
+        "snapshot": {"resources": [
+            {"id": "p1", "cpus": 8, "mips_total": 1, "price_per_s": 0.001},
+            {"id": "p2", "cpus": 8, "mips_total": 2, "price_per_s": 0.003}]},
+        "jobs": [{"id": "a", "cpus": 4, "estimate_ref_s": 100},
+                 {"id": "b", "cpus": 4, "estimate_ref_s": 100},
+                 {"id": "c", "cpus": 2, "estimate_ref_s": 100}],
+        "objective": ["cost"]})");
+    auto value = [](const json &answer, size_t k = 0) {
+        return answer["objective"]["values"][k]["value"].get<double>();
+    };
+    for (const char *name : {"auto", "search"}) {
+        json answer = place(e18, name);
+        CHECK(value(answer) == Approx(0.2));
+        CHECK(answer["objective"]["makespan_s"] == 200);
+        CHECK(answer["objective"]["values"][0]["bound"].get<double>() == Approx(0.125));
+    }
+    for (json &r : e18["snapshot"]["resources"])
+        r["price_per_cpu_s"] = 0.0001;
+    CHECK(value(place(e18, "search")) == Approx(0.3));
+
+    std::mt19937 rng(11);
+    for (int round = 0; round < 40; round++) {
+        json body = {{"snapshot", {{"resources", json::array()}}},
+                     {"jobs", json::array()}};
+        size_t nodes = 1 + rng() % 4, jobs = 1 + rng() % 5;
+        std::vector<double> price, cpus, speed, need, work;
+
+        for (size_t n = 0; n < nodes; n++) {
+            price.push_back(1 + double(rng() % 5));
+            cpus.push_back(1 + double(rng() % 4));
+            speed.push_back(1 + double(rng() % 3));
+            body["snapshot"]["resources"].push_back({{"id", "n" + std::to_string(n)},
+                                                     {"cpus", cpus[n]},
+                                                     {"mips_total", speed[n]},
+                                                     {"price_per_cpu_s", price[n]}});
+        }
+        cpus[0] = 4; // all fit somewhere
+        body["snapshot"]["resources"][0]["cpus"] = 4;
+        for (size_t j = 0; j < jobs; j++) {
+            need.push_back(1 + double(rng() % 4));
+            work.push_back(1 + double(rng() % 9));
+            body["jobs"].push_back({{"id", "j" + std::to_string(j)},
+                                    {"cpus", need[j]},
+                                    {"estimate_ref_s", work[j]}});
+        }
+        double least = 0;
+        for (size_t j = 0; j < jobs; j++) {
+            double best = HUGE_VAL;
+            for (size_t n = 0; n < nodes; n++)
+                if (need[j] <= cpus[n])
+                    best = std::min(best, price[n] * need[j] * work[j] / speed[n]);
+            least += best;
+        }
+        INFO(body.dump());
+        body["objective"] = {"cost"};
+        CHECK(value(place(body, "search")) == Approx(least));
+        body["objective"] = {"nodes_used"}; // the first holds all
+        CHECK(value(place(body, "search")) == 1);
+    }
+}

@@ -109,7 +109,9 @@ static void check_call(const struct amounts_call *call, struct error *err)
                  files ? "input_file_ids" : "output_bytes");
         invalid(err, pointer, ITEM_INVALID_COMBINATION,
                 "files together with amounts, running jobs or rules are not supported "
-                "yet");
+                "yet: leave %s out and count the transfer in estimate_s, or describe "
+                "resources by n_max, cpus and memory_bytes alone",
+                files ? "input_file_ids" : "output_bytes");
     }
 }
 
