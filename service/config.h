@@ -15,6 +15,8 @@
 #include <stdio.h>
 
 enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
+enum config_rollups { CONFIG_ROLLUPS_AUTO, CONFIG_ROLLUPS_ON, CONFIG_ROLLUPS_OFF };
+enum config_load_partition { CONFIG_PARTITION_MONTH, CONFIG_PARTITION_DAY };
 enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
 
 /* type, name, default, least, most (of a number), choices of a CHOICE, customary
@@ -82,6 +84,9 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
       "Threads that read, write and answer what takes microseconds")                     \
     X(NUMBER, keepalive_timeout_s, "75", 1, 86400, NULL, NULL,                           \
       "Time that an idle connection is kept between two requests")                       \
+    X(CHOICE, load_partition, "month", 0, 0, "month|day", NULL,                          \
+      "How much a partition of load samples holds, and of their roll-ups by minutes, "   \
+      "from the next one on; by day eight are made ahead of time")                       \
     X(CHOICE, log_level, "info", 0, 0, "debug|info|warning|error", "LOG_LEVEL",          \
       "Least important messages to log; requests are info")                              \
     X(COUNT, max_body_bytes, "67108864", 1024, 1e12, NULL, NULL,                         \
@@ -127,6 +132,12 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
       "How long executions are kept; 0: for ever")                                       \
     X(NUMBER, retention_failures_days, "0", 0, 36500, NULL, NULL,                        \
       "How long failures are kept; 0: for ever")                                         \
+    X(NUMBER, retention_load_rollup_3600_days, "400", 0, 36500, NULL, NULL,              \
+      "How long roll-ups of load samples by hours are kept; 0: for ever")                \
+    X(NUMBER, retention_load_rollup_60_days, "30", 0, 36500, NULL, NULL,                 \
+      "The same of those by minutes; 0: for ever")                                       \
+    X(NUMBER, retention_load_rollup_86400_days, "0", 0, 36500, NULL, NULL,               \
+      "The same of those by days; 0: for ever")                                          \
     X(NUMBER, retention_load_samples_days, "0", 0, 36500, NULL, NULL,                    \
       "How long load samples are kept; 0: for ever")                                     \
     X(NUMBER, retention_progress_samples_days, "0", 0, 36500, NULL, NULL,                \
@@ -141,6 +152,9 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
       "How long reported transfers are kept; 0: for ever")                               \
     X(NUMBER, retention_workflow_sessions_days, "30", 0, 36500, NULL, NULL,              \
       "How long workflow sessions are kept once they have expired; 0: for ever")         \
+    X(CHOICE, rollups, "auto", 0, 0, "auto|on|off", NULL,                                \
+      "Whether roll-ups of load samples are made: statistics by minute, hour and day; "  \
+      "auto: when there is a database")                                                  \
     X(NUMBER, shutdown_grace_s, "25", 0, 3600, NULL, "SHUTDOWN_GRACE_S",                 \
       "Time to finish requests after SIGTERM; then computations are cut short")          \
     X(NUMBER, simulation_lease_s, "15", 0.1, 3600, NULL, NULL,                           \

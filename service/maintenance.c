@@ -8,7 +8,9 @@
  */
 #include "service/maintenance.h"
 
+#include "service/clock.h"
 #include "service/governor.h"
+#include "service/rollup.h"
 #include "service/store.h"
 
 #include <math.h>
@@ -26,19 +28,32 @@ enum {
     RETRY_S = 60,  /* after a failed round */
     NO_ROOM_S = 5, /* while others have the memory */
     ROUND_MOST_BYTES = 32 * 1024 * 1024,
-    GAPS_RETRY_S = 1, /* after one that left out partitions */
+    GAPS_RETRY_S = 1,     /* after one that left out partitions */
+    ROLLUPS_MOST_S = 600, /* of a round, so that partitions come in time */
+    DAYS_AHEAD = 8,       /* partitions of a day: today's, and a week */
 };
 
 static const double ROUND_STATEMENT_S = 120;
-static const double DAY_S = 86400;
+static const double DAY_S = 86400, HOUR_S = 3600;
 
-/* A table that is partitioned by month. */
+/* How long a partition is. */
+enum span { SPAN_MONTH, SPAN_DAY, SPAN_YEAR };
+
+/* A partitioned table. */
 struct history_table {
     const char *name, *at; /* the column that says when */
     size_t kept_offset;    /* of the retention in struct maintenance_options */
     struct db_statement delete_default; /* old rows of the default partition */
     struct db_statement find_border;    /* up to where rows of it can be moved at once */
+    enum span span;
+    bool is_large; /* partitions of a day where that is set; rows are only ever added */
+    int level_s;   /* of rollup_progress; -1: it is not there */
 };
+
+/* Rows are never changed, so there is no room to leave and nothing to clean up. */
+#define LARGE_STORAGE                                                     \
+    " WITH (fillfactor = 100, autovacuum_vacuum_insert_scale_factor = 0," \
+    " autovacuum_vacuum_insert_threshold = 50000000, autovacuum_freeze_min_age = 0)"
 
 struct round {
     struct db_session *s;
@@ -72,7 +87,7 @@ static const struct db_statement lock_upkeep = {
 static const struct db_statement find_partition = {
     "find_partition",
     "SELECT EXISTS (SELECT FROM pg_inherits JOIN pg_class ON oid = inhrelid"
-    " WHERE inhparent = $1::regclass AND relname = $2)",
+    " WHERE inhparent = $1::regclass AND relname IN ($1 || $2, $1 || $3, $1 || $4))",
     DB_REPEATABLE};
 
 static enum error_code ask(struct round *round, const struct db_statement *statement,
@@ -113,37 +128,54 @@ static enum error_code end_step(struct round *round, enum error_code code,
 
 /* ---- partitions ---- */
 
-struct month {
-    int year, month; /* 1..12 */
+/* A day, a month or a year of UTC. */
+struct period {
+    enum span span;
+    double begin_s, end_s;
+    char suffix[16]; /* of the partition's name */
 };
 
-static struct month month_of(double at_s)
+static double utc_s(int year, int month, int day)
+{
+    struct tm tm = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
+
+    return (double)timegm(&tm); /* months and days may be too large by one */
+}
+
+/* By a name's numbers: a year, a month (0: none) and a day (0: none). */
+static struct period period_named(int year, int month, int day)
+{
+    struct period p = {.span = day ? SPAN_DAY : month ? SPAN_MONTH : SPAN_YEAR};
+
+    p.begin_s = utc_s(year, month ? month : 1, day ? day : 1);
+    if (day) {
+        p.end_s = utc_s(year, month, day + 1);
+        snprintf(p.suffix, sizeof(p.suffix), "_%04d_%02d_%02d", year, month, day);
+    } else if (month) {
+        p.end_s = utc_s(year, month + 1, 1);
+        snprintf(p.suffix, sizeof(p.suffix), "_%04d_%02d", year, month);
+    } else {
+        p.end_s = utc_s(year + 1, 1, 1);
+        snprintf(p.suffix, sizeof(p.suffix), "_%04d", year);
+    }
+    return p;
+}
+
+static struct period period_of(double at_s, enum span span)
 {
     time_t t = (time_t)at_s;
     struct tm tm;
 
     gmtime_r(&t, &tm);
-    return (struct month){tm.tm_year + 1900, tm.tm_mon + 1};
+    return period_named(tm.tm_year + 1900, span == SPAN_YEAR ? 0 : tm.tm_mon + 1,
+                        span == SPAN_DAY ? tm.tm_mday : 0);
 }
 
-static struct month month_after(struct month m)
-{
-    return m.month == 12 ? (struct month){m.year + 1, 1}
-                         : (struct month){m.year, m.month + 1};
-}
-
-static double month_begin_s(struct month m)
-{
-    struct tm tm = {.tm_year = m.year - 1900, .tm_mon = m.month - 1, .tm_mday = 1};
-
-    return (double)timegm(&tm);
-}
-
-/* Of a month's partition, and of the next rows of it that are in the default one. */
+/* Of a period's partition, and of the next rows of it that are in the default one. */
 struct filling {
     const struct history_table *table;
     char name[64];
-    double begin_s, end_s; /* of the month */
+    double begin_s, end_s; /* of the period */
     bool exists;           /* then it takes rows from begin_s to until_s */
     double until_s;
 };
@@ -178,7 +210,7 @@ static enum error_code look_up(struct round *round, struct filling *f, struct er
 }
 
 /* The instant up to which at most `rows` rows can be moved at once, more only if they are
- * of one instant; the month's end if no others are left. */
+ * of one instant; the period's end if no others are left. */
 static enum error_code find_border(struct round *round, const struct filling *f,
                                    size_t rows, double *border_s, struct error *err)
 {
@@ -219,8 +251,8 @@ static const char *prepare_text(const struct filling *f, struct arena *a)
             ? arena_try_printf(a, "ALTER TABLE %s DETACH PARTITION %s", name, f->name)
             : arena_try_printf(a,
                                "CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING "
-                               "COMMENTS)",
-                               f->name, name);
+                               "COMMENTS)%s",
+                               f->name, name, f->table->is_large ? LARGE_STORAGE : "");
 
     return change ? arena_try_printf(a,
                                      "LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE;"
@@ -298,18 +330,28 @@ static enum error_code take_step(struct round *round, struct filling *f, bool by
     return OK;
 }
 
-/* Makes the month's partition. More rows than twice what is moved at once are moved by
- * steps, if that is allowed now: each is a transaction, after which the partition takes
- * the month up to an instant. So everyone sees each row all the time, nobody waits for
- * long, and whoever comes after a crash goes on from there. */
-static enum error_code ensure_partition(struct round *round,
-                                        const struct history_table *t, struct month m,
-                                        bool by_steps, struct error *err)
-{
-    struct filling f = {
-        .table = t, .begin_s = month_begin_s(m), .end_s = month_begin_s(month_after(m))};
+static const struct db_statement find_overlap = {
+    "find_overlap",
+    "SELECT EXISTS (SELECT FROM pg_inherits JOIN pg_class ON oid = inhrelid,"
+    " regexp_match(pg_get_expr(relpartbound, oid), 'FROM \\(''([^'']+)''\\) TO"
+    " \\(''([^'']+)''\\)') AS bound WHERE inhparent = $1::regclass AND relname <> $2"
+    " AND bound[1]::timestamptz < $4 AND bound[2]::timestamptz > $3)",
+    DB_REPEATABLE};
 
-    snprintf(f.name, sizeof(f.name), "%s_%04d_%02d", t->name, m.year, m.month);
+/* Makes the partition of a period. More rows than twice what is moved at once are moved
+ * by steps, if that is allowed now: each is a transaction, after which the partition
+ * takes the period up to an instant. So everyone sees each row all the time, nobody waits
+ * for long, and whoever comes after a crash goes on from there. *overlaps: not made, as
+ * others have a part of the period, or all of it. */
+static enum error_code ensure_partition(struct round *round,
+                                        const struct history_table *t,
+                                        const struct period *p, bool by_steps,
+                                        bool *overlaps, struct error *err)
+{
+    struct filling f = {.table = t, .begin_s = p->begin_s, .end_s = p->end_s};
+
+    *overlaps = false;
+    snprintf(f.name, sizeof(f.name), "%s%s", t->name, p->suffix);
     for (int i = 0; i < BATCHES_MAX; i++) {
         enum error_code code;
         double before_s;
@@ -319,6 +361,13 @@ static enum error_code ensure_partition(struct round *round,
         arena_reset(round->arena);
         TRY(look_up(round, &f, err));
         if (f.until_s >= f.end_s)
+            return OK;
+        if (!f.exists)
+            TRY(ask(round, &find_overlap,
+                    DB_PARAMS(db_text(t->name), db_text(f.name), db_instant(f.begin_s),
+                              db_instant(f.end_s)),
+                    overlaps, err));
+        if (*overlaps)
             return OK;
         before_s = f.until_s;
         TRY(begin_step(round, &ours, err));
@@ -349,33 +398,112 @@ static const struct db_statement select_partitions = {
     " WHERE inhparent = $1::regclass ORDER BY 1",
     DB_REPEATABLE};
 
+/* The period of a partition, by its name; false: it has none (the default one). */
+static bool read_period(const struct history_table *t, const char *name, struct period *p)
+{
+    size_t length = strlen(t->name);
+    int year, month = 0, day = 0;
+
+    if (strncmp(name, t->name, length) != 0 ||
+        sscanf(name + length, "_%4d_%2d_%2d", &year, &month, &day) < 1)
+        return false;
+    *p = period_named(year, month, day);
+    return true;
+}
+
+static enum error_code list_partitions(struct round *round, const struct history_table *t,
+                                       struct partition **list, size_t *count,
+                                       struct error *err)
+{
+    return db_rows(round->s, &select_partitions, DB_PARAMS(db_text(t->name)),
+                   partition_columns, sizeof(**list), (void **)list, count, round->arena,
+                   err);
+}
+
+static const struct db_statement is_due_before = {
+    "is_due_before", "SELECT EXISTS (SELECT FROM rollup_due WHERE at < $1)",
+    DB_REPEATABLE};
+
+static enum error_code drop_in_step(struct round *round, const struct history_table *t,
+                                    double until_s, struct error *err)
+{
+    struct partition *list;
+    size_t count;
+    bool is_due = false, dropped = false;
+
+    TRY(list_partitions(round, t, &list, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        struct period p;
+        char sql[128];
+
+        if (!read_period(t, list[i].name, &p) || p.end_s > until_s)
+            continue;
+        dropped = true;
+        snprintf(sql, sizeof(sql), "DROP TABLE %s", list[i].name);
+        TRY(db_execute(round->s, sql, err));
+    }
+    if (!dropped || t->level_s != 0 || !round->options->rollups)
+        return OK;
+    /* Now that nobody else has the partitions: what was stored last is seen. */
+    TRY(ask(round, &is_due_before, DB_PARAMS(db_instant(until_s)), &is_due, err));
+    return is_due ? fail(err, ERR_CONFLICT, "",
+                         "late samples came to a partition that was to be dropped")
+                  : OK;
+}
+
 /* Drops the partitions whose last instant is before `until_s`. */
 static enum error_code drop_partitions(struct round *round, const struct history_table *t,
                                        double until_s, struct error *err)
 {
-    enum error_code code;
-    struct partition *list;
-    size_t count, length = strlen(t->name);
     bool ours;
 
     TRY(begin_step(round, &ours, err));
-    if (!ours)
-        return OK;
-    code = db_rows(round->s, &select_partitions, DB_PARAMS(db_text(t->name)),
-                   partition_columns, sizeof(*list), (void **)&list, &count, round->arena,
-                   err);
-    for (size_t i = 0; code == OK && i < count; i++) {
-        struct month m;
-        char sql[128];
+    return ours ? end_step(round, drop_in_step(round, t, until_s, err), err) : OK;
+}
 
-        if (strncmp(list[i].name, t->name, length) != 0 ||
-            sscanf(list[i].name + length, "_%4d_%2d", &m.year, &m.month) != 2 ||
-            month_begin_s(month_after(m)) > until_s)
-            continue;
-        snprintf(sql, sizeof(sql), "DROP TABLE %s", list[i].name);
-        code = db_execute(round->s, sql, err);
+/* ---- what of samples and roll-ups is kept ---- */
+
+static const struct db_statement find_made = {
+    "find_made",
+    "SELECT least((SELECT known_until FROM rollup_progress WHERE level_s = 3600),"
+    " (SELECT min(at) FROM rollup_due))",
+    DB_REPEATABLE};
+
+static const struct db_statement set_kept = {
+    "set_kept",
+    "UPDATE rollup_progress SET kept_from = $2 WHERE level_s = $1 AND kept_from < $2",
+    DB_REPEATABLE};
+
+/* From where on rows are kept, if those before *until_s need not be: what is not in a
+ * partition that goes is kept, so that nobody waits for single rows. Everybody is told
+ * before anything goes: from then on what is older is refused, and not made any more. */
+static enum error_code settle_kept(struct round *round, const struct history_table *t,
+                                   double *until_s, struct error *err)
+{
+    struct instant made = {HUGE_VAL};
+    struct partition *list;
+    double oldest_s = HUGE_VAL;
+    size_t count;
+    bool found;
+
+    *until_s = floor(*until_s / HOUR_S) * HOUR_S;
+    arena_reset(round->arena);
+    if (t->level_s == 0 && round->options->rollups) {
+        TRY(db_row(round->s, &find_made, NULL, instant_columns, sizeof(made), &made,
+                   &found, round->arena, err));
+        *until_s = fmin(*until_s, made.at_s);
     }
-    return end_step(round, code, err);
+    TRY(list_partitions(round, t, &list, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        struct period p;
+
+        if (read_period(t, list[i].name, &p) && p.end_s > *until_s)
+            oldest_s = fmin(oldest_s, p.begin_s);
+    }
+    *until_s = fmin(*until_s, oldest_s);
+    return db_run(round->s, &set_kept,
+                  DB_PARAMS(db_integer((uint64_t)t->level_s), db_instant(*until_s)), NULL,
+                  err);
 }
 
 /* ---- old rows ---- */
@@ -454,49 +582,88 @@ static const struct history_table tables[] = {
     {"load_sample", "observed_at",
      offsetof(struct maintenance_options, load_sample_kept_days),
      DELETE_OLD("load_sample_default", "observed_at"),
-     FIND_BORDER("load_sample", "observed_at")},
+     FIND_BORDER("load_sample", "observed_at"), SPAN_MONTH, true, 0},
+    {"load_rollup_60", "at",
+     offsetof(struct maintenance_options, load_rollup_60_kept_days),
+     DELETE_OLD("load_rollup_60_default", "at"), FIND_BORDER("load_rollup_60", "at"),
+     SPAN_MONTH, true, 60},
+    {"load_rollup_3600", "at",
+     offsetof(struct maintenance_options, load_rollup_3600_kept_days),
+     DELETE_OLD("load_rollup_3600_default", "at"), FIND_BORDER("load_rollup_3600", "at"),
+     SPAN_MONTH, false, 3600},
+    {"load_rollup_86400", "at",
+     offsetof(struct maintenance_options, load_rollup_86400_kept_days),
+     DELETE_OLD("load_rollup_86400_default", "at"),
+     FIND_BORDER("load_rollup_86400", "at"), SPAN_YEAR, false, 86400},
     {"failure", "down_at", offsetof(struct maintenance_options, failure_kept_days),
-     DELETE_OLD("failure_default", "down_at"), FIND_BORDER("failure", "down_at")},
+     DELETE_OLD("failure_default", "down_at"), FIND_BORDER("failure", "down_at"),
+     SPAN_MONTH, false, -1},
     {"execution", "started_at", offsetof(struct maintenance_options, execution_kept_days),
      DELETE_OLD("execution_default", "started_at"),
-     FIND_BORDER("execution", "started_at")},
+     FIND_BORDER("execution", "started_at"), SPAN_MONTH, false, -1},
     {"checkpoint_log", "requested_at",
      offsetof(struct maintenance_options, checkpoint_log_kept_days),
      DELETE_OLD("checkpoint_log_default", "requested_at"),
-     FIND_BORDER("checkpoint_log", "requested_at")},
+     FIND_BORDER("checkpoint_log", "requested_at"), SPAN_MONTH, false, -1},
     {"reschedule_event", "moved_at",
      offsetof(struct maintenance_options, reschedule_event_kept_days),
      DELETE_OLD("reschedule_event_default", "moved_at"),
-     FIND_BORDER("reschedule_event", "moved_at")},
+     FIND_BORDER("reschedule_event", "moved_at"), SPAN_MONTH, false, -1},
     {"claim_attempt", "attempted_at",
      offsetof(struct maintenance_options, claim_attempt_kept_days),
      DELETE_OLD("claim_attempt_default", "attempted_at"),
-     FIND_BORDER("claim_attempt", "attempted_at")},
+     FIND_BORDER("claim_attempt", "attempted_at"), SPAN_MONTH, false, -1},
     {"site_error", "observed_at",
      offsetof(struct maintenance_options, site_error_kept_days),
      DELETE_OLD("site_error_default", "observed_at"),
-     FIND_BORDER("site_error", "observed_at")},
+     FIND_BORDER("site_error", "observed_at"), SPAN_MONTH, false, -1},
     {"transfer_actual", "finished_at",
      offsetof(struct maintenance_options, transfer_kept_days),
      DELETE_OLD("transfer_actual_default", "finished_at"),
-     FIND_BORDER("transfer_actual", "finished_at")},
+     FIND_BORDER("transfer_actual", "finished_at"), SPAN_MONTH, false, -1},
     {"progress_sample", "received_at",
      offsetof(struct maintenance_options, progress_sample_kept_days),
      DELETE_OLD("progress_sample_default", "received_at"),
-     FIND_BORDER("progress_sample", "received_at")},
+     FIND_BORDER("progress_sample", "received_at"), SPAN_MONTH, false, -1},
 };
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
 
+/* One after the other from the period of `begin_s` on, up to `end_s`; days where a part
+ * of a month is in use by days. */
+static enum error_code make_periods(struct round *round, const struct history_table *t,
+                                    enum span span, double begin_s, double end_s,
+                                    bool by_steps, struct error *err)
+{
+    for (double at_s = begin_s; at_s < end_s;) {
+        struct period p = period_of(at_s, span);
+        bool overlaps;
+
+        TRY(ensure_partition(round, t, &p, by_steps, &overlaps, err));
+        if (overlaps && span == SPAN_MONTH)
+            for (double day_s = p.begin_s; day_s < p.end_s; day_s += DAY_S) {
+                struct period day = period_of(day_s, SPAN_DAY);
+
+                if (day.end_s > round->now_s)
+                    TRY(ensure_partition(round, t, &day, by_steps, &overlaps, err));
+            }
+        at_s = p.end_s;
+    }
+    return OK;
+}
+
+/* Those of now, and ahead. */
 static enum error_code make_partitions(struct round *round, const struct history_table *t,
                                        bool by_steps, struct error *err)
 {
-    struct month m = month_of(round->now_s);
+    const struct maintenance_options *options = round->options;
+    struct period p = period_of(round->now_s, SPAN_MONTH);
 
-    for (size_t i = 0; i <= round->options->months_ahead; i++) {
-        TRY(ensure_partition(round, t, m, by_steps, err));
-        m = month_after(m);
-    }
-    return OK;
+    if (t->is_large && options->load_partition_by_day)
+        return make_periods(round, t, SPAN_DAY, round->now_s,
+                            round->now_s + DAYS_AHEAD * DAY_S, by_steps, err);
+    for (size_t i = 0; i < options->months_ahead; i++)
+        p = period_of(p.end_s, SPAN_MONTH);
+    return make_periods(round, t, t->span, round->now_s, p.end_s, by_steps, err);
 }
 
 static enum error_code drop_old(struct round *round, const struct history_table *t,
@@ -506,6 +673,8 @@ static enum error_code drop_old(struct round *round, const struct history_table 
 
     if (kept_days(round, t) <= 0)
         return OK;
+    if (t->level_s >= 0)
+        TRY(settle_kept(round, t, &until_s, err));
     TRY(drop_partitions(round, t, until_s, err));
     return delete_rows(round, &t->delete_default, until_s, err);
 }
@@ -575,16 +744,17 @@ enum error_code maintenance_run(struct db *db, const struct maintenance_options 
 enum error_code maintenance_has_partitions(struct db_session *s, double now_s, bool *all,
                                            struct arena *a, struct error *err)
 {
-    struct month m = month_of(now_s);
+    struct period day = period_of(now_s, SPAN_DAY), month = period_of(now_s, SPAN_MONTH),
+                  year = period_of(now_s, SPAN_YEAR);
 
     *all = true;
     for (size_t i = 0; i < TABLE_COUNT && *all; i++) {
         struct truth exists = {false};
-        char name[64];
         bool found;
 
-        snprintf(name, sizeof(name), "%s_%04d_%02d", tables[i].name, m.year, m.month);
-        TRY(db_row(s, &find_partition, DB_PARAMS(db_text(tables[i].name), db_text(name)),
+        TRY(db_row(s, &find_partition,
+                   DB_PARAMS(db_text(tables[i].name), db_text(day.suffix),
+                             db_text(month.suffix), db_text(year.suffix)),
                    truth_columns, sizeof(exists), &exists, &found, a, err));
         *all = found && exists.value;
     }
@@ -648,6 +818,40 @@ static bool borrow(struct maintenance *m, struct governor_lease *lease)
     return governor_work_take(governor, &upkeep, lease, bytes) == GOVERNOR_OK;
 }
 
+/* Makes roll-ups until the next round; false: it is time to stop. */
+static bool wait_and_roll(struct maintenance *m, double wait_s)
+{
+    const struct maintenance_options *options = &m->options;
+    double until_s = clock_monotonic_s() + wait_s;
+    struct rollup_options rollups = {.stopping = &m->stopping,
+                                     .limit_s = ROLLUPS_MOST_S,
+                                     .counts = options->rollup_counts,
+                                     .log = options->log,
+                                     .log_context = options->log_context};
+
+    if (!options->rollups)
+        return sleep_s(m, wait_s);
+    for (;;) {
+        struct governor_lease lease = {0};
+        struct error err = {.code = OK};
+        double pause_s = ROLLUP_EVERY_S;
+
+        if (!borrow(m, &lease)) {
+            pause_s = NO_ROOM_S;
+        } else {
+            if (rollup_run(m->db, &rollups, wall_s(), &err) != OK && options->log &&
+                err.code != ERR_CANCELLED)
+                options->log(options->log_context, err.text);
+            if (options->governor)
+                governor_give(options->governor, &lease, SIZE_MAX);
+        }
+        if (!sleep_s(m, fmax(0, fmin(pause_s, until_s - clock_monotonic_s()))))
+            return false;
+        if (clock_monotonic_s() >= until_s)
+            return true;
+    }
+}
+
 static void *work(void *context)
 {
     struct maintenance *m = context;
@@ -672,7 +876,7 @@ static void *work(void *context)
             governor_give(m->options.governor, &lease, SIZE_MAX);
         if (has_gaps) /* two replicas in each other's way may leave out the same one */
             wait_s = fmin(wait_s, GAPS_RETRY_S);
-    } while (sleep_s(m, wait_s));
+    } while (wait_and_roll(m, wait_s));
     return NULL;
 }
 

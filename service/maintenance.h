@@ -1,16 +1,18 @@
 /* maintenance.h - upkeep of the history tables, by a thread of its own.
  *
- * Makes the monthly partitions ahead of time (moving rows that came too early
- * out of the default partition, some at a time, each of them seen by everyone all the
- * while), drops those that are older than their
- * retention, deletes old rows of the default partitions, old decisions,
- * simulations, leases and expired idempotency keys. One replica at a time does it;
- * nothing waits long for a lock: what could not be done is done in the next round.
+ * Makes the partitions of days, months and years ahead of time (moving rows that came too
+ * early out of the default partition, some at a time, each of them seen by everyone all
+ * the while), drops those that are older than their retention, deletes old rows of the
+ * default partitions, old decisions, simulations, leases and expired idempotency keys,
+ * and between rounds makes the roll-ups of load samples (rollup.h). One replica at a time
+ * does it; nothing waits long for a lock: what could not be done is done in the next
+ * round.
  */
 #ifndef GRIDPLAN_MAINTENANCE_H
 #define GRIDPLAN_MAINTENANCE_H
 
 #include "service/db.h"
+#include "service/rollup.h"
 
 struct maintenance_options {
     double load_sample_kept_days; /* 0: for ever; the same for the others */
@@ -25,7 +27,15 @@ struct maintenance_options {
     double decision_kept_days;
     double simulation_kept_days;       /* after their end */
     double workflow_session_kept_days; /* the same of workflow sessions, once expired */
-    size_t months_ahead;               /* partitions made beyond this month's, <= 24 */
+    double load_rollup_60_kept_days;
+    double load_rollup_3600_kept_days;
+    double load_rollup_86400_kept_days;
+    bool rollups;               /* whether roll-ups are made; then samples go only when
+                                   theirs are */
+    bool load_partition_by_day; /* of load samples and roll-ups of minutes, from the next
+                                   period that has no partition on */
+    struct rollup_counts *rollup_counts; /* NULL: nobody counts */
+    size_t months_ahead;                 /* partitions made beyond this month's, <= 24 */
     size_t moved_at_once;      /* rows in one transaction; 0: 50,000. Twice as many are
                                   moved at once when none are left then */
     uint64_t *moved_row_count; /* counts them, atomically; NULL: nobody does */

@@ -60,7 +60,8 @@ static const struct db_statement select_open = {
     "rollup_open",
     "SELECT (SELECT known_until FROM rollup_progress WHERE level_s = 3600),"
     " (SELECT min(xact_start) FROM pg_stat_activity WHERE usename = current_user"
-    " AND backend_xid IS NOT NULL AND pid <> pg_backend_pid())",
+    " AND datname = current_database() AND backend_xid IS NOT NULL"
+    " AND pid <> pg_backend_pid())",
     DB_REPEATABLE};
 
 /* The hours [$1, $2) of everybody who has samples; from one tenant to the next by the

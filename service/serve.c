@@ -156,6 +156,12 @@ static void start_maintenance(struct upkeep *u)
         .decision_kept_days = config->retention_decisions_days,
         .simulation_kept_days = config->retention_simulations_days,
         .workflow_session_kept_days = config->retention_workflow_sessions_days,
+        .load_rollup_60_kept_days = config->retention_load_rollup_60_days,
+        .load_rollup_3600_kept_days = config->retention_load_rollup_3600_days,
+        .load_rollup_86400_kept_days = config->retention_load_rollup_86400_days,
+        .rollups = config->rollups != CONFIG_ROLLUPS_OFF,
+        .load_partition_by_day = config->load_partition == CONFIG_PARTITION_DAY,
+        .rollup_counts = &u->service->rollup_counts,
         .months_ahead = config->partitions_ahead_months,
         .moved_row_count = &u->service->moved_row_count,
         .governor = u->service->governor,
@@ -401,6 +407,43 @@ KEY_STAT(read_keys_waiting, waiting_count)
 KEY_STAT(read_replays, replay_count)
 KEY_STAT(read_takeovers, takeover_count)
 
+#define ROLLUP_STAT(function, member)                                               \
+    static double function(void *service)                                           \
+    {                                                                               \
+        const struct service *s = service;                                          \
+                                                                                    \
+        return (double)__atomic_load_n(&s->rollup_counts.member, __ATOMIC_RELAXED); \
+    }
+ROLLUP_STAT(read_hours_made, hours_made)
+ROLLUP_STAT(read_samples_rolled, samples_read)
+ROLLUP_STAT(read_rollup_rows, rows_written)
+ROLLUP_STAT(read_changed_meanwhile, changed_meanwhile)
+ROLLUP_STAT(read_due, due)
+
+/* Of roll-ups of load samples. */
+static void add_rollup_metrics(struct service *s)
+{
+    void *context = s->db && s->config->rollups != CONFIG_ROLLUPS_OFF ? s : NULL;
+    const struct metric_row rows[] = {
+        {METRIC_COUNTER, "gridplan_rollup_hours_total", "",
+         "Hours of tenants whose roll-ups were made.", read_hours_made, context, false},
+        {METRIC_COUNTER, "gridplan_rollup_samples_total", "",
+         "Load samples read for roll-ups.", read_samples_rolled, context, false},
+        {METRIC_COUNTER, "gridplan_rollup_rows_total", "", "Rows of roll-ups written.",
+         read_rollup_rows, context, false},
+        {METRIC_COUNTER, "gridplan_rollup_changed_total", "",
+         "Parts of hours whose samples changed while they were made, to be made again.",
+         read_changed_meanwhile, context, false},
+        {METRIC_GAUGE, "gridplan_rollup_due", "",
+         "Parts of hours that wait for their roll-ups, after the last round.", read_due,
+         context, false},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].context)
+            metrics_add(s->metrics, &rows[i]);
+}
+
 static double read_session_waiters(void *context)
 {
     return (double)session_watch_count(context);
@@ -552,6 +595,7 @@ static void add_metrics(struct service *s, struct http *http)
     add_rows(s->metrics, rows, sizeof(rows) / sizeof(rows[0]));
     add_governor_metrics(s);
     add_key_metrics(s);
+    add_rollup_metrics(s);
 }
 
 /* ---- signals ---- */
@@ -660,6 +704,8 @@ static void say_hello(const struct service *s, const struct http *http)
                   http_admin_port(http));
     if (*config->unix_socket)
         log_write(LOG_INFO, "also at %s", config->unix_socket);
+    if (config->rollups == CONFIG_ROLLUPS_ON && !s->db)
+        log_write(LOG_WARNING, "rollups is on, and there is no database to make them in");
     if (config->auth_required && !s->db)
         log_write(LOG_WARNING,
                   "keys are required, and there is no database to hold them: "

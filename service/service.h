@@ -3,6 +3,7 @@
 #ifndef GRIDPLAN_SERVICE_H
 #define GRIDPLAN_SERVICE_H
 
+#include "service/rollup.h"
 #include "service/route.h"
 
 #include <stdbool.h>
@@ -30,6 +31,7 @@ struct service {
     struct session_watch *watch;     /* session_watch.h; NULL: nobody waits */
     size_t waiting_count;            /* requests that wait for a simulation; atomic */
     uint64_t moved_row_count;        /* into partitions that came late; atomic */
+    struct rollup_counts rollup_counts; /* rollup.h; atomic */
     bool draining;                   /* set by SIGTERM; read with __atomic_load_n */
 };
 
