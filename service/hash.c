@@ -1,4 +1,4 @@
-/* hash.c - SHA-256 by libcrypto, and base64url. */
+/* hash.c - SHA-256 and base64 by libcrypto, and base64url. */
 #include "service/hash.h"
 
 #include <openssl/crypto.h>
@@ -68,6 +68,15 @@ char *base64url_encode(const void *data, size_t length, struct arena *a)
             *to++ = alphabet[bits & 63];
     }
     return text;
+}
+
+char *base64_encode(const void *data, size_t length, struct arena *a)
+{
+    unsigned char *text = TRY_NEW(a, unsigned char, length / 3 * 4 + 5);
+
+    if (text)
+        EVP_EncodeBlock(text, data, (int)length);
+    return (char *)text;
 }
 
 unsigned char *base64url_decode(const char *text, size_t *length, struct arena *a)

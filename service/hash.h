@@ -1,4 +1,4 @@
-/* hash.h - SHA-256 and base64url. */
+/* hash.h - SHA-256, base64 and base64url. */
 #ifndef GRIDPLAN_HASH_H
 #define GRIDPLAN_HASH_H
 
@@ -27,6 +27,7 @@ void hash_sha256_hex(const void *data, size_t length, char *hex);
 bool hash_equal(const void *a, const void *b, size_t length);
 
 /* RFC 4648 section 5, without padding; NULL without memory. */
+char *base64_encode(const void *data, size_t length, struct arena *a); /* padded */
 char *base64url_encode(const void *data, size_t length, struct arena *a);
 
 /* NULL without memory or when `text` is no base64url. */

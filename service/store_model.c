@@ -906,17 +906,50 @@ enum error_code store_model_postpone(struct db_session *s, const char *tenant,
 
 /* ---- load for forecasts ---- */
 
-/* LATERAL: the index gives the samples of each resource. $1 tenant, $2 ids, $3 from,
- * $4 to, $5 step. */
+/* Minutes of roll-ups where they are made and kept, else samples: of hours that are due,
+ * of the time since the last hour that is made, of that before the oldest minute kept,
+ * and of the first minute if it is not whole. LATERAL: the index gives the rows of each
+ * resource. $1 tenant, $2 ids, $3 from, $4 to, $5 step, a multiple of minutes that
+ * divides hours. */
 static const struct db_statement select_means = {
     "load_means",
-    "SELECT r.id, l.to_resource_id, l.start, l.n, l.cpu, l.bw"
-    " FROM jsonb_array_elements_text($2) WITH ORDINALITY AS r (id, place)"
-    " CROSS JOIN LATERAL (SELECT to_resource_id,"
-    " date_bin($5 * interval '1 second', observed_at, 'epoch') AS start, count(*) AS n,"
-    " avg(cpu_available_ratio) AS cpu, avg(bandwidth_mbps) AS bw FROM load_sample"
-    " WHERE tenant = $1 AND resource_id = r.id AND observed_at >= $3"
-    " AND observed_at < $4 GROUP BY 1, 2) AS l"
+    "WITH made AS (SELECT greatest($3, (SELECT kept_from FROM rollup_progress"
+    " WHERE level_s = 60)) AS from_at, least($4, (SELECT known_until FROM rollup_progress"
+    " WHERE level_s = 3600)) AS to_at,"
+    " date_bin('1 minute', $3 + interval '59.999999 s', 'epoch') AS minute_at)"
+    " SELECT r.id, l.to_resource_id, l.start, l.n, l.cpu, l.bw"
+    " FROM jsonb_array_elements_text($2) WITH ORDINALITY AS r (id, place), made"
+    " CROSS JOIN LATERAL (SELECT to_resource_id, start, sum(n)::bigint AS n,"
+    " sum(cpu_n * cpu) / nullif(sum(cpu_n), 0) AS cpu,"
+    " sum(bw_n * bw) / nullif(sum(bw_n), 0) AS bw FROM ("
+    "SELECT nullif(u.to_resource_id, '') AS to_resource_id,"
+    " date_bin($5 * interval '1 second', u.at, 'epoch') AS start,"
+    " greatest(cpu_available_ratio_count, memory_available_bytes_count,"
+    " bandwidth_mbps_count, latency_s_count)::bigint AS n,"
+    " cpu_available_ratio_count::float8 AS cpu_n, cpu_available_ratio_mean AS cpu,"
+    " bandwidth_mbps_count::float8 AS bw_n, bandwidth_mbps_mean AS bw"
+    " FROM load_rollup AS u WHERE u.tenant = $1 AND u.resource_id = r.id"
+    " AND u.level_s = 60 AND u.at >= made.from_at AND u.at < made.to_at"
+    " AND NOT EXISTS (SELECT FROM rollup_due AS d WHERE d.tenant = $1"
+    " AND d.at = date_bin('1 hour', u.at, 'epoch') AND d.shard = hashtext(r.id) & 63)"
+    " UNION ALL SELECT s.to_resource_id,"
+    " date_bin($5 * interval '1 second', s.observed_at, 'epoch'), count(*),"
+    " count(s.cpu_available_ratio)::float8, avg(s.cpu_available_ratio),"
+    " count(s.bandwidth_mbps)::float8, avg(s.bandwidth_mbps)"
+    " FROM (SELECT $3 AS from_at, least($4, made.from_at) AS to_at"
+    " UNION ALL SELECT greatest($3, made.to_at), $4"
+    " UNION ALL SELECT greatest(made.from_at, d.at),"
+    " least(made.to_at, d.at + interval '1 hour') FROM rollup_due AS d"
+    " WHERE d.tenant = $1 AND d.shard = hashtext(r.id) & 63"
+    " AND d.at > made.from_at - interval '1 hour' AND d.at < made.to_at"
+    " UNION ALL SELECT $3, least(made.minute_at, $4) WHERE made.from_at <= $3"
+    " AND made.to_at > $3 AND NOT EXISTS (SELECT FROM rollup_due AS d"
+    " WHERE d.tenant = $1 AND d.at = date_bin('1 hour', $3, 'epoch')"
+    " AND d.shard = hashtext(r.id) & 63)) AS raw"
+    " CROSS JOIN LATERAL (SELECT * FROM load_sample WHERE tenant = $1"
+    " AND resource_id = r.id AND observed_at >= raw.from_at"
+    " AND observed_at < raw.to_at) AS s GROUP BY 1, 2) AS parts"
+    " GROUP BY 1, 2) AS l"
     " ORDER BY r.place, l.to_resource_id NULLS FIRST, l.start",
     DB_REPEATABLE};
 

@@ -279,7 +279,9 @@ struct store_load_mean {
 };
 
 /* Of the resources and the links that begin at them; `ids` is a JSON array. By the
- * order of ids, then to_resource_id (NULL first), then time. */
+ * order of ids, then to_resource_id (NULL first), then time. Of roll-ups by minutes where
+ * there are any, so `step_s` is a multiple of 60 that divides 3600, or 3600 divides it;
+ * sample_count is then that of the measure that has most. */
 enum error_code store_load_means(struct db_session *s, const char *tenant,
                                  const char *ids, double from_at_s, double to_at_s,
                                  double step_s, const struct store_load_mean **list,

@@ -19,13 +19,9 @@ struct store_rollup_kept {
     double samples_from_s; /* before it all samples have been removed; the same: */
     double minutes_from_s, hours_from_s, days_from_s;
     double known_until_s; /* hours that begin before it are made, unless they are due */
-    uint64_t due_count;   /* parts of hours that are due and begin in the range, of the
-                             part of the resources that `resource_id` belongs to */
 };
-enum error_code store_rollup_kept(struct db_session *s, const char *tenant,
-                                  const struct store_filter *filter,
-                                  struct store_rollup_kept *out, struct arena *a,
-                                  struct error *err);
+enum error_code store_rollup_kept(struct db_session *s, struct store_rollup_kept *out,
+                                  struct arena *a, struct error *err);
 
 /* Samples with the measure in the hours that begin in the filter's range. */
 enum error_code store_rollup_estimate(struct db_session *s, const char *tenant,
@@ -33,17 +29,19 @@ enum error_code store_rollup_estimate(struct db_session *s, const char *tenant,
                                       enum load_measure measure, uint64_t *count,
                                       struct arena *a, struct error *err);
 
-/* One measure of a row. */
+/* One measure of a row, or of a sample: then its count is 1 and it has no sketch. */
 struct store_rollup_point {
     double at_s;
     struct rollup_measure of;
 };
 
-/* Those of the resource (and link, if the filter has one) of a level, in the range, that
- * have the measure, by time. */
+/* What [from, to) of the filter has of the measure, as rows of at most `level_s` (60,
+ * 3600 or 86400): as long ones as are made, kept and inside the range, samples for the
+ * rest. In no order. */
 enum error_code store_rollup_points(struct db_session *s, const char *tenant,
                                     const struct store_filter *filter,
                                     enum load_measure measure, double level_s,
+                                    const struct store_rollup_kept *kept,
                                     const struct store_rollup_point **list, size_t *count,
                                     struct arena *a, struct error *err);
 

@@ -65,6 +65,13 @@ enum error_code bulk_accept(struct request *rq, const struct json_lines *in,
                             size_t item_bytes, record_check_fn *check,
                             struct bulk_items *items, struct bulk_answer *answer);
 
+/* Refuses the accepted records whose instant `at` (a JSON row of theirs) is before
+ * `kept_from_s`: the others remain in *items, as copies. ERR_CONFLICT when nothing may be
+ * stored for that. */
+enum error_code bulk_expire(struct request *rq, struct bulk_items *items,
+                            size_t item_bytes, const struct json_field *at,
+                            double kept_from_s, struct bulk_answer *answer);
+
 /* What became of the accepted records: completes the answer, and sets its status. Fails
  * when none may be stored, as some are stored with other values. */
 enum error_code bulk_stored(struct request *rq, const struct bulk_items *items,

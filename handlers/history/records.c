@@ -6,11 +6,14 @@
 #include "service/json_patch.h"
 #include "service/refits.h"
 #include "service/service.h"
+#include "service/store_rollup.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { KEPT_LEAST_S = 3600 };
 enum { LIKE_BYTES = 512, FIELDS_MAX = 32, DOC_BYTES = 96, HISTORIES_MAX = 16 };
 enum route_place { ROUTE_DELETE, ROUTE_GET, ROUTE_PATCH, ROUTE_POST, ROUTE_PLACES };
 
@@ -358,6 +361,74 @@ enum error_code records_store(struct request *rq, const struct record *record,
     return OK;
 }
 
+/* ---- what is older than the samples that are kept ---- */
+
+static const struct json_field *at_of(const struct record *record)
+{
+    return &record->json->fields[record_place(record, record->at)];
+}
+
+/* Before it samples have been removed. Not asked when `at_s`, the oldest instant that
+ * matters, is so new that it cannot be: retentions are days. */
+static enum error_code kept_from(struct request *rq, const struct record *record,
+                                 double at_s, double *kept_from_s)
+{
+    struct store_rollup_kept kept;
+    struct db_session *db;
+
+    *kept_from_s = -HUGE_VAL;
+    if (!record->expires || at_s > clock_wall_s() - KEPT_LEAST_S)
+        return OK;
+    TRY(request_db(rq, &db));
+    TRY(store_rollup_kept(db, &kept, rq->arena, rq->err));
+    *kept_from_s = kept.samples_from_s;
+    return OK;
+}
+
+static enum error_code refuse_expired(struct request *rq, const struct record *record,
+                                      struct bulk_items *items,
+                                      struct bulk_answer *answer)
+{
+    const struct json_field *at = at_of(record);
+    double oldest_s = HUGE_VAL, kept_from_s;
+
+    for (size_t i = 0; record->expires && i < items->count; i++) {
+        double at_s;
+
+        memcpy(&at_s, (const char *)items->list + i * record->json->size + at->offset,
+               sizeof(at_s));
+        oldest_s = fmin(oldest_s, at_s);
+    }
+    TRY(kept_from(rq, record, oldest_s, &kept_from_s));
+    return oldest_s < kept_from_s
+               ? bulk_expire(rq, items, record->json->size, at, kept_from_s, answer)
+               : OK;
+}
+
+/* Records of a time that is gone cannot be corrected. What was removed is no part of a
+ * range without a begin. */
+static enum error_code check_kept(struct request *rq, const struct record *record,
+                                  const struct record_filter *filter)
+{
+    const struct json_field *at = at_of(record);
+    double at_s = HUGE_VAL, kept_from_s;
+
+    if (filter->columns & 1u << record_place(record, record->at))
+        memcpy(&at_s, (const char *)filter->like + at->offset, sizeof(at_s));
+    at_s = fmin(at_s, fmin(filter->from_at_s, filter->to_at_s));
+    TRY(kept_from(rq, record, at_s, &kept_from_s));
+    if (!(at_s < kept_from_s))
+        return OK;
+    invalid(rq->err,
+            at_s < filter->from_at_s || at_s > filter->from_at_s ? "?/observed_at"
+                                                                 : "?/from",
+            ITEM_RAW_EXPIRED, "samples are kept from %.0f on, in seconds since 1970",
+            kept_from_s);
+    return error_is_conflict(rq->err);
+}
+
+/* ---- storing, changing, removing ---- */
+
 static enum error_code add_records(struct request *rq, const void *in, void *out)
 {
     const struct record *record = history_of(rq)->record;
@@ -365,6 +436,7 @@ static enum error_code add_records(struct request *rq, const void *in, void *out
     char *list;
 
     TRY(bulk_accept(rq, in, record->json->size, record->check, &items, out));
+    TRY(refuse_expired(rq, record, &items, out));
     if (!record->complete)
         return records_store(rq, record, items.list, &items, out);
     list = arena_alloc(rq->arena, record->json->size, items.count + 1);
@@ -460,6 +532,7 @@ static enum error_code change_record(struct request *rq, const void *in, void *o
     for (size_t i = 0; record->columns[i].name; i++)
         if (record->columns[i].role & (RECORD_KEY | RECORD_KEY_OR_EMPTY))
             filter.columns |= 1u << i;
+    TRY(check_kept(rq, record, &filter));
     return record_patch(rq, record, &filter, in, out);
 }
 
@@ -480,6 +553,7 @@ static enum error_code remove_records(struct request *rq, const void *in, void *
                        arena_printf(rq->arena, "?/%s", rq->route->query->fields->name),
                        ITEM_REQUIRED,
                        "say which records: one parameter besides from and to at least");
+    TRY(check_kept(rq, record, &filter));
     TRY(request_db(rq, &db));
     TRY(record_remove(db, rq->principal.tenant, record, &filter, query->dry_run, &removed,
                       &answer->more, rq->arena, rq->err));

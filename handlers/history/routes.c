@@ -7,6 +7,7 @@
 
 #include "handlers/common/tags.h"
 #include "handlers/history/bulk.h"
+#include "handlers/history/load_rollups.h"
 #include "handlers/history/load_samples.h"
 #include "handlers/history/progress_samples.h"
 #include "handlers/history/records.h"
@@ -125,11 +126,19 @@ const struct route history_routes[] = {
      "decisions use: from the time at risk, the failures in it, and what the other hosts "
      "of the site teach.",
      NULL},
+    {"GET", "/v1/load-rollups", "listLoadRollups", TAG_LOAD, get_load_rollups, NULL,
+     &load_rollups_page_json, &load_rollups_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "List roll-ups of load samples",
+     "What the samples of a resource say by minute, hour or day: counts, means, extremes "
+     "and sketches of the quantiles, which can be added up. An hour is made 15 minutes "
+     "after its end, and again when samples of it come late, are corrected or removed.",
+     NULL},
     {"GET", "/v1/load-samples/aggregates", "getLoadAggregates", TAG_LOAD,
      get_load_aggregates, NULL, &load_aggregates_json, &load_aggregates_query_json,
      WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "Statistics of load samples",
      "Mean, extremes and percentiles of one measure for each interval that has samples; "
-     "10000 intervals at most.",
+     "10000 intervals at most. Of long times it is made from roll-ups: the counts, means "
+     "and extremes are the same, percentiles within 1 % and not interpolated.",
      NULL},
     {"GET", "/v1/progress-applications", "listProgressApplications", TAG_MODELS,
      get_progress_applications, NULL, &progress_applications_page_json,

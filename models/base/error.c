@@ -112,6 +112,11 @@ enum error_code fail_header(struct error *err, enum error_code code, const char 
     return code;
 }
 
+enum error_code error_is_conflict(struct error *err)
+{
+    return err->code = ERR_CONFLICT;
+}
+
 void error_hint(struct error *err, const char *format, ...)
 {
     va_list args;

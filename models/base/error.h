@@ -101,6 +101,10 @@ enum error_code fail_header(struct error *err, enum error_code code, const char 
                             enum item_code item, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* The mistakes that were noted are of a state that does not allow it: ERR_CONFLICT, not
+ * ERR_INVALID. Returns that. */
+enum error_code error_is_conflict(struct error *err);
+
 /* What to do about the mistake that the last invalid() noted. */
 void error_hint(struct error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

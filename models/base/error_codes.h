@@ -138,6 +138,9 @@
     X(ITEM_NOT_A_GRANT, "not_a_grant", "This is no grant",                              \
       "An access entry is neither a user nor a virtual organisation",                   \
       "Write user:NAME or vo:NAME")                                                     \
+    X(ITEM_NOT_ALIGNED, "not_aligned", "The intervals do not fit what is kept",         \
+      "The samples are gone, and intervals are not made of whole roll-ups",             \
+      "Take the interval and the begin that the detail names")                          \
     X(ITEM_NOT_ALLOWED, "not_allowed", "This is not allowed here",                      \
       "The member has no meaning here or cannot be changed", "Leave the member out")    \
     X(ITEM_NOT_AN_INSTANT, "not_an_instant", "This is no instant",                      \
@@ -177,6 +180,9 @@
       "Use next_page_token of the answer unchanged, with the same filters")             \
     X(ITEM_QUOTA, "quota", "The quota cannot be read",                                  \
       "A quota of a key is not in its format", "See --help for the form of quotas")     \
+    X(ITEM_RAW_EXPIRED, "raw_expired", "The samples of that time are gone",             \
+      "Their retention is over; only roll-ups of them are kept, which do not change",   \
+      "Send samples sooner, or raise retention_load_samples_days")                      \
     X(ITEM_REQUIRED, "required", "The member is missing",                               \
       "A member has to be there and is not", "Add the member")                          \
     X(ITEM_SIZES_DISAGREE, "sizes_disagree", "The sizes of a file disagree",            \

@@ -52,4 +52,5 @@ const struct record load_sample_record = {
     .columns = sample_columns,
     .at = "observed_at",
     .check = check_sample,
+    .expires = true,
 };

@@ -82,6 +82,7 @@ struct record {
     record_verify_fn *verify;     /* NULL: any records may be there together */
     const char *until;  /* column: the instant at which what began at `at` ended, so that
                            lists can be asked for what was under way; NULL: none */
+    bool expires;       /* what is older than the samples that are kept is refused */
     uint64_t lock_base; /* advisory locks; 0: a unique index has the key */
     /* A filter that is no column: its name, what it is, and a condition up to the value.
      */
