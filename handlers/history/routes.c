@@ -7,8 +7,8 @@
 
 #include "handlers/common/tags.h"
 #include "handlers/history/bulk.h"
-#include "handlers/history/load_rollups.h"
-#include "handlers/history/load_samples.h"
+#include "handlers/load/load_rollups.h"
+#include "handlers/load/load_samples.h"
 #include "handlers/history/progress_samples.h"
 #include "handlers/history/records.h"
 #include "service/records/records.h"

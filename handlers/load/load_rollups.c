@@ -1,6 +1,6 @@
 /* load_rollups.c - /v1/load-rollups: what is kept of load samples by minute, hour and
  * day. */
-#include "handlers/history/load_rollups.h"
+#include "handlers/load/load_rollups.h"
 
 #include "handlers/common/page.h"
 #include "service/hash.h"

@@ -1,5 +1,5 @@
 /* load_samples.c - /v1/load-samples/aggregates: what samples say together. */
-#include "handlers/history/load_samples.h"
+#include "handlers/load/load_samples.h"
 
 #include "handlers/common/page.h"
 #include "service/clock.h"
