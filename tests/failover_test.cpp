@@ -410,7 +410,6 @@ TEST_CASE("a COMMIT that no standby has confirmed is not acknowledged", "[db][ap
     REQUIRE(waited);
     CHECK(r.status == 503);
     CHECK(stats_of(a.handle()->db).unconfirmed_count == 2);
-    std::string metrics = a.get("/metrics").body;
     server.set_standby("");
     r = a.call("POST", "/v1/load-samples", body, key);
     CHECK(r.status == 201);
