@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { ARENA_BYTES = 1 << 20, FASTER_IN_TROUBLE = 5 };
+enum { ARENA_BYTES = 1 << 20, FASTER_IN_TROUBLE = 20 };
 
 static const double SLOW_S = 2; /* and the time that one statement has */
 

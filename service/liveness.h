@@ -33,7 +33,7 @@ extern const struct liveness_kind {
 
 struct liveness_options {
     struct db *db;
-    double interval_s;   /* between writes; a fifth of it while there is trouble */
+    double interval_s;   /* between writes; a twentieth of it while there is trouble */
     double partitions_s; /* how long to wait for the partitions before going on without */
     void (*log)(void *context, const char *text); /* NULL: nobody */
     void *log_context;

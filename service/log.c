@@ -217,7 +217,7 @@ static void wait_for_lines(void)
 
     while (state.length == 0 && !state.closing)
         pthread_cond_wait(&state.filled, &state.lock);
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += WRITE_EVERY_MS * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
@@ -270,11 +270,16 @@ static void *writer_main(void *context)
 
 bool log_open(enum log_level level, int fd)
 {
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_lock(&state.lock);
     __atomic_store_n(&state.level, level, __ATOMIC_RELAXED);
     state.fd = fd;
     state.closing = false;
-    pthread_cond_init(&state.filled, NULL);
+    pthread_cond_init(&state.filled, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     state.running = pthread_create(&state.writer, NULL, writer_main, NULL) == 0;
     pthread_mutex_unlock(&state.lock);
     return state.running;
@@ -292,9 +297,9 @@ void log_close(void)
     if (!running)
         return;
     pthread_cond_signal(&state.filled);
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += CLOSE_LIMIT_S;
-    if (pthread_timedjoin_np(state.writer, NULL, &until) != 0)
+    if (pthread_clockjoin_np(state.writer, NULL, CLOCK_MONOTONIC, &until) != 0)
         return; /* stderr is stuck, and the process is about to end */
     pthread_mutex_lock(&state.lock);
     state.running = false;

@@ -35,6 +35,8 @@ enum {
 
 static const double ROUND_STATEMENT_S = 120;
 static const double DAY_S = 86400, HOUR_S = 3600;
+static const double JUMP_S = 60;      /* of the wall clock, against the monotonic one */
+static const double JUMP_SEEN_S = 10; /* at the latest after it */
 
 /* How long a partition is. */
 enum span { SPAN_MONTH, SPAN_DAY, SPAN_YEAR };
@@ -772,16 +774,8 @@ struct maintenance {
     bool stopping; /* read without the mutex by the session */
 };
 
-static double wall_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Sleeps; false when it is time to stop. */
-static bool sleep_s(struct maintenance *m, double duration_s)
+static bool sleep_part(struct maintenance *m, double duration_s)
 {
     struct timespec until;
     double whole_s = floor(duration_s);
@@ -800,6 +794,23 @@ static bool sleep_s(struct maintenance *m, double duration_s)
     go_on = !m->stopping;
     pthread_mutex_unlock(&m->mutex);
     return go_on;
+}
+
+/* The same, but no longer when the wall clock has jumped: there may be no partition for
+ * what is now. */
+static bool sleep_s(struct maintenance *m, double duration_s)
+{
+    double end_s = clock_monotonic_s() + duration_s;
+    double ahead_s = clock_wall_s() - clock_monotonic_s();
+
+    for (;;) {
+        double now_s = clock_monotonic_s();
+
+        if (now_s >= end_s || fabs(clock_wall_s() - now_s - ahead_s) > JUMP_S)
+            return true;
+        if (!sleep_part(m, fmin(end_s - now_s, JUMP_SEEN_S)))
+            return false;
+    }
 }
 
 /* Memory for a round; false: there is no room now. */
@@ -867,7 +878,8 @@ static void *work(void *context)
             wait_s = fmin(wait_s, NO_ROOM_S);
             continue;
         }
-        if (run(m->db, &m->options, wall_s(), &m->stopping, &has_gaps, &err) != OK) {
+        if (run(m->db, &m->options, clock_wall_s(), &m->stopping, &has_gaps, &err) !=
+            OK) {
             wait_s = fmin(wait_s, RETRY_S);
             if (m->options.log && err.code != ERR_CANCELLED)
                 m->options.log(m->options.log_context, err.text);

@@ -229,7 +229,7 @@ static void start_refits(struct upkeep *u)
 static bool upkeep_pause(struct upkeep *u, double pause_s)
 {
     struct timespec until;
-    double end_s = clock_wall_s() + pause_s;
+    double end_s = clock_monotonic_s() + pause_s;
 
     until.tv_sec = (time_t)end_s;
     until.tv_nsec = (long)((end_s - (double)until.tv_sec) * 1e9);
@@ -271,9 +271,14 @@ static void *upkeep_main(void *context)
 
 static void upkeep_start(struct upkeep *u, struct service *service)
 {
+    pthread_condattr_t monotonic;
+
     u->service = service;
     pthread_mutex_init(&u->lock, NULL);
-    pthread_cond_init(&u->stopped, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&u->stopped, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     if (!service->db)
         log_write(
             LOG_WARNING,

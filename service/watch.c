@@ -263,7 +263,7 @@ static void *thread_main(void *context)
         struct timespec until;
 
         trim(w);
-        clock_gettime(CLOCK_REALTIME, &until);
+        clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += (long)pause_ms * 1000000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
@@ -278,12 +278,16 @@ static void *thread_main(void *context)
 struct watch *watch_create(const struct watch_limits *limits)
 {
     struct watch *w = calloc(1, sizeof(*w));
+    pthread_condattr_t monotonic;
 
     if (!w)
         return NULL;
     w->limits = *limits;
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->stopped, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->stopped, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     if (pthread_create(&w->thread, NULL, thread_main, w) != 0) {
         pthread_cond_destroy(&w->stopped);
         pthread_mutex_destroy(&w->lock);
