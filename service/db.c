@@ -108,7 +108,7 @@ struct db_session {
     bool in_doubt;      /* COMMIT was sent and not answered */
     bool gave_up;       /* we closed the connection, the server did not */
     bool undone;        /* the transaction went with its connection, before COMMIT */
-    bool in_commit;     /* nobody who goes away ends that */
+    bool in_commit;     /* nobody who goes away ends what is under way */
     bool has_written;   /* in this transaction */
     bool is_local;      /* its COMMIT does not wait for a standby */
     enum repair repair; /* of the last failure */
@@ -694,8 +694,7 @@ static enum error_code wait_for(struct db_session *s, double until_s, bool sendi
             return lose(s, PQerrorMessage(pg), err);
         if (sending ? !unsent : !PQisBusy(pg))
             return OK;
-        if (!s->in_commit && is_cancelled(s)) {
-            s->gave_up = true;
+        if ((sending || !s->in_commit) && is_cancelled(s)) {
             give_up(s);
             return fail_cancelled(err);
         }
@@ -1184,12 +1183,17 @@ static enum error_code fail_unconfirmed(struct db_session *s, const struct work 
     return w->commits || w->affected ? fail_unknown(s, err) : OK;
 }
 
-/* Whether what was sent may have been done, though there is no answer. What may be sent
- * twice is a read, or changes nothing the second time. */
+/* Whether its end is that of a transaction which may have written. What may be sent twice
+ * is a read, or changes nothing the second time. */
+static bool may_commit(const struct db_session *s, const struct work *w)
+{
+    return w->commits || (w->statement && !w->repeatable && !s->in_transaction);
+}
+
+/* Whether what was sent may have been done, though there is no answer. */
 static bool is_unanswered(const struct db_session *s, const struct work *w)
 {
-    return s->sent && !s->connection->pg &&
-           (w->commits || (w->statement && !w->repeatable && !s->in_transaction));
+    return s->sent && !s->connection->pg && may_commit(s, w);
 }
 
 /* What is known of what was stored. */
@@ -1228,9 +1232,11 @@ static enum error_code perform(struct db_session *s, struct work *w, struct erro
             return code; /* take() has already tried what can be tried */
         s->repair = REPAIR_NONE;
         s->gave_up = false;
+        s->in_commit = may_commit(s, w);
         w->count = w->affected = 0;
         s->connection->warned = false;
         code = send_statement(s, w, err);
+        s->in_commit = false;
         code = note_outcome(s, w, code, err);
         if (!s->in_transaction)
             release(s);
@@ -1460,9 +1466,7 @@ enum error_code db_commit(struct db_session *s, struct error *err)
         db_rollback(s);
         return fail_later(err, ERR_UNAVAILABLE, 1, "the transaction was rolled back");
     }
-    s->in_commit = true;
     code = perform(s, &w, err);
-    s->in_commit = false;
     if (code == OK && w.rolled_back)
         code = fail_later(err, ERR_UNAVAILABLE, 1, "the transaction was rolled back");
     end_transaction(s);

@@ -22,10 +22,11 @@
  * standby has not confirmed, is ERR_UNAVAILABLE: the caller never acknowledges it. So is
  * a write outside a transaction that was sent and not answered.
  *
- * COMMIT is never cancelled, as the server then keeps what no standby has: a client that
- * goes away does not end the wait for it. When its time is over the connection is closed;
- * the server's process goes on waiting, so that this place of the pool stays empty until
- * a standby has confirmed another COMMIT, or for a minute; but one place is left.
+ * COMMIT, and a write outside a transaction, is never cancelled, as the server then keeps
+ * what no standby has: a client that goes away does not end the wait for it. When its
+ * time is over the connection is closed; the server's process goes on waiting, so that
+ * this place of the pool stays empty until a standby has confirmed another COMMIT, or for
+ * a minute; but one place is left.
  *
  * No text of the server's reaches a client: what it says goes to the log, with the
  * id of the request.

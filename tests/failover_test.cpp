@@ -450,6 +450,25 @@ TEST_CASE("nobody who goes away ends a COMMIT; its place stays empty for a while
         CHECK(code == OK);
         CHECK(stats_of(d).lost_count == 0);
     }
+    {
+        // The same for a write that is its own transaction.
+        const db_statement alone = {"insert_alone", "INSERT INTO kept VALUES (2)", 0};
+        test_session s(d, &cancelled);
+        cancelled = false;
+        server.set_standby("nobody");
+        std::thread other([&] {
+            waited = wait_for_waiting(free, 1);
+            __atomic_store_n(&cancelled, true, __ATOMIC_RELAXED);
+            usleep(300000);
+            server.set_standby("");
+        });
+        error_code code = db_run(s, &alone, nullptr, nullptr, &err);
+        other.join();
+        CHECK(waited);
+        CHECK(code == OK);
+        CHECK(stats_of(d).lost_count == 0);
+        waiting_server::run(free, "DELETE FROM kept WHERE n = 2");
+    }
     // It does not come: the time is over, the server's process waits on.
     server.set_standby("nobody");
     test_session s(d), t(d), u(d);
