@@ -1,9 +1,13 @@
 /* ask.c - a decision without a service. */
 #include "service/ask.h"
 
+#include "service/client/set.h"
+#include "service/client/table.h"
 #include "service/json.h"
 #include "service/service.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,18 +153,73 @@ static enum error_code show(struct request *rq, const struct ask *how,
                             const char *answer, const char **text)
 {
     struct text_buffer b = {.arena = rq->arena};
-    const char *chart = NULL, *unplaced = member(answer, "unplaced", rq->arena);
+    bool chart_wanted = how->form != ASK_TABLE, rows_wanted = how->form != ASK_GANTT;
+    const char *chart = NULL;
+    bool found = false, unplaced;
 
     add_head(&b, r, answer);
-    if (how->draw(rq, document, answer, how->width, how->utf8, &chart) == OK && chart)
+    if (chart_wanted &&
+        how->draw(rq, document, answer, how->width, how->utf8, &chart) == OK && chart)
         text_addf(&b, "%s", chart);
-    if (*unplaced && strcmp(unplaced, "[]") != 0)
-        text_addf(&b, "unplaced: %s\n", unplaced);
-    if (!chart)
+    if (rows_wanted)
+        TRY(table_print(answer, NULL, how->width, &b, &found, rq->err));
+    if (!chart && !found)
         text_addf(&b, "%s\n", answer);
+    if (rows_wanted) {
+        size_t before = b.length;
+
+        text_addf(&b, "without a place:\n");
+        TRY(table_print(answer, "unplaced", how->width, &b, &unplaced, rq->err));
+        if (!unplaced)
+            b.length = before;
+    }
     text_add(&b, "", 1);
     *text = b.data;
     return b.failed ? fail_memory(rq->err) : OK;
+}
+
+static enum error_code change(const struct ask *how, const char **document,
+                              size_t *length, struct arena *a, struct error *err)
+{
+    for (size_t i = 0; i < how->set_count; i++) {
+        TRY(set_value(*document, *length, how->sets[i], document, a, err));
+        *length = strlen(*document);
+    }
+    return OK;
+}
+
+/* Of the service, or in the process. */
+static enum error_code reply_of(struct service *service, const struct ask *how,
+                                const struct route *r, const char *document,
+                                size_t length, struct asked_reply *out, struct arena *a,
+                                struct error *err)
+{
+    struct message m = {.method = "POST",
+                        .path = r->path,
+                        .body = document,
+                        .body_length = length,
+                        .accept = how->form == ASK_SVG ? "image/svg+xml" : NULL,
+                        .content_type = "application/json"};
+    struct reply reply;
+
+    out->accept = m.accept;
+    if (how->who && how->who->url)
+        return ask_reply(how->who, r->path, document, length, out, a, err);
+    route_answer(service, &m, NULL, true, &reply, a);
+    out->status = reply.status;
+    out->text = arena_try_text(a, reply.body, reply.body_length);
+    return out->text ? OK : fail_memory(err);
+}
+
+static enum error_code save(const char *path, const char *text, struct error *err)
+{
+    FILE *file = fopen(path, "we");
+    bool written = file && fputs(text, file) >= 0;
+
+    if (file && fclose(file) != 0)
+        written = false;
+    return written ? OK
+                   : fail(err, ERR_INVALID, "--save", "%s: %s", path, strerror(errno));
 }
 
 enum error_code ask(struct service *service, const struct ask *how, const char *document,
@@ -168,26 +227,22 @@ enum error_code ask(struct service *service, const struct ask *how, const char *
                     struct arena *a, struct error *err)
 {
     const struct route *r;
-    struct message m = {.method = "POST",
-                        .body = document,
-                        .body_length = length,
-                        .content_type = "application/json"};
     struct error ignored = {.arena = a};
     struct request rq = {.service = service, .arena = a, .err = &ignored};
-    struct reply reply;
+    struct asked_reply reply = {0};
 
+    TRY(change(how, &document, &length, a, err));
     TRY(find_route(service->routes, how, document, length, &r, a, err));
-    m.path = r->path;
-    if (how->form == ASK_SVG)
-        m.accept = "image/svg+xml";
-    route_answer(service, &m, NULL, true, &reply, a);
-    *text = arena_try_text(a, reply.body, reply.body_length);
-    if (!*text)
-        return fail_memory(err);
+    TRY(reply_of(service, how, r, document, length, &reply, a, err));
+    *text = reply.text;
     *outcome = reply.status >= 500   ? ASK_FAILED
                : reply.status >= 400 ? ASK_REFUSED
                                      : ASK_DONE;
-    if (*outcome != ASK_DONE || how->form == ASK_SVG)
+    if (*outcome != ASK_DONE)
+        return OK;
+    if (how->save)
+        TRY(save(how->save, reply.text, err));
+    if (how->form == ASK_SVG)
         return OK;
     if (is_short(*text, a))
         *outcome = ASK_SHORT;

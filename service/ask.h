@@ -3,7 +3,7 @@
 #ifndef GRIDPLAN_ASK_H
 #define GRIDPLAN_ASK_H
 
-#include "service/route.h"
+#include "service/client/ask.h"
 
 /* Draws the answer to `request` as lines of `width` characters; *text NULL: nothing in it
  * can be drawn. */
@@ -14,16 +14,21 @@ typedef enum error_code ask_draw_fn(struct request *rq, const char *request,
 /* The path of an endpoint that has an algorithm of this name; NULL: none. */
 typedef const char *ask_algorithm_fn(const char *name);
 
-enum ask_form { ASK_TEXT, ASK_JSON, ASK_SVG };
+/* ASK_TEXT: figures, chart, rows and what has no place. */
+enum ask_form { ASK_TEXT, ASK_JSON, ASK_SVG, ASK_TABLE, ASK_GANTT };
 
 struct ask {
     const char
         *endpoint; /* "placements" or "/v1/placements"; NULL: as the document says */
     enum ask_form form;
-    size_t width; /* of ASK_TEXT */
+    size_t width; /* of what is no JSON and no SVG */
     bool utf8;
     ask_draw_fn *draw;
     ask_algorithm_fn *endpoint_of; /* NULL: unknown */
+    const struct asked *who;       /* with a url: the service there; NULL: the process */
+    const char *const *sets;       /* "/path=value": changes of the document */
+    size_t set_count;
+    const char *save; /* a file for the answer; NULL: none */
 };
 
 enum ask_outcome {
@@ -38,9 +43,9 @@ enum ask_outcome {
 size_t ask_endpoints(const struct route *routes, const char *document, size_t length,
                      const struct route **list, struct arena *a);
 
-/* Answers it, without a database. Of several endpoints the one that has its algorithm is
- * meant, and placements rather than the order of a queue. ERR_INVALID: it is a request of
- * none, or it is not clear of which; the text names them. */
+/* Answers it, in the process without a database. Of several endpoints the one that has
+ * its algorithm is meant, and placements rather than the order of a queue. ERR_INVALID:
+ * it is a request of none, or it is not clear of which; the text names them. */
 enum error_code ask(struct service *service, const struct ask *how, const char *document,
                     size_t length, enum ask_outcome *outcome, const char **text,
                     struct arena *a, struct error *err);

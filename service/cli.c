@@ -4,6 +4,8 @@
 
 #include "service/auth.h"
 #include "service/client/slurm.h"
+#include "service/client/table.h"
+#include "service/client/target.h"
 #include "service/clock.h"
 #include "service/config.h"
 #include "service/health.h"
@@ -31,6 +33,7 @@ enum {
     CLI_ARENA_BYTES = 256 * 1024 * 1024,
     SIMULATE_FIRST_BYTES = 65536,
     WORDS_MAX = 3,
+    SETS_MAX = 64,
     KEYS_A_PAGE = 1000,
     EXIT_USAGE = 2,
     EXIT_DOWN = 3,
@@ -52,10 +55,14 @@ struct cli {
     const char *out;              /* folder, of `docs` */
     struct ask ask;               /* of `ask` */
     const char *ask_width;
-    bool ask_json, ask_svg, strict;
+    bool ask_json, ask_svg, ask_table, ask_gantt, strict;
+    struct target_flags target;
+    struct asked who;
+    const char *sets[SETS_MAX];
     struct health_target health;
     int exit_status; /* of a command that is done; 0 unless it says otherwise */
     bool reported;   /* the command has printed its errors itself */
+    bool down;       /* there is no answer of a service */
     const char *tenant, *scopes, *label, *expires_days; /* of `key` */
     const char *quotas[QUOTA_COUNT]; /* of `key` and `tenant`, as given; NULL: not */
 };
@@ -559,6 +566,19 @@ static bool speaks_utf8(void)
     return false;
 }
 
+static enum ask_form ask_form(const struct cli *c)
+{
+    if (c->ask_svg)
+        return ASK_SVG;
+    if (c->ask_json)
+        return ASK_JSON;
+    if (c->ask_table)
+        return ASK_TABLE;
+    if (c->ask_gantt)
+        return ASK_GANTT;
+    return c->ask_width || isatty(STDOUT_FILENO) ? ASK_TEXT : ASK_JSON;
+}
+
 static enum error_code ask_file(struct cli *c, struct arena *a, struct error *err)
 {
     struct service service = {
@@ -572,15 +592,19 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
     c->ask.endpoint_of = c->parts->endpoint_of;
     c->ask.width = terminal_width(c);
     c->ask.utf8 = speaks_utf8();
-    c->ask.form = c->ask_svg                              ? ASK_SVG
-                  : c->ask_json || !isatty(STDOUT_FILENO) ? ASK_JSON
-                                                          : ASK_TEXT;
-    if (c->ask_width && !c->ask_json && !c->ask_svg)
-        c->ask.form = ASK_TEXT;
+    c->ask.form = ask_form(c);
+    c->ask.sets = c->sets;
+    c->who.routes = c->parts->routes;
+    c->who.config = &c->config;
+    c->target.url = c->health.url;
+    TRY(target_find(&c->target, &c->who, &(const char *){NULL}, a, err));
+    c->ask.who = &c->who;
     log_open(LOG_ERROR, STDERR_FILENO);
     err->code =
         ask(&service, &c->ask, document.data, document.length, &outcome, &text, a, err);
     log_close();
+    if (err->code == ERR_UNAVAILABLE)
+        c->down = true;
     TRY(err->code);
     fputs(text, outcome == ASK_REFUSED || outcome == ASK_FAILED ? stderr : stdout);
     putc('\n', outcome == ASK_REFUSED || outcome == ASK_FAILED ? stderr : stdout);
@@ -594,6 +618,55 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
 static enum error_code run_ask(struct cli *c, struct error *err)
 {
     return run_on_file(c, "ask FILE, or - for standard input", ask_file, err);
+}
+
+/* ---- what there is to know ---- */
+
+/* What GET path lists, as texts; of a name on the command line all there is to say. */
+static enum error_code run_listed(struct cli *c, const char *path, bool pages,
+                                  const char *const *by, struct error *err)
+{
+    struct service service = {
+        .config = &c->config, .routes = c->parts->routes, .draw = c->parts->draw};
+    struct message m = {.method = "GET",
+                        .path = path,
+                        .query = &(struct query_pair){"page_size", "1000"},
+                        .query_count = pages ? 1 : 0,
+                        .remote_address = "unix"};
+    const char *word = c->word_count > 1 ? c->words[1] : NULL;
+    struct arena *a = arena_create(CLI_ARENA_BYTES);
+    struct text_buffer b = {.arena = a};
+    struct reply reply = {0};
+    bool found = false;
+    enum error_code code;
+
+    if (!a)
+        return fail_memory(err);
+    log_open(LOG_ERROR, STDERR_FILENO);
+    route_answer(&service, &m, NULL, true, &reply, a);
+    log_close();
+    code = reply.status == 200
+               ? table_texts(reply.body, by, word, &b, &found, err)
+               : fail(err, ERR_INTERNAL, "", "%s: status %d", path, reply.status);
+    if (code == OK && found)
+        fwrite(b.data, 1, b.length, stdout);
+    arena_close(a);
+    if (code == OK && !found)
+        return fail(err, ERR_INVALID, "",
+                    "there is no '%.60s'; without a name all are listed",
+                    word ? word : "");
+    return code;
+}
+
+static enum error_code run_errors(struct cli *c, struct error *err)
+{
+    return run_listed(c, "/v1/errors", false, (const char *const[]){"code", NULL}, err);
+}
+
+static enum error_code run_algorithms(struct cli *c, struct error *err)
+{
+    return run_listed(c, "/v1/algorithms", true,
+                      (const char *const[]){"name", "family", NULL}, err);
 }
 
 static enum error_code print_manual(struct cli *c, const char *name, struct error *err)
@@ -632,14 +705,24 @@ static const struct command {
      "[--url http://HOST:PORT | --unix PATH] [--ready]: ask a running service; exit 0\n"
      "             when /livez, or /readyz, says 200, else 3"},
     {"ask", run_ask,
-     "FILE|- [--endpoint NAME] [--json | --svg | --width N] [--strict]: decide what the\n"
-     "             document asks for, without a service and a database; to a terminal as "
-     "a\n"
-     "             chart, else as JSON; exit 1 when it is refused, with --strict 4 when\n"
-     "             something has no place"},
+     "FILE|- [--endpoint NAME] [--url U] [--key-file F] [--profile P] [--set "
+     "/path=value]...\n"
+     "             [--json | --svg | --table | --gantt | --width N] [--save FILE] "
+     "[--strict]:\n"
+     "             decide what the document asks for, by the service at U, else in the "
+     "process\n"
+     "             without a database; to a terminal as chart and rows, else as JSON; "
+     "exit 1\n"
+     "             when it is refused, 3 without an answer, with --strict 4 when "
+     "something has\n"
+     "             no place"},
+    {"errors", run_errors, "[CODE]: what codes of errors mean, and what to do"},
+    {"algorithms", run_algorithms,
+     "[FAMILY | NAME]: policies, with their options and where they come from"},
     {"docs", run_docs, "--out FOLDER: write the manual, as /docs/ shows it, into files"},
     {"man", run_man,
-     "[gridplan.1 | gridplan-ask.1 | default]: print a manual page, or a file of "
+     "[gridplan.1 | gridplan-ask.1 | gridplan-client.conf.5 | default]: print a manual "
+     "page, or a file of "
      "settings"},
     {"completion", run_completion, "bash|zsh: print what completes commands and flags"},
     {"openapi", run_openapi,
@@ -724,6 +807,17 @@ static int take_quota(struct cli *c, char **argv)
     return used;
 }
 
+/* Takes a "--set /path=value"; the arguments used. One too many is left, and refused. */
+static int take_set(struct cli *c, char **argv)
+{
+    int used = 0;
+
+    if (c->ask.set_count < SETS_MAX)
+        used = take_flag(argv, "--set", &c->sets[c->ask.set_count]);
+    c->ask.set_count += used > 0;
+    return used;
+}
+
 /* Takes what is not a setting out of argv; what is left goes to config_read(). */
 static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
                                   struct error *err)
@@ -741,6 +835,11 @@ static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
             take_flag(argv, "--width", &c->ask_width) +
             take_switch(*argv, "--json", &c->ask_json) +
             take_switch(*argv, "--svg", &c->ask_svg) +
+            take_switch(*argv, "--table", &c->ask_table) +
+            take_switch(*argv, "--gantt", &c->ask_gantt) +
+            take_flag(argv, "--key-file", &c->target.key_file) +
+            take_flag(argv, "--profile", &c->target.profile) +
+            take_flag(argv, "--save", &c->ask.save) + take_set(c, argv) +
             take_switch(*argv, "--strict", &c->strict) +
             take_flag(argv, "--breaks", &c->breaks) +
             take_flag(argv, "--url", &c->health.url) +
@@ -791,6 +890,8 @@ static int run_command(struct cli *c, struct error *err)
         return c->exit_status;
     if (!c->reported)
         print_errors(err);
+    if (c->down)
+        return EXIT_DOWN;
     return err->code == ERR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
 }
 

@@ -29,14 +29,20 @@ static const struct flag {
     {"--endpoint", "ask", NULL, false},
     {"--expand", "simulate", NULL, false},
     {"--expires-days", "key", NULL, false},
+    {"--gantt", "ask", NULL, false},
     {"--help", NULL, NULL, false},
     {"--json", "ask", NULL, false},
+    {"--key-file", "ask", NULL, true},
     {"--label", "key", NULL, false},
     {"--out", "docs", NULL, true},
+    {"--profile", "ask", NULL, false},
     {"--ready", "health", NULL, false},
+    {"--save", "ask", NULL, true},
     {"--scopes", "key", "decide|ingest|admin|read", false},
+    {"--set", "ask", NULL, false},
     {"--strict", "ask", NULL, false},
     {"--svg", "ask", NULL, false},
+    {"--table", "ask", NULL, false},
     {"--tenant", "key", NULL, false},
     {"--unix", "health", NULL, true},
     {"--url", "health", NULL, false},
@@ -156,21 +162,59 @@ static void print_ask(struct text_buffer *b)
     text_addf(
         b,
         ".TH GRIDPLAN\\-ASK 1 \"\" \"gridplan " GRIDPLAN_VERSION "\"\n.SH NAME\n"
-        "gridplan\\-ask \\- a decision from a file, without a service\n.SH SYNOPSIS\n"
-        ".B gridplan ask\n\\fIFILE\\fR|\\- [\\-\\-endpoint \\fINAME\\fR] [\\-\\-json | "
-        "\\-\\-svg | \\-\\-width \\fIN\\fR] [\\-\\-strict]\n.SH DESCRIPTION\n"
-        "Reads a request and answers it in the process, as a service without a database "
-        "would. Which\nendpoint it is for is known by its members; where several fit, "
+        "gridplan\\-ask \\- a decision from a file\n.SH SYNOPSIS\n"
+        ".B gridplan ask\n\\fIFILE\\fR|\\- [\\-\\-endpoint \\fINAME\\fR] [\\-\\-url "
+        "\\fIURL\\fR] [\\-\\-key\\-file \\fIFILE\\fR] [\\-\\-profile \\fINAME\\fR] "
+        "[\\-\\-set \\fI/path=value\\fR]... [\\-\\-json | \\-\\-svg | \\-\\-table | "
+        "\\-\\-gantt | \\-\\-width \\fIN\\fR] [\\-\\-save \\fIFILE\\fR] "
+        "[\\-\\-strict]\n.SH DESCRIPTION\n"
+        "Reads a request and has it answered by the service that \\-\\-url, GRIDPLAN_URL "
+        "or "
+        "\n.BR gridplan\\-client.conf (5)\nnames; without one it is answered in the "
+        "process, "
+        "as a service without a database would. Which\nendpoint it is for is known by "
+        "its "
+        "members; where several fit, "
         "\\-\\-endpoint says it.\n.PP\nTo a terminal the answer is a line of figures, a "
-        "chart of who does what when, and what has no\nplace, with the reasons; else it "
-        "is the JSON of the service.\n.SH OPTIONS\n"
+        "chart of who does what when, its rows, and what has\nno place, with the "
+        "reasons; "
+        "else it is the JSON of the service.\n.SH OPTIONS\n"
+        ".TP\n.BI \\-\\-url \" URL\"\nthe service to ask; empty: the process itself\n"
+        ".TP\n.BI \\-\\-key\\-file \" FILE\"\na file with the key; others should not be "
+        "able to read it\n"
+        ".TP\n.BI \\-\\-profile \" NAME\"\nwhat client.conf says of this profile\n"
+        ".TP\n.BI \\-\\-set \" /path=value\"\nput a value into the document before it is "
+        "asked: at a JSON pointer a JSON value, or else a text\n"
+        ".TP\n.B \\-\\-table\nthe rows only\n"
+        ".TP\n.B \\-\\-gantt\nthe chart only\n"
+        ".TP\n.BI \\-\\-save \" FILE\"\nkeep the answer in this file, too\n"
         ".TP\n.BI \\-\\-endpoint \" NAME\"\nas placements or queue\\-orders\n"
         ".TP\n.B \\-\\-json\nthe answer as it is\n"
         ".TP\n.B \\-\\-svg\nthe chart as a picture\n"
         ".TP\n.BI \\-\\-width \" N\"\nthe chart in so many columns\n"
         ".TP\n.B \\-\\-strict\nexit status 4 when something has no place\n");
     add_exit_statuses(b);
-    text_addf(b, ".SH SEE ALSO\n.BR gridplan (1)\n");
+    text_addf(b, ".SH SEE ALSO\n.BR gridplan (1),\n.BR gridplan\\-client.conf (5)\n");
+}
+
+static void print_client_conf(struct text_buffer *b)
+{
+    text_addf(
+        b,
+        ".TH GRIDPLAN\\-CLIENT.CONF 5 \"\" \"gridplan " GRIDPLAN_VERSION "\"\n.SH NAME\n"
+        "gridplan\\-client.conf \\- which service the commands of gridplan ask\n"
+        ".SH DESCRIPTION\n"
+        "The file is \\fI$XDG_CONFIG_HOME/gridplan/client.conf\\fR, or "
+        "\\fI~/.config/gridplan/client.conf\\fR. A line is\n\\fIkey\\fR = \\fIvalue\\fR; "
+        "what stands behind # is a comment. The environment is stronger than the file,\n"
+        "flags are stronger than both.\n.SH KEYS\n"
+        ".TP\n.B url\nof the service (GRIDPLAN_URL, \\-\\-url)\n"
+        ".TP\n.B key_file\na file with the key (GRIDPLAN_KEY_FILE, \\-\\-key\\-file)\n"
+        ".TP\n.B ca_file\nwhom the certificate of the service must come from\n"
+        ".TP\n.B timeout_s\nseconds until an answer is given up; 60\n"
+        ".TP\n.B color\nauto, always or never\n"
+        ".TP\n.BI profile. NAME . KEY\nthe same for \\-\\-profile \\fINAME\\fR\n"
+        ".SH SEE ALSO\n.BR gridplan\\-ask (1)\n");
 }
 
 /* ---- /etc/default/gridplan ---- */
@@ -281,6 +325,7 @@ enum error_code manual_print(const char *name, struct text_buffer *b, struct err
         void (*print)(struct text_buffer *b);
     } pages[] = {{"gridplan.1", print_main},
                  {"gridplan-ask.1", print_ask},
+                 {"gridplan-client.conf.5", print_client_conf},
                  {"default", print_default},
                  {"bash", print_bash},
                  {"zsh", print_zsh}};
@@ -292,6 +337,7 @@ enum error_code manual_print(const char *name, struct text_buffer *b, struct err
         }
     return fail(
         err, ERR_INVALID, "",
-        "there is no '%s'; there are gridplan.1, gridplan-ask.1, default, bash, zsh",
+        "there is no '%s'; there are gridplan.1, gridplan-ask.1, gridplan-client.conf.5, "
+        "default, bash, zsh",
         name);
 }

@@ -4,13 +4,19 @@
 #include "tests/examples.hpp"
 
 #include <cmath>
+#include <fstream>
 #include <set>
+#include <sys/stat.h>
+#include <unistd.h>
 
 extern "C" {
 #include "handlers/operations/routes.h"
 #include "handlers/pictures/gantt_terminal.h"
 #include "handlers/pictures/pictures.h"
 #include "service/ask.h"
+#include "service/client/set.h"
+#include "service/client/table.h"
+#include "service/client/target.h"
 }
 
 namespace
@@ -212,6 +218,7 @@ TEST_CASE("what cannot be asked is refused with the reason", "[ask][api]")
     };
 
     how.draw = picture_terminal;
+    how.width = 100;
     CHECK(run("{\"nothing\":1}") == ERR_INVALID);
     CHECK(run("not JSON") == ERR_INVALID);
     CHECK(run("") == ERR_INVALID);
@@ -226,4 +233,114 @@ TEST_CASE("what cannot be asked is refused with the reason", "[ask][api]")
         "jobs":[{"id":"a","estimate_ref_s":1,"memory_bytes":2}]})") == OK);
     CHECK(outcome == ASK_SHORT);
     CHECK(std::string(text).find("memory") != std::string::npos);
+}
+
+TEST_CASE("values of a document are set by their place", "[ask]")
+{
+    test_arena a(1 << 22);
+    auto set = [&](const std::string &document, const std::string &what) {
+        error err{};
+        const char *text = nullptr;
+        err.arena = a;
+        if (set_value(document.c_str(), document.size(), what.c_str(), &text, a, &err) !=
+            OK)
+            return "refused: " + std::string(err.text);
+        return std::string(text);
+    };
+    CHECK(set(R"({"a":1})", "/a=2") == R"({"a":2})");
+    CHECK(set(R"({"a":1})", "/b=true") == R"({"a":1,"b":true})");
+    CHECK(set(R"({})", "/a/b/c=x y") == R"({"a":{"b":{"c":"x y"}}})");
+    CHECK(set(R"({"l":[1,2]})", "/l/1=[3]") == R"({"l":[1,[3]]})");
+    CHECK(set(R"({"l":[]})", "/l/-={\"id\":\"x\"}") == R"({"l":[{"id":"x"}]})");
+    CHECK(set(R"({"a/b":1,"m~n":2})", "/a~1b=3") == R"({"a/b":3,"m~n":2})");
+    CHECK(set(R"({"a/b":1,"m~n":2})", "/m~0n=\"=\"") == R"({"a/b":1,"m~n":"="})");
+    CHECK(set(R"({"a":0.1})", "/b=") == R"({"a":0.1,"b":""})");
+    CHECK(set(R"({"l":[1]})", "/l/5=1").find("refused: nothing can stand") == 0);
+    CHECK(set(R"({"l":[1]})", "/l/x=1").find("refused: nothing can stand") == 0);
+    CHECK(set(R"({"n":1})", "/n/x=1").find("refused: nothing can stand") == 0);
+    CHECK(set("[]", "a=1").find("refused: --set /path") == 0);
+    CHECK(set("[]", "/a").find("refused: --set /path") == 0);
+    CHECK(set("{", "/a=1").find("refused: ") == 0);
+}
+
+TEST_CASE("rows of an answer are lines of a terminal", "[ask]")
+{
+    test_arena a(1 << 22);
+    auto table = [&](const std::string &answer, const char *of, size_t width) {
+        error err{};
+        text_buffer b{};
+        bool found;
+        err.arena = b.arena = a;
+        REQUIRE(table_print(answer.c_str(), of, width, &b, &found, &err) == OK);
+        CHECK(found == (b.length > 0));
+        return std::string(b.data ? b.data : "", b.length);
+    };
+    std::string answer = R"({"warnings":[{"w":1}],"status":"x","rows":[
+        {"id":"a","n":1.5,"ok":true,"inner":{}},{"id":"b\tb","n":20,"late":null}],
+        "unplaced":[{"job_id":"z"}]})";
+    CHECK(table(answer, nullptr, 80) == "id     n   ok  late\n"
+                                        "a    1.5  yes     -\n"
+                                        "b?b   20    -     -\n");
+    CHECK(table(answer, nullptr, 8) ==
+          "id     n\na    1.5\nb?b   20\n(left out: ok late)\n");
+    CHECK(table(answer, "unplaced", 80) == "job_id\nz\n");
+    CHECK(table(R"({"unplaced":[{"id":"z","reasons":[{"count":2,"reason":"memory"},
+                {"reason":"down"}],"ids":["a","b"],"none":[]}]})",
+                "unplaced", 80) == "id  reasons       ids\nz   memory, down  a, b\n");
+    CHECK(table("{}", nullptr, 80).empty());
+    CHECK(table(R"({"rows":[]})", "rows", 80).empty());
+    CHECK(table(R"({"rows":[1]})", nullptr, 80).empty());
+}
+
+TEST_CASE("a command knows whom to ask by flags, environment and file", "[ask]")
+{
+    test_arena a(1 << 22);
+    char folder[] = "/tmp/gridplan-conf-XXXXXX";
+    REQUIRE(mkdtemp(folder));
+    std::string conf = std::string(folder) + "/gridplan";
+    REQUIRE(mkdir(conf.c_str(), 0700) == 0);
+    conf += "/client.conf";
+    auto write = [&](const std::string &text) { std::ofstream(conf) << text; };
+    auto find = [&](const char *url, const char *profile) {
+        error err{};
+        asked who{};
+        const char *color;
+        target_flags flags{url, nullptr, profile};
+        err.arena = a;
+        if (target_find(&flags, &who, &color, a, &err) != OK)
+            return "refused: " + std::string(err.text);
+        char text[300];
+        snprintf(text, sizeof(text), "%s %s %s %g %s", who.url ? who.url : "-",
+                 who.key_file ? who.key_file : "-", who.ca_file ? who.ca_file : "-",
+                 who.time_limit_s, color);
+        return std::string(text);
+    };
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    unsetenv("GRIDPLAN_URL");
+    unsetenv("GRIDPLAN_KEY_FILE");
+    CHECK(find(nullptr, nullptr) == "- - - 60 auto");
+    write("# whom to ask\n url = http://a:1 # the first\nprofile.lab.url=http://lab\n"
+          "profile.lab.timeout_s = 5\nkey_file = /k\nca_file = /ca\ncolor = never\n\n");
+    CHECK(find(nullptr, nullptr) == "http://a:1 /k /ca 60 never");
+    CHECK(find(nullptr, "lab") == "http://lab /k /ca 5 never");
+    CHECK(find("http://flag", "lab") == "http://flag /k /ca 5 never");
+    CHECK(find("", nullptr) == "- /k /ca 60 never");
+    setenv("GRIDPLAN_URL", "http://env", 1);
+    CHECK(find(nullptr, "lab") == "http://env /k /ca 5 never");
+    unsetenv("GRIDPLAN_URL");
+    CHECK(find(nullptr, "other").find("has no line of profile.other") !=
+          std::string::npos);
+    write("url\n");
+    CHECK(find(nullptr, nullptr).find("client.conf:1: key = value") != std::string::npos);
+    write("\nurls = x\n");
+    CHECK(find(nullptr, nullptr).find("client.conf:2: a key is one of") !=
+          std::string::npos);
+    write("timeout_s = -1\n");
+    CHECK(find(nullptr, nullptr).find("timeout_s is a number") != std::string::npos);
+    write("color = red\n");
+    CHECK(find(nullptr, nullptr).find("auto, always or never") != std::string::npos);
+    unlink(conf.c_str());
+    rmdir((std::string(folder) + "/gridplan").c_str());
+    rmdir(folder);
+    unsetenv("XDG_CONFIG_HOME");
 }

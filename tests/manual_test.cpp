@@ -35,6 +35,7 @@ TEST_CASE("the package's manual and completions are those of the program", "[man
         const char *page, *file;
     } files[] = {{"gridplan.1", "gridplan.1"},
                  {"gridplan-ask.1", "gridplan-ask.1"},
+                 {"gridplan-client.conf.5", "gridplan-client.conf.5"},
                  {"default", "gridplan.default"},
                  {"bash", "gridplan.bash"},
                  {"zsh", "_gridplan"}};

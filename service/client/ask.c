@@ -86,8 +86,9 @@ static enum error_code refused(const char *path, int status, const char *body,
 }
 
 static enum error_code ask_here(const struct asked *who, const char *path,
-                                const char *body, size_t length, const char **answer,
-                                struct arena *a, struct error *err)
+                                const char *body, size_t length,
+                                struct asked_reply *reply, struct arena *a,
+                                struct error *err)
 {
     struct service service = {.config = who->config, .routes = who->routes};
     struct message m = {.method = "POST",
@@ -96,21 +97,16 @@ static enum error_code ask_here(const struct asked *who, const char *path,
                         .body_length = length,
                         .remote_address = "unix",
                         .content_type = "application/json"};
-    struct reply reply = {0};
-    char *text;
+    struct reply answer = {0};
 
     service.metrics = metrics_create(false);
     if (!service.metrics)
         return fail_memory(err);
-    route_answer(&service, &m, NULL, true, &reply, a);
+    route_answer(&service, &m, NULL, true, &answer, a);
     metrics_close(service.metrics);
-    text = arena_try_text(a, reply.body ? reply.body : "", reply.body_length);
-    if (!text)
-        return fail_memory(err);
-    if (reply.status >= 300)
-        return refused(path, reply.status, text, a, err);
-    *answer = text;
-    return OK;
+    reply->status = answer.status;
+    reply->text = arena_try_text(a, answer.body ? answer.body : "", answer.body_length);
+    return reply->text ? OK : fail_memory(err);
 }
 
 /* A file without a name with the header of the key; -1: *err says why. */
@@ -147,23 +143,26 @@ static int key_header(const char *key_file, struct error *err)
 }
 
 static enum error_code ask_there(const struct asked *who, const char *path,
-                                 const char *body, size_t length, const char **answer,
-                                 struct arena *a, struct error *err)
+                                 const char *body, size_t length,
+                                 struct asked_reply *reply, struct arena *a,
+                                 struct error *err)
 {
-    char limit[32], header[64] = "Accept: application/json";
+    char limit[32], header[64] = "Expect:";
+    const char *accept = arena_try_printf(
+        a, "Accept: %s", reply->accept ? reply->accept : "application/json");
     size_t slashes = strlen(who->url);
-    const char *url, *arguments[16];
+    const char *url, *arguments[20];
     struct child c = {.arguments = arguments,
                       .input = body,
                       .input_length = length,
                       .time_limit_s = who->time_limit_s + 5};
-    int key = -1, status;
+    int key = -1;
     enum error_code code;
 
     while (slashes > 0 && who->url[slashes - 1] == '/')
         slashes--;
     url = arena_try_printf(a, "%.*s%s", (int)slashes, who->url, path);
-    if (!url)
+    if (!url || !accept)
         return fail_memory(err);
     if (who->key_file) {
         key = key_header(who->key_file, err);
@@ -173,30 +172,59 @@ static enum error_code ask_there(const struct asked *who, const char *path,
     }
     snprintf(limit, sizeof(limit), "%.0f", who->time_limit_s);
     memcpy(arguments,
-           (const char *[]){"curl", "-q", "-sS", "--max-time", limit, "-H",
-                            "Content-Type: application/json", "-H", header,
-                            "--data-binary", "@-", "-w", "\n%{http_code}", "--", url,
+           (const char *[]){"curl",
+                            "-q",
+                            "-sS",
+                            "--max-time",
+                            limit,
+                            "-H",
+                            "Content-Type: application/json",
+                            "-H",
+                            accept,
+                            "-H",
+                            header,
+                            "--data-binary",
+                            "@-",
+                            "-w",
+                            "\n%{http_code}",
+                            who->ca_file ? "--cacert" : "--url",
+                            who->ca_file ? who->ca_file : url,
+                            "--url",
+                            url,
                             NULL},
            sizeof(arguments));
+    if (!who->ca_file)
+        arguments[17] = NULL;
     code = child_run(&c, a, err);
     if (key >= 0)
         close(key);
     TRY(code);
     if (c.status != 0)
         return fail(err, ERR_UNAVAILABLE, "", "%s", child_problem(&c, a));
-    status = c.output_length > 4 ? atoi(c.output + c.output_length - 3) : 0;
-    if (c.output_length > 4)
+    reply->status = c.output_length > 3 ? atoi(c.output + c.output_length - 3) : 0;
+    if (c.output_length > 3)
         c.output[c.output_length - 4] = 0;
-    if (status < 200 || status >= 300)
-        return refused(path, status, c.output, a, err);
-    *answer = c.output;
+    reply->text = c.output;
     return OK;
+}
+
+enum error_code ask_reply(const struct asked *who, const char *path, const char *body,
+                          size_t length, struct asked_reply *reply, struct arena *a,
+                          struct error *err)
+{
+    return who->url ? ask_there(who, path, body, length, reply, a, err)
+                    : ask_here(who, path, body, length, reply, a, err);
 }
 
 enum error_code ask_post(const struct asked *who, const char *path, const char *body,
                          size_t length, const char **answer, struct arena *a,
                          struct error *err)
 {
-    return who->url ? ask_there(who, path, body, length, answer, a, err)
-                    : ask_here(who, path, body, length, answer, a, err);
+    struct asked_reply reply = {0};
+
+    TRY(ask_reply(who, path, body, length, &reply, a, err));
+    if (reply.status < 200 || reply.status >= 300)
+        return refused(path, reply.status, reply.text, a, err);
+    *answer = reply.text;
+    return OK;
 }

@@ -9,8 +9,20 @@ struct asked {
     const struct config *config;
     const char *url;      /* NULL: in process */
     const char *key_file; /* NULL: without a key */
+    const char *ca_file;  /* whom certificates must come from; NULL: the system's */
     double time_limit_s;
 };
+
+struct asked_reply {
+    const char *accept; /* what is asked for; NULL: JSON */
+    int status;         /* of HTTP */
+    const char *text;
+};
+
+/* Posts a JSON body; a reply of any status is one. ERR_UNAVAILABLE: there is none. */
+enum error_code ask_reply(const struct asked *who, const char *path, const char *body,
+                          size_t length, struct asked_reply *reply, struct arena *a,
+                          struct error *err);
 
 /* Posts a JSON body; *answer is the answer of a status below 300. Fails with what the
  * problem says: its status, its title, its errors. */

@@ -10,6 +10,7 @@
 #include "service/client/anonymise.h"
 #include "service/client/ask.h"
 #include "service/client/child.h"
+#include "service/client/target.h"
 #include "service/client/what_if.h"
 #include "service/clock.h"
 #include "service/config.h"
@@ -1097,7 +1098,9 @@ static int start(struct client *c, const struct verb *verb, char **arguments)
     static const char *const modes[] = {"priority", "nice", NULL};
     static const char *const renders[] = {"slurmrestd", "sbatch", NULL};
     const char *const none[] = {NULL};
+    struct target_flags target;
     struct config config;
+    const char *color;
 
     if (!read_flags(&c->flags, arguments) || !is_word("--mode", c->flags.mode, modes))
         return SLURM_EXIT_USAGE;
@@ -1113,13 +1116,10 @@ static int start(struct client *c, const struct verb *verb, char **arguments)
         fprintf(stderr, "gridplan: --timeout: seconds, above 0, at most 3600\n");
         return SLURM_EXIT_USAGE;
     }
-    if (!c->flags.url)
-        c->flags.url = getenv("GRIDPLAN_URL");
-    if (!c->flags.key_file)
-        c->flags.key_file = getenv("GRIDPLAN_KEY_FILE");
+    target = (struct target_flags){c->flags.url, c->flags.key_file, NULL};
+    if (target_find(&target, &c->gridplan, &color, c->arena, c->err) != OK)
+        return failed(c, SLURM_EXIT_USAGE);
     c->gridplan.config = &config;
-    c->gridplan.url = c->flags.url && *c->flags.url ? c->flags.url : NULL;
-    c->gridplan.key_file = c->flags.key_file;
     c->gridplan.time_limit_s = ASK_TIME_LIMIT_S;
     return verb->run(c);
 }
