@@ -24,7 +24,7 @@
 #define GRIDPLAN_CLUSTER_REPLAY_H
 
 #include "algorithms/checkpoint/checkpoint.h"
-#include "algorithms/cluster_queue/cluster.h"
+#include "algorithms/cluster_queue/cluster.h" /* sets of nodes */
 #include "algorithms/queue/queue.h"
 #include "models/base/budget.h"
 #include "models/base/policy.h"
@@ -161,14 +161,8 @@ enum replay_knows {
 };
 extern const char *const replay_knows_names[];
 
-/* Priorities of the jobs that wait, when a round of slurm_backfill begins: out[i] is that
- * of jobs[i], and what was there before stands in it. */
-typedef void replay_prioritise_fn(void *context, int64_t now_ms, const uint32_t *jobs,
-                                  size_t count, double *out);
-
 struct replay_rules {
-    /* Of queue_policies or cluster_policies (slurm_backfill). */
-    const struct policy *policy;
+    const struct policy *policy;     /* of queue_policies */
     const struct policy *checkpoint; /* NULL: no checkpoints */
     const double *checkpoint_param;  /* bound */
     enum replay_knows knows;
@@ -181,14 +175,6 @@ struct replay_rules {
     size_t backfill_depth;   /* waiting jobs that easy looks at; SIZE_MAX: all */
     size_t fit_tries; /* nodes of a bucket before a walk is exact; no matter for the
                          answer */
-    /* slurm_backfill alone. The cluster without jobs that run, and with all jobs of the
-     * input, of the same numbers, and their rows; its settings are the policy's. */
-    const struct cluster *cluster;
-    double sched_interval_s, sched_min_interval_s; /* of its main loop */
-    int64_t preempted_delay_ms;       /* a preempted job is eligible so long after */
-    bool preempted_is_requeued;       /* else it ends */
-    replay_prioritise_fn *prioritise; /* NULL: those of the rows */
-    void *prioritise_context;
 };
 /* Defaults: policy easy, no checkpoints, depth 1000, 64 tries, no limit of restarts. */
 struct replay_rules replay_rules_default(void);
@@ -203,8 +189,7 @@ struct replay_in {
     size_t burst_count;
     const struct replay_set *sets;
     size_t set_count;
-    const struct replay_reservation *reservations; /* not with slurm_backfill: it has its
-                                                      own in `cluster` */
+    const struct replay_reservation *reservations;
     size_t reservation_count;
     const struct replay_outage *outages; /* any order; of a node apart from each other */
     size_t outage_count;
@@ -230,7 +215,6 @@ enum replay_state {
     REPLAY_KILLED,    /* at its limit */
     REPLAY_LOST,      /* with a node, and not requeued */
     REPLAY_CANCELLED, /* while it waited */
-    REPLAY_PREEMPTED, /* and not requeued */
     REPLAY_NEVER_FITS /* more than the cluster has, or a dependency that cannot be met */
 };
 extern const char *const replay_state_names[];
@@ -241,13 +225,13 @@ struct replay_outcome {
     int64_t start_ms;       /* of its last attempt */
     int64_t
         end_ms; /* when it was through (cancelled ones too); REPLAY_NEVER: it is not */
-    int64_t planned_ms; /* the last start that conservative or slurm_backfill planned for
-                           it while it waited; REPLAY_NEVER: none */
+    int64_t planned_ms; /* the last start that conservative planned for it while it
+                           waited; REPLAY_NEVER: none */
     int64_t cpus;   /* on each node, of the last attempt; whole nodes: of the first one */
     uint32_t nodes; /* of the last attempt, without spares */
     uint32_t set;   /* that it ran in; REPLAY_NONE: none */
     uint32_t restarts; /* attempts after the first, those in place included */
-    uint32_t failure_kills, preemptions;
+    uint32_t failure_kills;
     uint32_t checkpoints;
     const uint32_t *node_ids; /* keep_nodes: of the last attempt, [nodes]; else NULL */
     uint8_t state;            /* enum replay_state */
@@ -280,10 +264,10 @@ struct replay_totals {
     bool is_exact;
     double cpu_busy_s; /* cpus of running jobs, times their time */
     uint64_t done_count, killed_count, lost_count, cancelled_count, never_count;
-    uint64_t failure_kills, restarts, preemptions, checkpoints, failures, events, rounds;
-    double killed_cpu_s, preempted_cpu_s; /* what those attempts had used */
-    int64_t end_ms;                       /* of the run */
-    int64_t last_end_ms;                  /* when the last job was through; 0: none was */
+    uint64_t failure_kills, restarts, checkpoints, failures, events, rounds;
+    double killed_cpu_s; /* what those attempts had used */
+    int64_t end_ms;      /* of the run */
+    int64_t last_end_ms; /* when the last job was through; 0: none was */
 };
 
 /* What holds from at_ms on. */
