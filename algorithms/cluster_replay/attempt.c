@@ -1,0 +1,183 @@
+/* cluster_replay/attempt.c - how far a job has come on its nodes.
+ *
+ * An attempt is a pause, a restart, work and checkpoints; nothing happens in it but what
+ * the checkpoint policy asked for when its last request was answered. So its course is
+ * known when it begins, and is worked out then, for its end, and once more when it is
+ * cut short: checkpoints are no events.
+ *
+ * What a policy knows of failures is of the attempt's begin: later ones of other nodes
+ * do not change it.
+ */
+#include "algorithms/cluster_replay/parts.h"
+
+#include <math.h>
+
+enum { LAWS_MAX = 16 };
+
+/* The laws of its nodes, one for each class, with the mean of their ages. */
+static size_t laws_of(const struct engine *e, const struct run *r, int64_t at_ms,
+                      struct checkpoint_law *laws)
+{
+    uint32_t classes[LAWS_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < r->node_count - r->spare_count; i++) {
+        const struct node *n = &e->nodes[r->nodes[i]];
+        const struct distribution *d = e->classes[n->klass].of->failure;
+        size_t at = 0;
+
+        while (at < count && classes[at] != n->klass)
+            at++;
+        if (!d || at == LAWS_MAX)
+            continue;
+        if (at == count) {
+            bool weibull = d->kind == DISTRIBUTION_WEIBULL;
+
+            classes[count] = n->klass;
+            laws[count++] =
+                (struct checkpoint_law){.shape = weibull ? d->shape : (double)NAN,
+                                        .scale_s = weibull ? d->scale : (double)NAN,
+                                        .mean_s = distribution_mean(d)};
+        }
+        laws[at].age_s += 1e-3 * (double)(at_ms - n->up_since_ms);
+        laws[at].count++;
+    }
+    for (size_t i = 0; i < count; i++)
+        laws[i].age_s /= laws[i].count;
+    return count;
+}
+
+struct walk {
+    struct engine *e;
+    const struct run *r;
+    const struct replay_job *job;
+    struct progress *out;
+    int64_t until_ms, work_ms; /* work_ms: done, at speed 1 */
+    double interval_s;
+    uint64_t omissions;
+    struct checkpoint_law laws[LAWS_MAX];
+};
+
+static void ask(struct walk *w, bool start, struct checkpoint_out *answer)
+{
+    const struct engine *e = w->e;
+    struct checkpoint_in in = checkpoint_in_unknown();
+    double speed = w->r->speed,
+           elapsed_s = 1e-3 * (double)(w->out->at_ms - w->r->begin_ms);
+    enum error_code code;
+
+    in.checkpoint_overhead_s = 1e-3 * (double)w->job->checkpoint_ms;
+    in.restart_s = 1e-3 * (double)w->job->restart_ms;
+    in.restart_from_scratch_s = 1e-3 * (double)w->job->scratch_ms;
+    in.reschedule_delay_s = 1e-3 * (double)w->job->delay_ms;
+    in.execution_time_s = 1e-3 * (double)w->job->run_ms / speed;
+    in.remaining_s = 1e-3 * (double)(w->job->run_ms - w->work_ms) / speed;
+    in.remaining_is_known = true;
+    in.work_since_checkpoint_s = 1e-3 * (double)(w->work_ms - w->out->image_ms) / speed;
+    in.has_checkpoint = w->out->has_image;
+    in.mean_failure_interval_s = w->r->mean_s;
+    in.uptime_s = w->r->uptime_s + elapsed_s;
+    in.failure_age_s = w->r->age_s + elapsed_s;
+    in.start = start;
+    if (!start) {
+        in.interval_cur_s = w->interval_s;
+        in.consecutive_omissions = w->omissions;
+    }
+    if (e->rules->knows == REPLAY_KNOWS_LAW) {
+        in.law_count = laws_of(e, w->r, w->out->at_ms, w->laws);
+        in.laws = in.law_count ? w->laws : NULL;
+    }
+    *answer = (struct checkpoint_out){0};
+    code = checkpoint_fn_of(e->rules->checkpoint)(&in, e->rules->checkpoint_param, answer,
+                                                  e->err);
+    if (code != OK) {
+        w->e->failed = code;
+        answer->next_request_in_s = HUGE_VAL;
+        answer->action = CHECKPOINT_NONE;
+    }
+    w->interval_s = answer->interval_s;
+    w->omissions = answer->consecutive_omissions;
+    budget_step(e->budget, 32);
+}
+
+/* A stretch of wall time; false: it is cut. *sum grows by what there is of it. */
+static bool pass(struct walk *w, int64_t span_ms, int64_t *sum)
+{
+    int64_t end_ms = later(w->out->at_ms, span_ms);
+    bool whole = end_ms <= w->until_ms;
+
+    if (!whole)
+        end_ms = w->until_ms;
+    *sum += end_ms - w->out->at_ms;
+    w->out->at_ms = end_ms;
+    return whole;
+}
+
+static int64_t wall_ms(const struct walk *w, int64_t work_ms)
+{
+    return w->r->speed == 1 ? work_ms : kernel_ms(1e-3 * (double)work_ms / w->r->speed);
+}
+
+/* Stands still, and has an image; false: it was cut. */
+static bool take_image(struct walk *w)
+{
+    if (!pass(w, w->job->checkpoint_ms, &w->out->checkpoint_ms))
+        return false;
+    w->out->saved_ms += w->out->unsaved_ms;
+    w->out->unsaved_ms = 0;
+    w->out->image_ms = w->work_ms;
+    w->out->has_image = true;
+    w->out->checkpoints++;
+    return true;
+}
+
+/* Work up to the next request, and what the policy says then; false: it is over. */
+static bool work(struct walk *w, double *next_s)
+{
+    int64_t left_ms = w->job->run_ms - w->work_ms, piece_ms = left_ms;
+    struct checkpoint_out answer;
+
+    if (*next_s * w->r->speed * 1000 < (double)left_ms) {
+        piece_ms = kernel_ms(fmax(*next_s, 1e-3) * w->r->speed);
+        piece_ms = piece_ms < 1 ? 1 : piece_ms > left_ms ? left_ms : piece_ms;
+    }
+    if (!pass(w, wall_ms(w, piece_ms), &w->out->unsaved_ms))
+        return false;
+    w->work_ms += piece_ms;
+    if (w->work_ms == w->job->run_ms) {
+        w->out->ended = true;
+        return false;
+    }
+    ask(w, false, &answer);
+    *next_s = answer.next_request_in_s;
+    return answer.action != CHECKPOINT_TAKE || take_image(w);
+}
+
+void attempt_walk(struct engine *e, const struct run *r, int64_t until_ms,
+                  struct progress *out)
+{
+    const struct life *life = &e->lives[r->job];
+    struct walk w = {.e = e,
+                     .r = r,
+                     .job = &e->in->jobs[r->job],
+                     .out = out,
+                     .until_ms = until_ms,
+                     .work_ms = life->image_ms};
+    struct checkpoint_out answer = {.next_request_in_s = HUGE_VAL};
+    double next_s = HUGE_VAL;
+
+    *out = (struct progress){
+        .at_ms = r->begin_ms, .image_ms = life->image_ms, .has_image = life->has_image};
+    if (!pass(&w, r->pause_ms, &out->pause_ms) ||
+        !pass(&w, r->restart_ms, &out->restart_ms))
+        return;
+    if (e->rules->checkpoint && w.job->run_ms > w.work_ms) {
+        ask(&w, true, &answer);
+        next_s = answer.next_request_in_s;
+        if (answer.action == CHECKPOINT_TAKE && !take_image(&w))
+            return;
+    }
+    while (e->failed == OK && work(&w, &next_s))
+        if (budget_step(e->budget, 8))
+            break;
+}
