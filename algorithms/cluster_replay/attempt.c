@@ -41,6 +41,7 @@ static size_t laws_of(const struct engine *e, const struct run *r, int64_t at_ms
         }
         laws[at].age_s += 1e-3 * (double)(at_ms - n->up_since_ms);
         laws[at].count++;
+        budget_step(e->budget, at + 1);
     }
     for (size_t i = 0; i < count; i++)
         laws[i].age_s /= laws[i].count;
@@ -137,17 +138,16 @@ static bool work(struct walk *w, double *next_s)
     int64_t left_ms = w->job->run_ms - w->work_ms, piece_ms = left_ms;
     struct checkpoint_out answer;
 
-    if (*next_s * w->r->speed * 1000 < (double)left_ms) {
+    if (w->e->rules->checkpoint && *next_s * w->r->speed * 1000 < (double)left_ms) {
         piece_ms = kernel_ms(fmax(*next_s, 1e-3) * w->r->speed);
         piece_ms = piece_ms < 1 ? 1 : piece_ms > left_ms ? left_ms : piece_ms;
     }
     if (!pass(w, wall_ms(w, piece_ms), &w->out->unsaved_ms))
         return false;
     w->work_ms += piece_ms;
-    if (w->work_ms == w->job->run_ms) {
-        w->out->ended = true;
+    w->out->ended = w->work_ms == w->job->run_ms;
+    if (w->out->ended || !w->e->rules->checkpoint) /* without a policy it has ended */
         return false;
-    }
     ask(w, false, &answer);
     *next_s = answer.next_request_in_s;
     return answer.action != CHECKPOINT_TAKE || take_image(w);

@@ -141,11 +141,11 @@ static void change(struct engine *e, uint32_t job, bool exclusive,
                 free[shares[i].group * t->amounts + a] +=
                     sign * (int64_t)shares[i].count *
                     part_of(e, job, exclusive, shares[i].group, a);
+        budget_step(e->budget, count * t->amounts + 1);
         for (size_t i = 0; i < j->shared_count; i++)
             free[t->groups * t->amounts + j->shared[i].name] +=
                 sign * j->shared[i].amount;
     }
-    budget_step(e->budget, (last - first) * (count * t->amounts + 1));
 }
 
 static void advance(struct engine *e)
@@ -367,6 +367,7 @@ static void shares_of(struct engine *e, const struct run *r)
         if (at == t->share_count)
             t->shares[t->share_count++] = (struct share){group, 0};
         t->shares[at].count++;
+        budget_step(e->budget, at + 1);
     }
 }
 
@@ -396,6 +397,7 @@ static void build(struct engine *e)
 
         if (e->whole)
             t->free[g] = (int64_t)e->classes[g].idle.count;
+        budget_step(e->budget, t->amounts);
         for (size_t a = 0; a < t->amounts && n; a++)
             t->free[g * t->amounts + a] = n->down_depth ? 0 : e->free[g * t->amounts + a];
     }
@@ -458,6 +460,7 @@ static bool pick_planned(struct engine *e, uint32_t job)
         const struct klass *k = &e->classes[class_of(e, p->shares[i].group)];
         size_t local = BITS_NONE;
 
+        budget_step(e->budget, p->shares[i].count);
         if (!e->whole) {
             uint32_t node = p->shares[i].group;
 

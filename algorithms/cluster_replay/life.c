@@ -41,9 +41,11 @@ static void link_dependents(struct engine *e)
     size_t count = e->in->job_count, links = 0;
 
     e->dependents_at = NEW(e->a, uint32_t, count + 2);
-    for (size_t j = 0; j < count; j++)
+    for (size_t j = 0; j < count; j++) {
         for (size_t i = 0; i < e->in->jobs[j].after_count; i++, links++)
             e->dependents_at[e->in->jobs[j].after[i].job + 2]++;
+        budget_step(e->budget, 2 + (size_t)e->in->jobs[j].after_count);
+    }
     for (size_t j = 2; j < count + 2; j++)
         e->dependents_at[j] += e->dependents_at[j - 1];
     e->dependents = NEW(e->a, uint32_t, links);
@@ -59,9 +61,11 @@ void life_create(struct engine *e)
     for (size_t j = 0; j < e->in->job_count; j++)
         e->lives[j].saved = REPLAY_NONE;
     e->free_saved = REPLAY_NONE;
-    for (size_t j = 0; j < e->in->job_count && !e->dependents; j++)
+    for (size_t j = 0; j < e->in->job_count && !e->dependents; j++) {
         if (e->in->jobs[j].after_count)
             link_dependents(e);
+        budget_step(e->budget, 2);
+    }
 }
 
 enum met { MET_NOT_YET, MET, MET_NEVER };

@@ -256,6 +256,7 @@ static void create_sets(struct engine *e)
             if (s == set_count ||
                 cluster_set_has(e->in->sets[s].nodes, e->classes[order[i]].nodes[0]))
                 e->set_classes[s][e->set_class_count[s]++] = order[i];
+        budget_step(e->budget, e->class_count);
     }
 }
 
@@ -271,6 +272,7 @@ static void create_reservations(struct engine *e)
             if (cluster_set_has(e->in->sets[e->in->reservations[i].set].nodes,
                                 e->classes[c].nodes[0]))
                 list[e->class_reservation_count[c]++] = e->in->reservations[i];
+        budget_step(e->budget, e->in->reservation_count);
         e->class_reservations[c] = list;
     }
 }
@@ -763,9 +765,9 @@ static void take_node(struct engine *e, struct run *r, uint32_t number)
     k->free_cpus -= before - free[REPLAY_CPUS];
 }
 
-void nodes_give_one(struct engine *e, struct run *r, uint32_t number)
+void nodes_give_one(struct engine *e, struct run *r, uint32_t node)
 {
-    struct node *n = &e->nodes[number];
+    struct node *n = &e->nodes[node];
     struct klass *k = &e->classes[n->klass];
     bool is_up = n->down_depth == 0;
     int64_t *free, before;
@@ -780,7 +782,7 @@ void nodes_give_one(struct engine *e, struct run *r, uint32_t number)
         k->free_cpus += is_up ? k->cpus : 0;
         return;
     }
-    free = e->free + number * e->amount_count;
+    free = e->free + node * e->amount_count;
     before = free[REPLAY_CPUS];
     for (size_t i = 0; i < e->amount_count; i++)
         free[i] += r->exclusive ? k->amounts[i] : e->in->jobs[r->job].need[i];
@@ -816,9 +818,9 @@ void nodes_give(struct engine *e, struct run *r)
     budget_step(e->budget, 4 * (size_t)r->node_count);
 }
 
-void nodes_down(struct engine *e, uint32_t number)
+void nodes_down(struct engine *e, uint32_t node)
 {
-    struct node *n = &e->nodes[number];
+    struct node *n = &e->nodes[node];
     struct klass *k = &e->classes[n->klass];
 
     e->irregular = true;
@@ -830,13 +832,13 @@ void nodes_down(struct engine *e, uint32_t number)
         k->free_cpus -= n->run_count ? 0 : k->cpus;
         return;
     }
-    k->free_cpus -= e->free[number * e->amount_count];
-    shift_level(k, n->local, e->free[number * e->amount_count], -1);
+    k->free_cpus -= e->free[node * e->amount_count];
+    shift_level(k, n->local, e->free[node * e->amount_count], -1);
 }
 
-void nodes_up(struct engine *e, uint32_t number)
+void nodes_up(struct engine *e, uint32_t node)
 {
-    struct node *n = &e->nodes[number];
+    struct node *n = &e->nodes[node];
     struct klass *k = &e->classes[n->klass];
 
     e->irregular = true;
@@ -849,8 +851,8 @@ void nodes_up(struct engine *e, uint32_t number)
         k->free_cpus += n->run_count ? 0 : k->cpus;
         return;
     }
-    k->free_cpus += e->free[number * e->amount_count];
-    shift_level(k, n->local, -1, e->free[number * e->amount_count]);
+    k->free_cpus += e->free[node * e->amount_count];
+    shift_level(k, n->local, -1, e->free[node * e->amount_count]);
 }
 
 /* ---- lists of nodes ---- */

@@ -165,6 +165,18 @@ static bool has_room(const struct ahead *w, int64_t at_ms)
            nodes_shared_fit(w->e, w->job, w->e->shadow_shared);
 }
 
+/* What ends by then, from the i-th that runs on; the first that does not. */
+static size_t free_until(struct ahead *w, size_t i, int64_t at_ms)
+{
+    const struct engine *e = w->e;
+
+    for (; i < e->running_count && running_end_ms(e, &e->running[i]) <= at_ms; i++) {
+        free_later(w, e->running[i].run);
+        share_later(w->e, e->running[i].run);
+    }
+    return i;
+}
+
 /* When the job starts on the set; what is free then stays in e->shadow_... */
 static int64_t walk_ahead(struct ahead *w)
 {
@@ -193,10 +205,7 @@ static int64_t walk_ahead(struct ahead *w)
         if (next_ms == REPLAY_NEVER || budget_step(e->budget, 8))
             return REPLAY_NEVER;
         at_ms = next_ms;
-        for (; i < e->running_count && running_end_ms(e, &e->running[i]) <= at_ms; i++) {
-            free_later(w, e->running[i].run);
-            share_later(e, e->running[i].run);
-        }
+        i = free_until(w, i, at_ms);
         if (w->repair_ms <= at_ms)
             repair_later(w, at_ms);
         if (opening_ms <= at_ms)
