@@ -744,3 +744,105 @@ TEST_CASE("nobody gets more than a node has, and all time is somewhere",
         }
     }
 }
+
+TEST_CASE("a job alone on nodes that fail takes the expected time", "[cluster_replay]")
+{
+    // 20 settings of nodes, interval and costs under exponential failures: the mean of
+    // the end is what the formula for equal pieces of work says, within a 95 % interval
+    // of it for 19 of them, and within twice that for all.
+    const int RUNS = 400;
+    const policy *periodic = policy_find(checkpoint_policies, "periodic");
+    int outside = 0;
+
+    for (int setting = 0; setting < 20; setting++) {
+        uint32_t nodes = 1 + static_cast<uint32_t>(setting) % 5 * 3;
+        double interval_s = 600 + 300 * (setting % 4), c_s = 20 + 10 * (setting % 3);
+        double r_s = 30 * (setting % 2), delay_s = 15 * (setting % 3);
+        double work_s = 7 * interval_s + 123, mean_s = 3000 + 500 * setting;
+        distribution failure = distribution_exponential(mean_s * nodes);
+        // Repaired at once: the same nodes are there again, and the delay is the job's.
+        distribution repair = distribution_constant(0);
+        auto param = checkpoint_options(periodic, interval_s);
+        double sum = 0, squares = 0, expected = 0;
+        int pieces = static_cast<int>(std::ceil(work_s / interval_s));
+        site s;
+
+        s.nodes(nodes, {1});
+        s.groups[0].failure = &failure;
+        s.groups[0].restore = &repair;
+        replay_job &job = s.job(0, nodes, static_cast<int64_t>(work_s * 1000), -1);
+        job.checkpoint_ms = static_cast<int64_t>(c_s * 1000);
+        job.restart_ms = job.scratch_ms = static_cast<int64_t>(r_s * 1000);
+        job.delay_ms = static_cast<int64_t>(delay_s * 1000);
+        s.in.rules.checkpoint = periodic;
+        s.in.rules.checkpoint_param = param.data();
+        for (int run = 0; run < RUNS; run++) {
+            s.in.seed = static_cast<uint64_t>(1000 * setting + run);
+            double end_s = 1e-3 * static_cast<double>(play(s).outcomes[0].end_ms);
+
+            sum += end_s;
+            squares += end_s * end_s;
+        }
+        // The first piece begins without a restart, the last ends without an image.
+        for (int i = 0; i < pieces; i++) {
+            double w =
+                i + 1 < pieces ? interval_s + c_s : work_s - (pieces - 1) * interval_s;
+
+            expected +=
+                (mean_s + delay_s) * std::exp(r_s / mean_s) * std::expm1(w / mean_s);
+        }
+        double mean = sum / RUNS;
+        double error = 1.96 * std::sqrt((squares / RUNS - mean * mean) / (RUNS - 1));
+        INFO("setting " << setting << ": " << mean << " +- " << error << ", expected "
+                        << expected);
+        outside += std::fabs(mean - expected) > error;
+        CHECK(std::fabs(mean - expected) < 2 * error);
+    }
+    CHECK(outside <= 1);
+}
+
+TEST_CASE("dependencies, cancelled jobs and reservations are kept", "[cluster_replay]")
+{
+    const replay_after ok[] = {{0, REPLAY_AFTER_OK, 5000}};
+    const replay_after not_ok[] = {{0, REPLAY_AFTER_NOT_OK, 0}};
+    const replay_after started[] = {{3, REPLAY_AFTER_START, 0}};
+    site s;
+
+    s.nodes(2, {1});
+    s.job(0, 2, 10000, -1);
+    s.job(0, 1, 10000, -1);
+    s.jobs.back().after = ok;
+    s.jobs.back().after_count = 1;
+    s.job(0, 1, 10000, -1);
+    s.jobs.back().after = not_ok;
+    s.jobs.back().after_count = 1;
+    s.job(0, 2, 10000, -1);
+    s.jobs.back().cancel_ms = 9000;
+    s.job(0, 1, 1000, -1);
+    s.jobs.back().after = started;
+    s.jobs.back().after_count = 1;
+    SECTION("dependencies")
+    {
+        played p = play(s);
+
+        CHECK(p.outcomes[0].end_ms == 10000);
+        CHECK(p.outcomes[1].start_ms == 15000);
+        CHECK(int{p.outcomes[2].state} == REPLAY_NEVER_FITS);
+        CHECK(int{p.outcomes[3].state} == REPLAY_CANCELLED);
+        CHECK(p.outcomes[3].end_ms == 9000);
+        CHECK(int{p.outcomes[4].state} == REPLAY_NEVER_FITS);
+        CHECK(p.totals.never_count == 2);
+    }
+    SECTION("a reservation of all nodes is waited for by all policies")
+    {
+        std::vector<uint64_t> all = {3};
+
+        s.sets.push_back({all.data()});
+        s.reservations.push_back({0, 5000, 20000});
+        for (const policy *q = queue_policies; q->name; q++) {
+            INFO(q->name);
+            s.in.rules.policy = q;
+            CHECK(play(s).outcomes[0].start_ms == 20000);
+        }
+    }
+}
