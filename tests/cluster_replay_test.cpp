@@ -832,6 +832,8 @@ TEST_CASE("dependencies, cancelled jobs and reservations are kept", "[cluster_re
         CHECK(p.outcomes[3].end_ms == 9000);
         CHECK(int{p.outcomes[4].state} == REPLAY_NEVER_FITS);
         CHECK(p.totals.never_count == 2);
+        CHECK(replay_state_names[REPLAY_NEVER_FITS] == std::string("never_fits"));
+        CHECK(replay_state_names[REPLAY_NEVER_FITS + 1] == nullptr);
     }
     SECTION("a reservation of all nodes is waited for by all policies")
     {

@@ -9,9 +9,9 @@ const char *const replay_requeue_names[] = {"priority", "front", "back", "none",
 const char *const replay_choice_names[] = {"best_fit", "first_fit", "spread", "runs",
                                            NULL};
 const char *const replay_knows_names[] = {"law", "history", NULL};
-const char *const replay_state_names[] = {
-    "not_arrived", "waiting",   "running",   "done",       "killed",
-    "lost",        "cancelled", "preempted", "never_fits", NULL};
+const char *const replay_state_names[] = {"not_arrived", "waiting",    "running",
+                                          "done",        "killed",     "lost",
+                                          "cancelled",   "never_fits", NULL};
 
 struct replay_rules replay_rules_default(void)
 {

@@ -173,10 +173,8 @@ struct replay_rules {
     uint64_t max_restarts;   /* further ones: lost; UINT64_MAX: no limit */
     int64_t cleanup_ms;      /* sound nodes of a killed job stay idle so long */
     size_t backfill_depth;   /* waiting jobs that easy looks at; SIZE_MAX: all */
-    size_t fit_tries; /* nodes of a bucket before a walk is exact; no matter for the
-                         answer */
 };
-/* Defaults: policy easy, no checkpoints, depth 1000, 64 tries, no limit of restarts. */
+/* Defaults: policy easy, no checkpoints, depth 1000, no limit of restarts. */
 struct replay_rules replay_rules_default(void);
 
 struct replay_in {
@@ -196,8 +194,9 @@ struct replay_in {
     const struct replay_job *jobs; /* by submit_ms */
     size_t job_count;
     struct replay_rules rules;
-    uint64_t seed;         /* of the failures alone */
-    int64_t stop_ms;       /* end of the run; REPLAY_NEVER: when all jobs are through */
+    uint64_t seed;   /* of the failures alone */
+    int64_t stop_ms; /* end of the run, unless all jobs are through before; REPLAY_NEVER:
+                        then */
     uint64_t stop_jobs;    /* end when so many are through; 0: no matter */
     uint64_t max_events;   /* 0: no limit */
     int64_t warm_up_ms;    /* nodes fail and are repaired so long before the run begins */
@@ -235,7 +234,7 @@ struct replay_outcome {
     uint32_t checkpoints;
     const uint32_t *node_ids; /* keep_nodes: of the last attempt, [nodes]; else NULL */
     uint8_t state;            /* enum replay_state */
-    bool overtaken;           /* a job behind it in the queue started before it did */
+    bool overtaken;           /* as the first of the queue: easy started one behind it */
 };
 
 /* Shares of the time of all nodes, in s. They add up to nodes * time: exactly in ms while
