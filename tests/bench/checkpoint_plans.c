@@ -24,6 +24,15 @@ static struct setting setting_at(int i)
                             MEAN_S * (i & 1 ? 4 : 0.5)};
 }
 
+/* Of one core: what others on the machine do has little part in it. */
+static double cpu_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static void measure_dp(void)
 {
     double dp_s[SETTINGS], bound_s[SETTINGS], gap = 0;
@@ -40,16 +49,16 @@ static void measure_dp(void)
 
         for (int round = 0; round < ROUNDS; round++) {
             struct arena *a = arena_create((size_t)1 << 30);
-            double began_s = bench_now_s();
+            double began_s = cpu_s();
             struct renewal_table table;
 
             if (!renewal_solve(&job, NULL, &table, a))
                 bench_stop("no table");
             value_s = renewal_decide(&table).value_s;
-            dp[round] = bench_now_s() - began_s;
-            began_s = bench_now_s();
+            dp[round] = cpu_s() - began_s;
+            began_s = cpu_s();
             least_s = renewal_bound_s(&job, NULL, a);
-            bound[round] = bench_now_s() - began_s;
+            bound[round] = cpu_s() - began_s;
             arena_close(a);
         }
         dp_s[i] = bench_quantile(dp, ROUNDS, 0.5);
@@ -59,11 +68,13 @@ static void measure_dp(void)
     bench_row(
         "Checkpoints of one job on a node that ages, dynamic programme, 16 settings",
         "at most 50 ms", bench_quantile(dp_s, SETTINGS, 1) <= 0.05,
-        "%.1f ms the slowest, median %.1f ms", 1e3 * bench_quantile(dp_s, SETTINGS, 1),
+        "%.1f ms of CPU the slowest, median %.1f ms",
+        1e3 * bench_quantile(dp_s, SETTINGS, 1),
         1e3 * bench_quantile(dp_s, SETTINGS, 0.5));
     bench_row("the same, its lower bound", "at most 2 s",
               bench_quantile(bound_s, SETTINGS, 1) <= 2,
-              "%.2f s the slowest, median %.2f s", bench_quantile(bound_s, SETTINGS, 1),
+              "%.2f s of CPU the slowest, median %.2f s",
+              bench_quantile(bound_s, SETTINGS, 1),
               bench_quantile(bound_s, SETTINGS, 0.5));
     bench_row("the same, value over bound, less 1", "at most 2.5 %", gap <= 0.025,
               "%.2f %% the widest", 100 * gap);
