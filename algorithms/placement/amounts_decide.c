@@ -182,9 +182,6 @@ static enum error_code look_for_optimum(struct amounts_maker *m, struct error *e
 /* Started by rank, whatever the objective is. */
 static void play_round(struct amounts_maker *m)
 {
-    if (m->call->in->world->objective)
-        problem_warn(m->p, "policy_ignores_objective: gridway starts jobs by rank, and "
-                           "looks at no objective, as auto does");
     amounts_gridway(m, m->call->values[COMMON_COUNT] != 0);
 }
 
@@ -195,6 +192,9 @@ static enum error_code make_plan(struct amounts_maker *m, const struct amounts *
     size_t rule = rule_of(policy);
 
     if (m->best.by_round) {
+        if (m->call->in->world->objective)
+            problem_warn(m->p, "policy_ignores_objective: gridway starts jobs by rank, "
+                               "and looks at no objective, as auto does");
         play_round(m);
     } else if (m->best.starts_now) {
         start_now(m);

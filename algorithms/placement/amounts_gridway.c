@@ -10,8 +10,8 @@
  * resources. Gangs and packs are refused: the round starts jobs one by one.
  *
  * Source: world-model.md 4.3, 7.1; 004_f687c06842f61aec.txt sections 3 and 6, figure 3.
- * Cost: one question to a board for each resource and job; for equal jobs only until one
- * of them finds nothing.
+ * Cost: one question to a board for each resource and job, but for jobs that are no
+ * smaller than one that found nothing.
  */
 #include "algorithms/placement/amounts_gridway.h"
 
@@ -36,6 +36,7 @@ struct amounts_round {
     size_t *pos, *choice; /* candidates of the job at hand */
     double *rank, *priority;
     bool by_priority;
+    bool falls_later; /* a reservation begins after now */
     size_t started;
     struct world_plan *planned; /* of hold_back; NULL */
 };
@@ -101,6 +102,7 @@ static void count_running(struct amounts_round *r, struct arena *a)
             count_user(r, s->running[k].user, listed);
     for (size_t h = 0; h < r->w->holder_count; h++) {
         budget_step(r->w->budget, r->w->holders[h].position_count + 1);
+        r->falls_later = r->falls_later || r->w->holders[h].start_s > 0;
         for (size_t k = 0; k < r->w->holders[h].position_count; k++)
             r->running_on[r->w->holders[h].positions[k]] +=
                 r->w->holders[h].kind == HOLDER_RUNNING;
@@ -265,23 +267,47 @@ static struct board_spot find_spot(struct amounts_round *r, size_t job, double *
     return spot;
 }
 
-/* ---- equal jobs find no more than the one before them ---- */
+/* ---- larger jobs find no more than the one before them ---- */
 
 static bool same_time(double a, double b)
 {
     return isnan(a) ? isnan(b) : a >= b && a <= b;
 }
 
-static bool is_alike(const struct amounts_round *r, size_t a, size_t b)
+static bool same_times(const struct world_job *x, const struct world_job *y)
+{
+    return same_time(x->estimate_ref_s, y->estimate_ref_s) &&
+           same_time(x->estimate_s, y->estimate_s) &&
+           same_time(x->time_limit_s, y->time_limit_s);
+}
+
+/* Jobs of no length need nothing free. */
+static bool may_take_no_time(const struct world_job *j)
+{
+    return j->estimate_ref_s <= 0 || j->estimate_s <= 0;
+}
+
+/* Where `a` fits now, `b` does: how long they hold counts only where something that is
+ * free now is taken later. */
+static bool is_no_smaller(const struct amounts_round *r, size_t a, size_t b)
 {
     const struct world_job *x = &r->w->jobs[a], *y = &r->w->jobs[b];
 
-    if (x->needs != y->needs || x->nodes != y->nodes || x->row != y->row ||
-        !same_time(x->estimate_ref_s, y->estimate_ref_s) ||
-        !same_time(x->estimate_s, y->estimate_s) ||
-        !same_time(x->time_limit_s, y->time_limit_s) ||
-        x->choice_count != y->choice_count)
+    if (x->nodes < y->nodes || x->row != y->row || x->choice_count != y->choice_count)
         return false;
+    if (x->needs == y->needs && same_times(x, y))
+        return true;
+    if (r->falls_later || x->row || may_take_no_time(x) ||
+        isnan(x->estimate_ref_s) != isnan(y->estimate_ref_s))
+        return false;
+    for (size_t k = 0; k < r->w->amount_count; k++)
+        if (x->needs[k] < y->needs[k])
+            return false;
+    return true;
+}
+
+static bool has_same_choices(const struct world_job *x, const struct world_job *y)
+{
     for (size_t c = 0; c < x->choice_count; c++)
         if (x->choices[c].mask != y->choices[c].mask)
             return false;
@@ -300,8 +326,11 @@ static bool has_failed_before(const struct amounts_round *r, size_t job)
     if (!can_be_noted(r, job))
         return false;
     for (size_t i = 0; i < r->failed_count; i++) {
+        const struct world_job *other = &r->w->jobs[r->failed[i]];
+
         budget_step(r->w->budget, 1);
-        if (is_alike(r, job, r->failed[i]))
+        if (is_no_smaller(r, job, r->failed[i]) &&
+            has_same_choices(&r->w->jobs[job], other))
             return true;
     }
     return false;
