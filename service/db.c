@@ -9,6 +9,7 @@
 
 #include "models/base/order.h"
 #include "models/base/rng.h"
+#include "service/commit_pace.h"
 #include "service/db_value.h"
 
 #include <assert.h>
@@ -68,6 +69,8 @@ struct db {
     char *conninfo;
     bool has_several_hosts;
     bool wants_writes; /* of several servers, and the address does not say which */
+
+    struct commit_pace pace;
 
     pthread_mutex_t mutex; /* guards all below, except what a connection's user has */
     pthread_cond_t freed;
@@ -212,6 +215,7 @@ enum error_code db_create(const struct db_options *options, struct db **db,
     for (size_t i = 0; i < TROUBLES; i++)
         made->troubles_s[i] = -HUGE_VAL;
     fail(&made->ping_error, ERR_UNAVAILABLE, "", "the database has not answered yet");
+    commit_pace_init(&made->pace);
     pthread_mutex_init(&made->mutex, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -232,6 +236,7 @@ void db_close(struct db *db)
     for (size_t i = 0; i < db->options.pool_size; i++)
         PQfinish(db->connections[i].pg);
     pthread_cond_destroy(&db->freed);
+    commit_pace_close(&db->pace);
     pthread_mutex_destroy(&db->mutex);
     free(db->connections);
     free(db->conninfo);
@@ -1459,6 +1464,7 @@ enum error_code db_commit_locally(struct db_session *s, struct error *err)
 enum error_code db_commit(struct db_session *s, struct error *err)
 {
     struct work w = {.name = "commit", .sql = "COMMIT", .commits = true};
+    double began_s = now_s();
     enum error_code code;
 
     assert(s->in_transaction);
@@ -1467,10 +1473,16 @@ enum error_code db_commit(struct db_session *s, struct error *err)
         return fail_later(err, ERR_UNAVAILABLE, 1, "the transaction was rolled back");
     }
     code = perform(s, &w, err);
+    commit_pace_note(&s->db->pace, now_s(), now_s() - began_s);
     if (code == OK && w.rolled_back)
         code = fail_later(err, ERR_UNAVAILABLE, 1, "the transaction was rolled back");
     end_transaction(s);
     return code;
+}
+
+int db_store_wait_s(struct db_session *s, const char *owner)
+{
+    return commit_pace_wait_s(&s->db->pace, owner, now_s());
 }
 
 void db_rollback(struct db_session *s)

@@ -144,6 +144,10 @@ bool db_has_conflicted(const struct db_session *s);
  * sent: nothing of it is there, and all of it may be tried again. */
 bool db_is_undone(const struct db_session *s);
 
+/* In how many seconds an owner that stores in bulk should come again, as COMMITs take
+ * long (commit_pace.h); 0: now. */
+int db_store_wait_s(struct db_session *s, const char *owner);
+
 /* Whether db_commit() sent COMMIT and had no answer: the server may have done it, or be
  * about to. Who knows a row that tells may look it up. */
 bool db_is_in_doubt(const struct db_session *s);

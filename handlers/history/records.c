@@ -350,8 +350,16 @@ enum error_code records_store(struct request *rq, const struct record *record,
     const struct record_query *query = rq->query;
     struct record_stored stored;
     struct db_session *db;
+    int wait_s;
 
     TRY(request_db(rq, &db));
+    wait_s = db_store_wait_s(db, rq->principal.tenant);
+    if (wait_s > 0) {
+        fail(rq->err, ERR_BUSY, "",
+             "the database takes long to store: send it again later");
+        rq->err->retry_after_s = wait_s;
+        return rq->err->code;
+    }
     TRY(record_store(db, rq->principal.tenant, record, list, items->count,
                      (enum record_policy)query->on_conflict, !items->line, &stored,
                      rq->arena, rq->err));
