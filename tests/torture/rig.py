@@ -132,6 +132,8 @@ class Replica:
                 self.port = int(found.group(1))
                 return
             time.sleep(0.01)
+        self.process.kill()
+        self.process.wait()
         raise RuntimeError(f"gridplan does not start; see {self.log.name}")
 
     def kill(self):
