@@ -100,7 +100,10 @@ enum checkpoint_action {
       "the work that a failure would cost is cheaper to do again")                    \
     X(IMAGE_FIRST, image_first,                                                       \
       "a start from scratch is so dear that an image comes "                          \
-      "before any work")
+      "before any work")                                                              \
+    X(ALARM, alarm, "on an alarm, there is enough work to save")                      \
+    X(LITTLE_TO_LOSE, little_to_lose,                                                 \
+      "on an alarm, a checkpoint costs more than it is likely to save")
 
 enum checkpoint_reason {
 #define X(symbol, name, meaning) CHECKPOINT_REASON_##symbol,

@@ -10,7 +10,11 @@ static bool is_foreseen(const struct interruptions *x)
 
 double interrupted_mean_s(const struct interruptions *x, double mean_s)
 {
-    double rate = 1 / mean_s + (is_foreseen(x) ? 0 : x->per_s);
+    double rate;
+
+    if (is_foreseen(x) || x->per_s <= 0)
+        return mean_s;
+    rate = 1 / mean_s + x->per_s;
 
     return rate > 0 ? 1 / rate : HUGE_VAL;
 }

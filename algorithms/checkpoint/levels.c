@@ -325,7 +325,7 @@ static void first_counts(const struct classes *x, double *m)
  * at k; leaves the best of all in m. */
 static bool improve(struct search *s, double *m)
 {
-    double best[LEVELS_MAX], trial[LEVELS_MAX];
+    double best[LEVELS_MAX] = {0}, trial[LEVELS_MAX] = {0};
     size_t count = s->x.count - 1;
     bool improved = false;
 

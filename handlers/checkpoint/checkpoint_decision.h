@@ -12,17 +12,18 @@
 #include "algorithms/checkpoint/checkpoint.h"
 #include "handlers/checkpoint/checkpoint_costs.h"
 #include "handlers/checkpoint/checkpoint_render.h"
+#include "handlers/checkpoint_world/checkpoint_world.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/prediction/resource_histories.h"
 
-enum { CHECKPOINT_UNUSED_MAX = 16, CHECKPOINT_WARNINGS_MAX = 48 };
+enum { CHECKPOINT_UNUSED_MAX = 16, CHECKPOINT_WARNINGS_MAX = 64 };
 
 #define CHECKPOINT_OVERHEAD_DOC "How long the job stands still for one checkpoint"
 
 /* ---- the body: checkpoint_request.c ---- */
 
-enum checkpoint_event { EVENT_REQUEST, EVENT_START };
+enum checkpoint_event { EVENT_REQUEST, EVENT_START, EVENT_ALARM };
 
 /* Where a job goes on after a failure. */
 enum checkpoint_replacement {
@@ -52,6 +53,7 @@ struct checkpoint_job {
     const struct checkpoint_verify *verify;
     double length_mi, completed_mi;                /* NAN: not said */
     double checkpoint_bytes, checkpoint_latency_s; /* NAN: not said */
+    struct checkpoint_job_world world;
     struct checkpoint_in in;
 };
 
@@ -63,6 +65,7 @@ struct checkpoint_intervals_request {
     const struct checkpoint_verify *verify; /* of each job that says nothing else */
     const char *const *render;
     size_t render_count;
+    struct checkpoint_request_world world;
     const struct checkpoint_job *jobs;
     size_t job_count;
 };
@@ -106,12 +109,14 @@ struct checkpoint_interval {
     double low_s, high_s; /* of the latter, at 95 %; NAN: not from a stored history */
     const struct checkpoint_basis *basis;
     const struct checkpoint_rendered *rendered;
+    struct checkpoint_interval_world world;
 };
 
 struct checkpoint_intervals_answer {
     struct decision_answer decision;
     const struct checkpoint_interval *intervals;
     size_t interval_count;
+    struct checkpoint_answer_world world;
 };
 
 /* ---- in between ---- */
@@ -169,13 +174,15 @@ struct checkpoint_intervals_answer {
       "have an expected time from which the trials of verify differ by more than "     \
       "their interval and 0.2 %")                                                      \
     X(UNVERIFIED, "verify_skipped",                                                    \
-      "have no expected time that trials could be compared with")                      \
+      "have no expected time that trials could be compared with, or one with alarms, " \
+      "notices or silent errors, which they do not play")                              \
     X(CUT_TO_MIDPOINT, "cut_to_midpoint",                                              \
       "were to be decided by a dynamic programme, or to get its bound, and the "       \
       "time limit came first, or they are longer than 500 intervals")                  \
     X(EXPECTED_SKIPPED, "expected_skipped",                                            \
       "have no expected_completion_s: it comes from trials, which are played for "     \
-      "at most 10 jobs")
+      "at most 10 jobs")                                                               \
+    CHECKPOINT_WORLD_WARNINGS(X)
 
 enum checkpoint_warning {
 #define X(symbol, code, what) CHECKPOINT_WARNS_##symbol,
