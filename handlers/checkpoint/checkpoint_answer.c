@@ -174,6 +174,7 @@ static const struct json_field interval_rows[] = {
     JSON_OBJECT(T, rendered, const struct checkpoint_rendered *,
                 &checkpoint_rendered_json, JSON_POINTER | JSON_OPTIONAL,
                 "Settings of the tools in render"),
+    CHECKPOINT_INTERVAL_WORLD_ROWS(T),
     {0},
 };
 #undef OUT_CHOICE
@@ -190,6 +191,7 @@ static const struct json_field answer_rows[] = {
     DECISION_ANSWER_ROWS(T),
     JSON_LIST(T, intervals, interval_count, struct checkpoint_interval, &interval_json, 0,
               0, "One for each job, in the order of the request"),
+    CHECKPOINT_ANSWER_WORLD_ROWS(T),
     DECISION_END_ROWS(T),
     {0},
 };

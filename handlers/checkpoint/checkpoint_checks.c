@@ -82,7 +82,9 @@ static void check_job(struct checkpoint_work *w, size_t i)
     const struct checkpoint_job *job = &w->body->jobs[i];
     bool has_speed = job->resource_id && w->snapshot;
 
-    if (isnan(job->in.checkpoint_overhead_s) && !job->application_id)
+    checkpoint_world_check(w, i);
+    if (isnan(job->in.checkpoint_overhead_s) && !job->application_id &&
+        !checkpoint_world_has_costs(w, job))
         checkpoint_job_mistake(w, i, "checkpoint_overhead_s", ITEM_REQUIRED,
                                "the member is missing: " CHECKPOINT_OVERHEAD_DOC);
     if (w->policy->flags & CHECKPOINT_NEEDS_TIME && isnan(job->in.execution_time_s) &&
@@ -168,7 +170,8 @@ static enum error_code check_nodes(struct checkpoint_work *w, size_t i)
 
 bool checkpoint_learns_costs(const struct checkpoint_job *job)
 {
-    return isnan(job->in.checkpoint_overhead_s) && job->application_id;
+    return isnan(job->in.checkpoint_overhead_s) && job->application_id &&
+           job->world.level_count == 0;
 }
 
 /* Reads the costs that are to be learnt. Mistakes that are known already are told
@@ -228,6 +231,7 @@ enum error_code checkpoint_check_jobs(struct checkpoint_work *w)
     if (named > 0 || w->snapshot)
         histories_begin(w->snapshot, named, &w->histories, w->rq->arena);
     histories_check(&w->histories, w->rq->err);
+    checkpoint_world_check_request(w);
     for (size_t i = 0; i < w->body->job_count; i++) {
         const struct checkpoint_job *job = &w->body->jobs[i];
 
@@ -246,6 +250,7 @@ enum error_code checkpoint_check_jobs(struct checkpoint_work *w)
                 w->histories.list[r].wanted = true;
         }
     }
+    checkpoint_world_want(w);
     TRY(read_costs(w));
     check_costs(w);
     return w->rq->err->code;

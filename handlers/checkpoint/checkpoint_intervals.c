@@ -135,6 +135,7 @@ static enum error_code decide_job(struct checkpoint_work *w,
         if (isnan(in.restart_s))
             in.restart_s = cost->restart_s;
     }
+    checkpoint_world_use_costs(w, job, &in);
     find_times(job, resource, &in);
     saving_s = latency_s(w, job, cost, resource);
     if (isnan(in.restart_s))
@@ -149,12 +150,14 @@ static enum error_code decide_job(struct checkpoint_work *w,
     in.arena = w->scratch;
     in.budget = &w->rq->budget;
     in.few_jobs = w->body->job_count <= CHECKPOINT_FEW_JOBS;
+    checkpoint_world_begin(w, job, &in, out);
     TRY(checkpoint_decide(w->policy, &in, w->param, &out->out, w->rq->err));
     out->job_id = job->id;
     out->execution_time_s = in.execution_time_s;
     out->remaining_s = in.remaining_s;
     out->failure_age_s = in.failure_age_s;
     out->mean_failure_interval_s = in.mean_failure_interval_s;
+    checkpoint_world_end(w, job, &in, out);
     checkpoint_play(w, job, &in, out);
     out->out.table = NULL; /* it goes with the scratch */
     checkpoint_note(w, job, &in, &out->out);
@@ -164,6 +167,7 @@ static enum error_code decide_job(struct checkpoint_work *w,
     checkpoint_note_render(w, job, &in, out->out.interval_s, saving_s);
     checkpoint_render(w->body->render, w->body->render_count, out->out.interval_s,
                       saving_s, &out->rendered, w->rq->arena);
+    checkpoint_world_render(w, job, out);
     return OK;
 }
 
@@ -186,7 +190,9 @@ static bool takes_long(const struct checkpoint_work *w)
 /* What the laws of the nodes decide: the policy, where none was named, and who works. */
 static enum error_code use_laws(struct checkpoint_work *w)
 {
-    if (w->is_auto && checkpoint_all_weibull(w))
+    if (checkpoint_world_takes_long(w) && !w->rq->may_block)
+        return fail(w->rq->err, ERR_WOULD_BLOCK, "", "trials and searches take long");
+    if (w->is_auto && !checkpoint_world_is_exponential(w) && checkpoint_all_weibull(w))
         w->policy = policy_find(checkpoint_policies, "weibull");
     if (!takes_long(w))
         return OK;
@@ -224,6 +230,7 @@ enum error_code post_checkpoint_intervals(struct request *rq, const void *in, vo
         TRY(decide_job(&w, &w.body->jobs[i], &intervals[i]));
     if (w.scratch)
         arena_close(w.scratch);
+    checkpoint_world_share(&w, intervals, &answer->world);
     checkpoint_warn_all(&w);
     if (w.warning_count > 0) {
         const char **warnings = NEW(rq->arena, const char *, w.warning_count);

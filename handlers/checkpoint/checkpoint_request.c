@@ -6,7 +6,7 @@
 
 enum { JOBS_MAX = 100000, NODES_MAX = 100000, TOOLS_MAX = 16 };
 
-static const char *const events[] = {"request", "start", NULL};
+static const char *const events[] = {"request", "start", "alarm", NULL};
 static const char *const replacements[] = {"auto", "any", "spare", "same", NULL};
 _Static_assert(sizeof(enum checkpoint_replacement) == sizeof(int), "a choice is an int");
 
@@ -98,7 +98,8 @@ static const struct json_field job_rows[] = {
                 "20000 trials; default: as the request says"),
     JSON_CHOICE(T, event, events, EVENT_REQUEST, 0,
                 "request: its interval has run out; start: it starts now, when is the "
-                "first request? default request"),
+                "first request? alarm: its predictor foresees a failure; default "
+                "request"),
     JSON_NUMBER(T, length_mi, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Work of the whole job: 1 takes a second at 1 MIPS"),
     JSON_NUMBER(T, completed_mi, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
@@ -128,6 +129,7 @@ static const struct json_field job_rows[] = {
                 "From the end of the overhead until the checkpoint is safe; default: "
                 "from the logs if the overhead is, else checkpoint_bytes over the "
                 "snapshot's network, else 0"),
+    CHECKPOINT_JOB_WORLD_ROWS(T),
     {0},
 };
 #undef JOB_SECONDS
@@ -154,6 +156,7 @@ static const struct json_field request_rows[] = {
                 "failures, and compare; true: with 20000 trials; default false"),
     JSON_TEXTS(T, render, render_count, TOOLS_MAX, 0,
                "Tools to write settings for: dmtcp, fti, scr, slurm, veloc"),
+    CHECKPOINT_REQUEST_WORLD_ROWS(T),
     {0},
 };
 #undef T

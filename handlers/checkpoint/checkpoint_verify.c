@@ -115,8 +115,10 @@ void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job
         .budget = &w->rq->budget,
     };
     bool can = is_whole && w->scratch && set_plan(in, &out->out, &plan, &game) &&
-               set_nodes(in, &out->out, &own, &game) && !out->out.never_ends;
+               set_nodes(in, &out->out, &own, &game) && !out->out.never_ends &&
+               !checkpoint_world_is_unplayed(job, out);
 
+    checkpoint_world_play(w, job, out, &game);
     if (can && out->out.by_law && isnan(out->out.expected_completion_s))
         expect(w, job, in, &game, out);
     if (!asked)
