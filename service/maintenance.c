@@ -796,17 +796,23 @@ static bool sleep_part(struct maintenance *m, double duration_s)
     return go_on;
 }
 
+/* How far the wall clock is ahead of the other; it jumps when that does. */
+static double wall_ahead_s(void)
+{
+    return clock_wall_s() - clock_monotonic_s();
+}
+
 /* The same, but no longer when the wall clock has jumped: there may be no partition for
  * what is now. */
 static bool sleep_s(struct maintenance *m, double duration_s)
 {
     double end_s = clock_monotonic_s() + duration_s;
-    double ahead_s = clock_wall_s() - clock_monotonic_s();
+    double ahead_s = wall_ahead_s();
 
     for (;;) {
         double now_s = clock_monotonic_s();
 
-        if (now_s >= end_s || fabs(clock_wall_s() - now_s - ahead_s) > JUMP_S)
+        if (now_s >= end_s || fabs(wall_ahead_s() - ahead_s) > JUMP_S)
             return true;
         if (!sleep_part(m, fmin(end_s - now_s, JUMP_SEEN_S)))
             return false;
@@ -829,11 +835,12 @@ static bool borrow(struct maintenance *m, struct governor_lease *lease)
     return governor_work_take(governor, &upkeep, lease, bytes) == GOVERNOR_OK;
 }
 
-/* Makes roll-ups until the next round; false: it is time to stop. */
+/* Makes roll-ups until the next round, or a jump of the wall clock; false: it is time to
+ * stop. */
 static bool wait_and_roll(struct maintenance *m, double wait_s)
 {
     const struct maintenance_options *options = &m->options;
-    double until_s = clock_monotonic_s() + wait_s;
+    double until_s = clock_monotonic_s() + wait_s, ahead_s = wall_ahead_s();
     struct rollup_options rollups = {.stopping = &m->stopping,
                                      .limit_s = ROLLUPS_MOST_S,
                                      .counts = options->rollup_counts,
@@ -850,7 +857,7 @@ static bool wait_and_roll(struct maintenance *m, double wait_s)
         if (!borrow(m, &lease)) {
             pause_s = NO_ROOM_S;
         } else {
-            if (rollup_run(m->db, &rollups, wall_s(), &err) != OK && options->log &&
+            if (rollup_run(m->db, &rollups, clock_wall_s(), &err) != OK && options->log &&
                 err.code != ERR_CANCELLED)
                 options->log(options->log_context, err.text);
             if (options->governor)
@@ -858,7 +865,7 @@ static bool wait_and_roll(struct maintenance *m, double wait_s)
         }
         if (!sleep_s(m, fmax(0, fmin(pause_s, until_s - clock_monotonic_s()))))
             return false;
-        if (clock_monotonic_s() >= until_s)
+        if (clock_monotonic_s() >= until_s || fabs(wall_ahead_s() - ahead_s) > JUMP_S)
             return true;
     }
 }

@@ -12,7 +12,7 @@
  *
  * No hour is made while a transaction of the same role is open that began before the
  * hour's end + 10 minutes and has a number: it may have written rows without a mark
- * (migrations/0034_late_samples.sql), for instance one that waits for its standby.
+ * (migrations/0028_late_samples.sql), for instance one that waits for its standby.
  *
  * One replica at a time makes rows: an advisory lock of the transaction.
  */

@@ -16,7 +16,7 @@ enum { LAWS_MAX = 16 };
 
 /* The laws of its nodes, one for each class, with the mean of their ages. */
 static size_t laws_of(const struct engine *e, const struct run *r, int64_t at_ms,
-                      struct checkpoint_law *laws)
+                      struct failure_law *laws)
 {
     uint32_t classes[LAWS_MAX];
     size_t count = 0;
@@ -35,7 +35,7 @@ static size_t laws_of(const struct engine *e, const struct run *r, int64_t at_ms
 
             classes[count] = n->klass;
             laws[count++] =
-                (struct checkpoint_law){.shape = weibull ? d->shape : (double)NAN,
+                (struct failure_law){.shape = weibull ? d->shape : (double)NAN,
                                         .scale_s = weibull ? d->scale : (double)NAN,
                                         .mean_s = distribution_mean(d)};
         }
@@ -56,7 +56,7 @@ struct walk {
     int64_t until_ms, work_ms; /* work_ms: done, at speed 1 */
     double interval_s;
     uint64_t omissions;
-    struct checkpoint_law laws[LAWS_MAX];
+    struct failure_law laws[LAWS_MAX];
 };
 
 static void ask(struct walk *w, bool start, struct checkpoint_out *answer)
