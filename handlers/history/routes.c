@@ -7,10 +7,10 @@
 
 #include "handlers/common/tags.h"
 #include "handlers/history/bulk.h"
-#include "handlers/load/load_rollups.h"
-#include "handlers/load/load_samples.h"
 #include "handlers/history/progress_samples.h"
 #include "handlers/history/records.h"
+#include "handlers/load/load_rollups.h"
+#include "handlers/load/load_samples.h"
 #include "service/records/records.h"
 
 #define WHOLE_OR_LINES                                                                  \
