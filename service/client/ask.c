@@ -220,7 +220,7 @@ enum error_code ask_post(const struct asked *who, const char *path, const char *
                          size_t length, const char **answer, struct arena *a,
                          struct error *err)
 {
-    struct asked_reply reply = {0};
+    struct asked_reply reply = {.text = ""};
 
     TRY(ask_reply(who, path, body, length, &reply, a, err));
     if (reply.status < 200 || reply.status >= 300)

@@ -135,7 +135,8 @@ static enum error_code read_color(const struct reading *r, const char *text,
                                   const char **color)
 {
     *color = text ? text : "auto";
-    if (strcmp(*color, "auto") && strcmp(*color, "always") && strcmp(*color, "never"))
+    if (strcmp(*color, "auto") != 0 && strcmp(*color, "always") != 0 &&
+        strcmp(*color, "never") != 0)
         return fail(r->err, ERR_INVALID, "client.conf",
                     "%s: color is auto, always or never, not '%.60s'", r->path, text);
     return OK;
