@@ -567,7 +567,7 @@ static enum error_code make_all(struct builder *b, double closed_s, struct error
 static enum error_code run_round(struct builder *b, double now_s, struct error *err)
 {
     struct number due = {0};
-    double closed_s;
+    double closed_s = 0; /* when ours: the end of the last hour that is over */
     bool ours, found;
 
     TRY(mark_closed(b, now_s, &closed_s, &ours, err));

@@ -32,7 +32,7 @@ struct service {
     size_t waiting_count;            /* requests that wait for a simulation; atomic */
     uint64_t moved_row_count;        /* into partitions that came late; atomic */
     struct rollup_counts rollup_counts; /* rollup.h; atomic */
-    bool draining;                   /* set by SIGTERM; read with __atomic_load_n */
+    bool draining;                      /* set by SIGTERM; read with __atomic_load_n */
 };
 
 #endif

@@ -173,8 +173,8 @@ enum error_code store_models_missing(struct db_session *s, const char *tenant,
                                      const struct store_application **list, size_t *count,
                                      struct arena *a, struct error *err);
 
-/* Applications of the list (a JSON array) that have a model of run times with a version, in
- * the order of their names. */
+/* Applications of the list (a JSON array) that have a model of run times with a version,
+ * in the order of their names. */
 enum error_code store_models_known(struct db_session *s, const char *tenant,
                                    const char *applications,
                                    const struct store_application **list, size_t *count,

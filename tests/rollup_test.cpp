@@ -237,13 +237,14 @@ TEST_CASE("quantiles of few, equal and integer values keep the bound", "[rollup]
             std::vector<double> list;
 
             while (list.size() < n)
-                list.push_back(kind == 0   ? 0
-                               : kind == 1 ? static_cast<double>(random() % 4)
-                               : kind == 2 ? 1e-12 * static_cast<double>(random() % 2000)
-                                           : std::pow(10, -9.5 + 27.4 *
-                                                              static_cast<double>(
-                                                                  random() % 1000) /
-                                                              1000));
+                list.push_back(
+                    kind == 0   ? 0
+                    : kind == 1 ? static_cast<double>(random() % 4)
+                    : kind == 2
+                        ? 1e-12 * static_cast<double>(random() % 2000)
+                        : std::pow(10, -9.5 + 27.4 *
+                                                  static_cast<double>(random() % 1000) /
+                                                  1000));
             check_quantiles(counted(list), 50);
         }
 }
@@ -259,8 +260,8 @@ TEST_CASE("bytes that are no sketch are refused, and change nothing", "[rollup]"
         CHECK_FALSE(read(s, good.substr(0, length)));
     CHECK_FALSE(read(s, good + std::string(1, '\0')));
     CHECK_FALSE(read(s, "\x02" + good.substr(1)));
-    CHECK_FALSE(read(s, std::string("\x01\x00\x01\x00\x00", 5)));     // count 0
-    CHECK_FALSE(read(s, std::string("\x01\x00\x01\xff\x7f\x01", 6))); // far outside
+    CHECK_FALSE(read(s, std::string("\x01\x00\x01\x00\x00", 5)));         // count 0
+    CHECK_FALSE(read(s, std::string("\x01\x00\x01\xff\x7f\x01", 6)));     // far outside
     CHECK_FALSE(read(s, std::string("\x01\x00\x02\x02\x01\x00\x01", 7))); // twice
     CHECK_FALSE(
         read(s, "\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")); // too long a number
@@ -319,9 +320,8 @@ std::vector<load_rollup> rows_of(const std::vector<load_sample> &samples, arena 
                 arena_text(a, row.to_resource_id, strlen(row.to_resource_id));
             for (auto &x : row.measure)
                 if (x.sketch)
-                    x.sketch = reinterpret_cast<const unsigned char *>(
-                        arena_text(a, reinterpret_cast<const char *>(x.sketch),
-                                   x.sketch_bytes));
+                    x.sketch = reinterpret_cast<const unsigned char *>(arena_text(
+                        a, reinterpret_cast<const char *>(x.sketch), x.sketch_bytes));
             out.push_back(row);
         }
         rollup_forget(m);

@@ -274,8 +274,8 @@ inline workflow_check_out check(request &r, const std::vector<placed> &schedule,
         FAIL(err.field << ": " << err.text);
     for (const placed &p : schedule)
         given.push_back({p.workflow.empty() ? nullptr : p.workflow.c_str(),
-                         p.task.c_str(), p.resource.c_str(), p.start_s, p.finish_s,
-                         none, nullptr, 0});
+                         p.task.c_str(), p.resource.c_str(), p.start_s, p.finish_s, none,
+                         nullptr, 0});
     if (workflow_check(problem, nullptr, given.data(), given.size(), &out, a, &err) != OK)
         FAIL(err.field << ": " << err.text);
     return out;

@@ -36,8 +36,8 @@ static size_t laws_of(const struct engine *e, const struct run *r, int64_t at_ms
             classes[count] = n->klass;
             laws[count++] =
                 (struct failure_law){.shape = weibull ? d->shape : (double)NAN,
-                                        .scale_s = weibull ? d->scale : (double)NAN,
-                                        .mean_s = distribution_mean(d)};
+                                     .scale_s = weibull ? d->scale : (double)NAN,
+                                     .mean_s = distribution_mean(d)};
         }
         laws[at].age_s += 1e-3 * (double)(at_ms - n->up_since_ms);
         laws[at].count++;

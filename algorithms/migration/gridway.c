@@ -253,7 +253,8 @@ static enum gridway_reason held_up(const struct gridway_run *run,
         return REASON_OUT_OF_TIME;
     if (moves > 0 && (double)run->moved_count >= moves)
         return REASON_MOVE_BUDGET;
-    if (r->limits.chunk > 0 && (double)(r->plan->placed_count + run->wait_count) >= r->limits.chunk)
+    if (r->limits.chunk > 0 &&
+        (double)(r->plan->placed_count + run->wait_count) >= r->limits.chunk)
         return REASON_ROUND_FULL;
     if (r->limits.running_per_user > 0 && r->running[user] > r->limits.running_per_user)
         return REASON_USER_LIMIT;

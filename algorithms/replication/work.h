@@ -127,8 +127,8 @@ void work_start(struct round_work *w, size_t job, size_t i, size_t resource,
 void work_start_nodes(struct round_work *w, size_t job, size_t i, const size_t *nodes,
                       size_t count, bool from_checkpoint);
 
-/* From a failure of a copy whose nodes fail every mean_s until it is on its nodes again: a
- * spare node comes at once unless all are in repair (Erlang's B), the same node when it
+/* From a failure of a copy whose nodes fail every mean_s until it is on its nodes again:
+ * a spare node comes at once unless all are in repair (Erlang's B), the same node when it
  * is repaired. Source: spec reliability.md 2.5. */
 double work_delay_s(const struct round_job *job, double mean_s);
 

@@ -306,10 +306,8 @@ static int by_arrival(const void *left, const void *right, void *jobs)
 static void job_mistake(struct round_call *call, size_t job, const char *member,
                         enum item_code code, const char *detail)
 {
-    char pointer[96];
-
-    snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s", job, member);
-    invalid(call->rq->err, pointer, code, "%s", detail);
+    invalid(call->rq->err, arena_printf(call->rq->arena, "/jobs/%zu/%s", job, member),
+            code, "%s", detail);
 }
 
 /* What a replica says is of an earlier boot of its resource. */

@@ -63,7 +63,8 @@ enum error_code session_plan_make(struct session_run *run,
                                   const struct session_candidates *candidates,
                                   struct session_plan *plan);
 
-/* Upward ranks of the tasks that are not done, in mean seconds, by their place in *ids. */
+/* Upward ranks of the tasks that are not done, in mean seconds, by their place in *ids.
+ */
 enum error_code session_ranks(struct session_run *run, const struct session_times *times,
                               struct name_index *ids, const double **ranks);
 
