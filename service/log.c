@@ -27,11 +27,11 @@ enum {
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t filled;
+    pthread_cond_t filled, emptied; /* the latter: the writer ends */
     pthread_t writer;
     int fd;
     enum log_level level;
-    bool running, closing, urgent;
+    bool running, closing, urgent, ended;
     size_t length; /* in the buffer that is being filled */
     size_t current;
     size_t dropped_count, reported_count;
@@ -262,6 +262,8 @@ static void *writer_main(void *context)
         pthread_mutex_lock(&state.lock);
         report_dropped();
     }
+    state.ended = true;
+    pthread_cond_signal(&state.emptied);
     pthread_mutex_unlock(&state.lock);
     return NULL;
 }
@@ -277,8 +279,9 @@ bool log_open(enum log_level level, int fd)
     pthread_mutex_lock(&state.lock);
     __atomic_store_n(&state.level, level, __ATOMIC_RELAXED);
     state.fd = fd;
-    state.closing = false;
+    state.closing = state.ended = false;
     pthread_cond_init(&state.filled, &monotonic);
+    pthread_cond_init(&state.emptied, &monotonic);
     pthread_condattr_destroy(&monotonic);
     state.running = pthread_create(&state.writer, NULL, writer_main, NULL) == 0;
     pthread_mutex_unlock(&state.lock);
@@ -288,19 +291,26 @@ bool log_open(enum log_level level, int fd)
 void log_close(void)
 {
     struct timespec until;
-    bool running;
+    bool ended;
 
     pthread_mutex_lock(&state.lock);
-    running = state.running;
     state.closing = true;
+    ended = !state.running;
     pthread_mutex_unlock(&state.lock);
-    if (!running)
+    if (ended)
         return;
     pthread_cond_signal(&state.filled);
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += CLOSE_LIMIT_S;
-    if (pthread_clockjoin_np(state.writer, NULL, CLOCK_MONOTONIC, &until) != 0)
+    pthread_mutex_lock(&state.lock);
+    while (!state.ended &&
+           pthread_cond_timedwait(&state.emptied, &state.lock, &until) == 0)
+        ;
+    ended = state.ended;
+    pthread_mutex_unlock(&state.lock);
+    if (!ended)
         return; /* stderr is stuck, and the process is about to end */
+    pthread_join(state.writer, NULL);
     pthread_mutex_lock(&state.lock);
     state.running = false;
     pthread_mutex_unlock(&state.lock);
