@@ -44,6 +44,7 @@ lint     ca-certificates     file         /etc/ssl/certs/ca-certificates.crt
 fuzz     clang               command      clang
 fuzz     libclang-rt-dev     libfuzzer    -
 fuzz     llvm                command      llvm-symbolizer
+browser  chromium            command      chromium
 bench    wrk                 command      wrk
 bench    libsimgrid-dev      header       simgrid/s4u.hpp
 slurm    munge               program      munged
