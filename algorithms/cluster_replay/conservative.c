@@ -3,7 +3,7 @@
  * A timeline of steps says what is free from each on: of whole nodes how many of each
  * class, of shared ones the amounts of each node. Jobs that come are laid in where they
  * fit first. When a job has ended before its estimate, each job in the order of the queue
- * moves up to where it fits first if it left its place, or stays. Who is planned for now
+ * moves up to where it fits first if it left its place, or stays. Who is due at once
  * starts. When a node fails or is repaired, a job is requeued, or one runs longer than it
  * said, all plans are made anew.
  *
@@ -480,7 +480,7 @@ static bool pick_planned(struct engine *e, uint32_t job)
     return nodes_shared_fit(e, job, e->shared_free);
 }
 
-/* Planned for now, or behind a job that takes no time. */
+/* Due at once, or behind a job that takes no time. */
 static bool start_planned(struct engine *e, uint32_t job)
 {
     struct plan *p = &e->timeline->plans[job];
