@@ -597,7 +597,7 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
     c->who.routes = c->parts->routes;
     c->who.config = &c->config;
     c->target.url = c->health.url;
-    TRY(target_find(&c->target, &c->who, &(const char *){NULL}, a, err));
+    TRY(target_find(&c->target, &c->who, a, err));
     c->ask.who = &c->who;
     log_open(LOG_ERROR, STDERR_FILENO);
     err->code =

@@ -212,7 +212,6 @@ static void print_client_conf(struct text_buffer *b)
         ".TP\n.B key_file\na file with the key (GRIDPLAN_KEY_FILE, \\-\\-key\\-file)\n"
         ".TP\n.B ca_file\nwhom the certificate of the service must come from\n"
         ".TP\n.B timeout_s\nseconds until an answer is given up; 60\n"
-        ".TP\n.B color\nauto, always or never\n"
         ".TP\n.BI profile. NAME . KEY\nthe same for \\-\\-profile \\fINAME\\fR\n"
         ".SH SEE ALSO\n.BR gridplan\\-ask (1)\n");
 }

@@ -304,29 +304,28 @@ TEST_CASE("a command knows whom to ask by flags, environment and file", "[ask]")
     auto find = [&](const char *url, const char *profile) {
         error err{};
         asked who{};
-        const char *color;
         target_flags flags{url, nullptr, profile};
         err.arena = a;
-        if (target_find(&flags, &who, &color, a, &err) != OK)
+        if (target_find(&flags, &who, a, &err) != OK)
             return "refused: " + std::string(err.text);
         char text[300];
-        snprintf(text, sizeof(text), "%s %s %s %g %s", who.url ? who.url : "-",
+        snprintf(text, sizeof(text), "%s %s %s %g", who.url ? who.url : "-",
                  who.key_file ? who.key_file : "-", who.ca_file ? who.ca_file : "-",
-                 who.time_limit_s, color);
+                 who.time_limit_s);
         return std::string(text);
     };
     setenv("XDG_CONFIG_HOME", folder, 1);
     unsetenv("GRIDPLAN_URL");
     unsetenv("GRIDPLAN_KEY_FILE");
-    CHECK(find(nullptr, nullptr) == "- - - 60 auto");
+    CHECK(find(nullptr, nullptr) == "- - - 60");
     write("# whom to ask\n url = http://a:1 # the first\nprofile.lab.url=http://lab\n"
-          "profile.lab.timeout_s = 5\nkey_file = /k\nca_file = /ca\ncolor = never\n\n");
-    CHECK(find(nullptr, nullptr) == "http://a:1 /k /ca 60 never");
-    CHECK(find(nullptr, "lab") == "http://lab /k /ca 5 never");
-    CHECK(find("http://flag", "lab") == "http://flag /k /ca 5 never");
-    CHECK(find("", nullptr) == "- /k /ca 60 never");
+          "profile.lab.timeout_s = 5\nkey_file = /k\nca_file = /ca\n\n");
+    CHECK(find(nullptr, nullptr) == "http://a:1 /k /ca 60");
+    CHECK(find(nullptr, "lab") == "http://lab /k /ca 5");
+    CHECK(find("http://flag", "lab") == "http://flag /k /ca 5");
+    CHECK(find("", nullptr) == "- /k /ca 60");
     setenv("GRIDPLAN_URL", "http://env", 1);
-    CHECK(find(nullptr, "lab") == "http://env /k /ca 5 never");
+    CHECK(find(nullptr, "lab") == "http://env /k /ca 5");
     unsetenv("GRIDPLAN_URL");
     CHECK(find(nullptr, "other").find("has no line of profile.other") !=
           std::string::npos);
@@ -337,8 +336,6 @@ TEST_CASE("a command knows whom to ask by flags, environment and file", "[ask]")
           std::string::npos);
     write("timeout_s = -1\n");
     CHECK(find(nullptr, nullptr).find("timeout_s is a number") != std::string::npos);
-    write("color = red\n");
-    CHECK(find(nullptr, nullptr).find("auto, always or never") != std::string::npos);
     unlink(conf.c_str());
     rmdir((std::string(folder) + "/gridplan").c_str());
     rmdir(folder);

@@ -1100,7 +1100,6 @@ static int start(struct client *c, const struct verb *verb, char **arguments)
     const char *const none[] = {NULL};
     struct target_flags target;
     struct config config;
-    const char *color;
 
     if (!read_flags(&c->flags, arguments) || !is_word("--mode", c->flags.mode, modes))
         return SLURM_EXIT_USAGE;
@@ -1117,7 +1116,7 @@ static int start(struct client *c, const struct verb *verb, char **arguments)
         return SLURM_EXIT_USAGE;
     }
     target = (struct target_flags){c->flags.url, c->flags.key_file, NULL};
-    if (target_find(&target, &c->gridplan, &color, c->arena, c->err) != OK)
+    if (target_find(&target, &c->gridplan, c->arena, c->err) != OK)
         return failed(c, SLURM_EXIT_USAGE);
     c->gridplan.config = &config;
     c->gridplan.time_limit_s = ASK_TIME_LIMIT_S;

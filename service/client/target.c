@@ -8,9 +8,8 @@
 
 enum { LINE_MAX_BYTES = 4096, TIMEOUT_S = 60, TIMEOUT_MAX_S = 86400 };
 
-enum key { KEY_URL, KEY_KEY_FILE, KEY_CA_FILE, KEY_TIMEOUT_S, KEY_COLOR, KEY_COUNT };
-static const char *const key_names[] = {"url", "key_file", "ca_file", "timeout_s",
-                                        "color"};
+enum key { KEY_URL, KEY_KEY_FILE, KEY_CA_FILE, KEY_TIMEOUT_S, KEY_COUNT };
+static const char *const key_names[] = {"url", "key_file", "ca_file", "timeout_s"};
 
 struct reading {
     const char *path, *profile;
@@ -93,7 +92,7 @@ static enum error_code take(struct reading *r, char *line)
             return *to ? OK : fail_memory(r->err);
         }
     return refuse(r,
-                  "a key is one of url, key_file, ca_file, timeout_s, color, or of "
+                  "a key is one of url, key_file, ca_file, timeout_s, or of "
                   "profile.NAME.*, not",
                   trimmed(line));
 }
@@ -131,24 +130,13 @@ static enum error_code read_timeout(const struct reading *r, const char *text,
     return OK;
 }
 
-static enum error_code read_color(const struct reading *r, const char *text,
-                                  const char **color)
-{
-    *color = text ? text : "auto";
-    if (strcmp(*color, "auto") != 0 && strcmp(*color, "always") != 0 &&
-        strcmp(*color, "never") != 0)
-        return fail(r->err, ERR_INVALID, "client.conf",
-                    "%s: color is auto, always or never, not '%.60s'", r->path, text);
-    return OK;
-}
-
 static const char *some(const char *first, const char *second)
 {
     return first && *first ? first : second && *second ? second : NULL;
 }
 
 enum error_code target_find(const struct target_flags *flags, struct asked *out,
-                            const char **color, struct arena *a, struct error *err)
+                            struct arena *a, struct error *err)
 {
     struct reading r = {
         .path = target_file(a), .profile = flags->profile, .arena = a, .err = err};
@@ -166,6 +154,5 @@ enum error_code target_find(const struct target_flags *flags, struct asked *out,
     if (flags->url && !*flags->url) /* --url '' asks for the process itself */
         out->url = NULL;
     out->ca_file = v[KEY_CA_FILE];
-    TRY(read_color(&r, v[KEY_COLOR], color));
     return read_timeout(&r, v[KEY_TIMEOUT_S], &out->time_limit_s);
 }

@@ -5,7 +5,7 @@
  * $XDG_CONFIG_HOME/gridplan/client.conf, or ~/.config/gridplan/client.conf; a line is
  * `key = value`, # begins a comment:
  *
- *     url, key_file, ca_file, timeout_s (60), color (auto, always, never)
+ *     url, key_file, ca_file, timeout_s (60)
  *     profile.NAME.url, profile.NAME.key_file ...     for --profile NAME
  */
 #ifndef GRIDPLAN_CLIENT_TARGET_H
@@ -17,11 +17,11 @@ struct target_flags {
     const char *url, *key_file, *profile; /* NULL: not given */
 };
 
-/* Fills url ("" counts as none), key_file, ca_file and time_limit_s of *out, and *color;
- * the rest stays. ERR_INVALID with the file and line, or when there is no such profile.
+/* Fills url ("" counts as none), key_file, ca_file and time_limit_s of *out; the rest
+ * stays. ERR_INVALID with the file and line, or when there is no such profile.
  */
 enum error_code target_find(const struct target_flags *flags, struct asked *out,
-                            const char **color, struct arena *a, struct error *err);
+                            struct arena *a, struct error *err);
 
 /* The file that is read, whether it is there or not; NULL: there is no home. */
 const char *target_file(struct arena *a);
