@@ -1,6 +1,7 @@
 /* ask.c - a decision without a service. */
 #include "service/ask.h"
 
+#include "models/base/duration.h"
 #include "service/client/set.h"
 #include "service/client/table.h"
 #include "service/json.h"
@@ -84,10 +85,9 @@ static const struct route *named(const struct route *routes, const char *endpoin
     return NULL;
 }
 
-static enum error_code find_route(const struct route *routes, const struct ask *how,
-                                  const char *document, size_t length,
-                                  const struct route **found, struct arena *a,
-                                  struct error *err)
+enum error_code ask_route(const struct route *routes, const struct ask *how,
+                          const char *document, size_t length, const struct route **found,
+                          struct arena *a, struct error *err)
 {
     const struct route *list[FITTING_MAX];
     struct text_buffer names = {.arena = a};
@@ -119,6 +119,14 @@ static enum error_code find_route(const struct route *routes, const struct ask *
 
 /* ---- the answer for people ---- */
 
+static void add_time(struct text_buffer *b, const char *name, double time_s)
+{
+    char text[40];
+
+    duration_text(time_s, text, sizeof(text));
+    text_addf(b, ", %s %s", name, text);
+}
+
 /* What is printed above the chart: names, and the figures that the answer has. */
 static void add_head(struct text_buffer *b, const struct route *r, const char *answer)
 {
@@ -133,7 +141,7 @@ static void add_head(struct text_buffer *b, const struct route *r, const char *a
         const char *value = member(objective, figures[i][0], b->arena);
 
         if (*value)
-            text_addf(b, ", %s %.6g s", figures[i][1], strtod(value, NULL));
+            add_time(b, figures[i][1], strtod(value, NULL));
     }
     if (*gap)
         text_addf(b, ", gap %.1f %%", 100 * strtod(gap, NULL));
@@ -232,7 +240,7 @@ enum error_code ask(struct service *service, const struct ask *how, const char *
     struct asked_reply reply = {0};
 
     TRY(change(how, &document, &length, a, err));
-    TRY(find_route(service->routes, how, document, length, &r, a, err));
+    TRY(ask_route(service->routes, how, document, length, &r, a, err));
     TRY(reply_of(service, how, r, document, length, &reply, a, err));
     *text = reply.text;
     *outcome = reply.status >= 500   ? ASK_FAILED

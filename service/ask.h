@@ -43,9 +43,15 @@ enum ask_outcome {
 size_t ask_endpoints(const struct route *routes, const char *document, size_t length,
                      const struct route **list, struct arena *a);
 
+/* The one that is meant. ERR_INVALID: it is a request of none, or it is not clear of
+ * which; the text names them. */
+enum error_code ask_route(const struct route *routes, const struct ask *how,
+                          const char *document, size_t length, const struct route **found,
+                          struct arena *a, struct error *err);
+
 /* Answers it, in the process without a database. Of several endpoints the one that has
- * its algorithm is meant, and placements rather than the order of a queue. ERR_INVALID:
- * it is a request of none, or it is not clear of which; the text names them. */
+ * its algorithm is meant, and placements rather than the order of a queue; see
+ * ask_route(). */
 enum error_code ask(struct service *service, const struct ask *how, const char *document,
                     size_t length, enum ask_outcome *outcome, const char **text,
                     struct arena *a, struct error *err);

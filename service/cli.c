@@ -1,8 +1,8 @@
-/* cli.c - the program's commands: serve, migrate, key, tenant, health, openapi, simulate,
- * and flags. */
+/* cli.c - the program's commands, and flags. */
 #include "service/cli.h"
 
 #include "service/auth.h"
+#include "service/client/explain.h"
 #include "service/client/slurm.h"
 #include "service/client/table.h"
 #include "service/client/target.h"
@@ -620,6 +620,115 @@ static enum error_code run_ask(struct cli *c, struct error *err)
     return run_on_file(c, "ask FILE, or - for standard input", ask_file, err);
 }
 
+/* ---- explain ---- */
+
+/* A member of an object as text; NULL: it has none, or null. */
+static const char *part(const char *object, const char *name, struct arena *a)
+{
+    struct error ignored = {.arena = a};
+    const char *value = NULL;
+
+    return json_member(object, name, &value, a, &ignored) == OK && value &&
+                   strcmp(value, "null") != 0
+               ? value
+               : NULL;
+}
+
+/* A decision that was stored, by its id. */
+static enum error_code stored_decision(struct cli *c, const char *id, const char **text,
+                                       struct arena *a, struct error *err)
+{
+    struct asked_reply reply = {.text = ""};
+    const char *path;
+
+    if (!c->who.url)
+        return fail(err, ERR_INVALID, id,
+                    "there is no such file; an id is asked of a service: --url");
+    if (id[strspn(id, "0123456789abcdefABCDEF-")])
+        return fail(err, ERR_INVALID, id, "neither a file nor the id of a decision");
+    path = arena_try_printf(a, "/v1/decisions/%s", id);
+    if (!path)
+        return fail_memory(err);
+    TRY(ask_reply(&c->who, path, NULL, 0, &reply, a, err));
+    *text = reply.text;
+    if (reply.status >= 500)
+        return fail(err, ERR_UNAVAILABLE, "", "status %d", reply.status);
+    return reply.status < 300 ? OK
+                              : fail(err, ERR_NOT_FOUND, id, "status %d: %.300s",
+                                     reply.status, reply.text);
+}
+
+/* The answer to a request of a file. */
+static enum error_code answer_file(struct cli *c, const char *request,
+                                   struct explain *out, struct arena *a,
+                                   struct error *err)
+{
+    const struct route *route;
+
+    c->ask.endpoint_of = c->parts->endpoint_of;
+    TRY(ask_route(c->parts->routes, &c->ask, request, strlen(request), &route, a, err));
+    out->endpoint = route->path;
+    out->request = request;
+    return ask_post(&c->who, route->path, request, strlen(request), &out->answer, a, err);
+}
+
+static enum error_code explain_words(struct cli *c, struct text_buffer *b,
+                                     struct arena *a, struct error *err)
+{
+    struct explain e = {.who = &c->who, .job_id = c->word_count > 2 ? c->words[2] : NULL};
+    struct text_buffer file = {.arena = a};
+    const char *text, *endpoint;
+
+    if (strcmp(c->words[1], "-") != 0 && access(c->words[1], F_OK) != 0) {
+        TRY(stored_decision(c, c->words[1], &text, a, err));
+    } else {
+        TRY(read_text(c->words[1], &file, err));
+        text_add(&file, "", 1);
+        if (file.failed)
+            return fail_memory(err);
+        text = file.data;
+    }
+    e.request = part(text, "request", a);
+    e.answer = part(text, "answer", a);
+    endpoint = part(text, "endpoint", a);
+    if (e.request && e.answer && endpoint && strlen(endpoint) > 2) {
+        e.endpoint = arena_try_text(a, endpoint + 1, strlen(endpoint) - 2);
+        if (!e.endpoint)
+            return fail_memory(err);
+        e.snapshot = part(text, "snapshot", a);
+    } else {
+        TRY(answer_file(c, text, &e, a, err));
+    }
+    return explain(&e, b, err);
+}
+
+static enum error_code run_explain(struct cli *c, struct error *err)
+{
+    struct arena *a = arena_create(SIMULATE_ARENA_BYTES);
+    struct text_buffer b = {.arena = a};
+    enum error_code code;
+
+    if (!a)
+        return fail_memory(err);
+    if (c->word_count < 2) {
+        arena_close(a);
+        return fail(err, ERR_INVALID, "", "explain ID|FILE [JOB_ID]");
+    }
+    c->who.routes = c->parts->routes;
+    c->who.config = &c->config;
+    c->target.url = c->health.url;
+    log_open(LOG_ERROR, STDERR_FILENO);
+    code = target_find(&c->target, &c->who, a, err);
+    if (code == OK)
+        code = explain_words(c, &b, a, err);
+    log_close();
+    c->down = code == ERR_UNAVAILABLE && c->who.url;
+    if (code == OK)
+        fputs(b.data, stdout);
+    arena_close(a);
+    return code;
+}
+
 /* ---- what there is to know ---- */
 
 /* What GET path lists, as texts; of a name on the command line all there is to say. */
@@ -716,6 +825,13 @@ static const struct command {
      "             when it is refused, 3 without an answer, with --strict 4 when "
      "something has\n"
      "             no place"},
+    {"explain", run_explain,
+     "ID|FILE [JOB_ID] [--endpoint NAME] [--url U] [--key-file F] [--profile P]: a "
+     "decision in\n"
+     "             sentences: why this algorithm, how far from the best, what has no "
+     "place and what\n"
+     "             would help; of a job why here, and what the next best places would "
+     "cost or lack"},
     {"errors", run_errors, "[CODE]: what codes of errors mean, and what to do"},
     {"algorithms", run_algorithms,
      "[FAMILY | NAME]: policies, with their options and where they come from"},

@@ -14,6 +14,7 @@ extern "C" {
 #include "handlers/pictures/gantt_terminal.h"
 #include "handlers/pictures/pictures.h"
 #include "service/ask.h"
+#include "service/client/explain.h"
 #include "service/client/set.h"
 #include "service/client/table.h"
 #include "service/client/target.h"
@@ -233,6 +234,77 @@ TEST_CASE("what cannot be asked is refused with the reason", "[ask][api]")
         "jobs":[{"id":"a","estimate_ref_s":1,"memory_bytes":2}]})") == OK);
     CHECK(outcome == ASK_SHORT);
     CHECK(std::string(text).find("memory") != std::string::npos);
+}
+
+TEST_CASE("a decision is told in sentences", "[ask][api]")
+{
+    api service;
+    asked who{};
+    who.routes = service.handle()->routes;
+    who.config = service.handle()->config;
+    auto told = [&](const std::string &endpoint, const std::string &request,
+                    const std::string &answer, const char *job_id) {
+        test_arena a(1 << 28);
+        error err = collecting_error(a);
+        text_buffer b{};
+        struct explain e = {&who,           endpoint.c_str(), request.c_str(),
+                            answer.c_str(), nullptr,          job_id};
+        b.arena = a;
+        if (explain(&e, &b, &err) != OK)
+            return "refused: " + std::string(err.text);
+        return std::string(b.data);
+    };
+    auto example = [&](const std::string &endpoint, const std::string &name,
+                       const char *job_id) {
+        return told("/v1/" + endpoint, example_file(name + ".json"),
+                    example_file(name + ".answer.json"), job_id);
+    };
+    auto has = [](const std::string &text, const std::string &part) {
+        INFO(text);
+        CHECK(text.find(part) != std::string::npos);
+    };
+
+    // Why this algorithm, how far from the best, what the end hangs on.
+    std::string heft = example("workflow-schedules", "workflow-heft", nullptr);
+    has(heft, "workflow-schedules by heft: the request names it.\n");
+    has(heft, "No plan can be faster than 1 min 3 s (bound: grain): this one is at most "
+              "27.0 % above the best possible.\n");
+    has(heft, "The end hangs on 5 tasks, one behind the other: n0, n3, n5, n7, n9.\n");
+    has(example("placements", "placement-auto", nullptr), "auto chose it. Because: ");
+    has(example("placements", "placement-plain", nullptr), "placements by ");
+
+    // Of a job: why here. Topcuoglu's graph with n3 on p2 or p0 takes 6 and 7 s more.
+    has(example("workflow-schedules", "workflow-heft", "n3"),
+        "n3 runs on p1, from 18 s to 26 s. Held on another one and planned anew: On p2 it "
+        "would end as early as here, and the whole plan 6 s later than here. On p0 it "
+        "would end 5 s later than here, and the whole plan 7 s later than here.\n");
+
+    // Why not, and what would help.
+    has(example("placements", "placement-what_if", nullptr),
+        "u2 has no place: too_small (on 2 resources): it has less than the job needs. What "
+        "would help: the nearest miss is A, which has 33.3 % too little.\n");
+    has(example("queue-orders", "queue-easy", "wide"),
+        "wide waits (processors): needs 40 processors, 0 are free until job r1 ends at "
+        "1100. It is expected to start in 1 min 40 s.\n");
+    has(example("queue-orders", "queue-easy", "short"), "short starts now.\n");
+
+    // A resource that lacks something; a name that could obey nobody.
+    std::string request = R"({"snapshot":{"resources":[{"id":"m0","memory_bytes":1},
+        {"id":"m1","memory_bytes":9},{"id":"m\u001b2","memory_bytes":9}]},
+        "algorithm":"mct","jobs":[{"id":"a","estimate_ref_s":5,"memory_bytes":2,
+        "requirement":"resource_id != \"m7\""}]})";
+    std::string lacks =
+        told("/v1/placements", request,
+             service.post("/v1/placements", request).body, "a");
+    has(lacks, "a runs on m1, from 0 s to 5 s.");
+    has(lacks, "Not on m0: the job needs more memory than the resource has.");
+    CHECK(lacks.find('\x1b') == std::string::npos);
+
+    CHECK(example("workflow-schedules", "workflow-heft", "nope") ==
+          "refused: the answer does not speak of 'nope'");
+    CHECK(told("/v1/placements", "[]", "{}", nullptr).find("refused: ") == 0);
+    CHECK(told("/v1/placements", "{}", "x", nullptr).find("refused: ") == 0);
+    CHECK(told("/v1/placements", "{}", "{}", nullptr) == "placements.\n\n");
 }
 
 TEST_CASE("values of a document are set by their place", "[ask]")

@@ -57,7 +57,7 @@ library()
 
 library libmicrohttpd 'microhttpd\.h'
 # (documents that no table describes are walked as the trees that json.c has made)
-library cJSON '(cjson/)?cJSON\.h' service $'service/openapi_compare.c\nservice/json_patch.c\nservice/client/set.c\nservice/client/table.c'
+library cJSON '(cjson/)?cJSON\.h' service $'service/openapi_compare.c\nservice/json_patch.c\nservice/client/set.c\nservice/client/table.c\nservice/client/explain.c'
 library libpq '(postgresql/)?(libpq-fe|libpq-events|pg_config)\.h'
 library libuuid '(uuid/)?uuid\.h'
 library expat 'expat\.h' models

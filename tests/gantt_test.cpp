@@ -3,6 +3,7 @@
 
 extern "C" {
 #include "handlers/pictures/gantt_summary.h"
+#include "models/base/duration.h"
 }
 
 namespace
@@ -306,10 +307,15 @@ TEST_CASE("times are said as people say them", "[gantt]")
         {121605, "1 d 9 h"},
         {1000000, "11 d 13 h"},
         {31536000, "365 d"},
+        {0.0009999, "1000 \xc2\xb5s"},
+        {1e9, "11574 d 1 h"},
+        {86401, "1 d"}, // the two largest units, of which one is 0
+        {-90, "-1 min 30 s"},
+        {1e-300, "0 s"},
     };
     for (auto &[time_s, text] : cases) {
         char said[64];
-        gantt_duration(time_s, said, sizeof(said));
+        duration_text(time_s, said, sizeof(said));
         CHECK(std::string(said) == text);
     }
 }

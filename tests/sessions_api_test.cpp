@@ -158,6 +158,11 @@ TEST_CASE("candidates come first, and who asks again is told the same", "[api][d
     json again = t.ask("H1");
     CHECK(t.starts(again) == list{"a@n2#1"});
     CHECK(again["start"][0]["hold_until_at"] == first["start"][0]["hold_until_at"]);
+    json rows = t.get(t.path + "/tasks").json()["items"];
+    CHECK(rows[0]["holder"] == "H1");
+    CHECK(rows[0]["resource_id"] == "n2");
+    CHECK(rows[0]["hold_until_at"] == first["start"][0]["hold_until_at"]);
+    CHECK_FALSE(rows[1].contains("holder"));
 }
 
 // Worked example 12: at 10 b would end at the same time on both.

@@ -1,5 +1,6 @@
 /* gantt.c - bars over time as SVG. */
 #include "handlers/pictures/gantt_summary.h"
+#include "models/base/duration.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,11 +200,6 @@ size_t gantt_prefix(const char *const *labels, size_t count)
 
 /* ---- times ---- */
 
-static const struct {
-    double seconds;
-    const char *name;
-} units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
-
 /* A tick below a second, in the unit that suits the step. */
 static void small_text(double at_s, double step_s, char *text, size_t size)
 {
@@ -216,23 +212,6 @@ static void small_text(double at_s, double step_s, char *text, size_t size)
     snprintf(text, size, "%.10g %s",
              floor(at_s / step_s + 0.5) * (step_s / small[i].unit_s) + 0.0,
              small[i].name);
-}
-
-/* "1 d 6 h": the two largest units of whole seconds that are needed; appends. */
-static void whole_text(double rest_s, char *text, size_t used, size_t size)
-{
-    size_t parts = 0;
-
-    for (size_t i = 0; i < 4 && parts < 2; i++) {
-        double whole = floor(rest_s / units[i].seconds);
-
-        if (whole == 0 && (parts || i < 3))
-            continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%.0f %s", parts ? " " : "",
-                                 whole, units[i].name);
-        rest_s -= whole * units[i].seconds;
-        parts++;
-    }
 }
 
 /* A time of the axis, down to `step_s`. */
@@ -248,26 +227,8 @@ static void time_text(double at_s, double step_s, char *text, size_t size)
         snprintf(text, size, "%s%.4g d", sign, rest_s / 86400);
     } else {
         used = (size_t)snprintf(text, size, "%s", rest_s > 0 ? sign : "");
-        whole_text(rest_s, text, used, size);
+        duration_add_whole(rest_s, text, used, size);
     }
-}
-
-void gantt_duration(double time_s, char *text, size_t size)
-{
-    static const struct {
-        double most_s, seconds;
-        const char *name;
-    } small[] = {{1e-3, 1e-6, "\xc2\xb5s"}, {1, 1e-3, "ms"}, {59.95, 1, "s"}};
-
-    for (size_t i = 0; i < 3 && time_s != 0; i++)
-        if (fabs(time_s) < small[i].most_s) {
-            snprintf(text, size, "%.3g %s", time_s / small[i].seconds, small[i].name);
-            return;
-        }
-    if (fabs(time_s) < 60)
-        snprintf(text, size, "%.0f s", time_s);
-    else
-        time_text(time_s, 1, text, size);
 }
 
 /* An exact time for people: in seconds, and in larger units if it has such. */
@@ -668,7 +629,7 @@ static void note_summary(struct drawing *d)
     const char *most = extreme_rows(d, true), *least = extreme_rows(d, false);
     char cell[64];
 
-    gantt_duration((d->to_s - d->from_s) / GANTT_SUMMARY_CELLS, cell, sizeof(cell));
+    duration_text((d->to_s - d->from_s) / GANTT_SUMMARY_CELLS, cell, sizeof(cell));
     note(d,
          arena_printf(d->arena,
                       "%zu bars are more than can be told apart: shown is how busy the "
@@ -683,7 +644,7 @@ static void note_merged(struct drawing *d)
     char width[64];
 
     if (d->merged) {
-        gantt_duration((d->to_s - d->from_s) / d->width * 0.5, width, sizeof(width));
+        duration_text((d->to_s - d->from_s) / d->width * 0.5, width, sizeof(width));
         note(d, arena_printf(d->arena,
                              "%zu of %zu bars are drawn with a neighbour: narrower or "
                              "nearer than %s%s.",

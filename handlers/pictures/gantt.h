@@ -75,9 +75,6 @@ struct gantt {
 enum error_code gantt_print(const struct gantt *chart, struct text_buffer *b,
                             struct error *err);
 
-/* "87 s" as people say it: three digits below a minute, else the two largest units. */
-void gantt_duration(double time_s, char *text, size_t size);
-
 /* Length of what all labels begin with, that can be left out: it ends behind one of
  * "/._-:", has 3 characters at least, and leaves something of each. 0: nothing. */
 size_t gantt_prefix(const char *const *labels, size_t count);

@@ -2,6 +2,7 @@
 #include "handlers/pictures/gantt_terminal.h"
 
 #include "handlers/pictures/gantt_summary.h"
+#include "models/base/duration.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -247,7 +248,7 @@ enum error_code gantt_print_terminal(const struct gantt *chart,
         TRY(print_summary(&w, a, err));
     else
         print_rows(&w, a);
-    gantt_duration(w.end_s, text, sizeof(text));
+    duration_text(w.end_s, text, sizeof(text));
     text_addf(b, "%*s 0 s%*s\n", (int)w.label, "", (int)(w.columns - 3), text);
     return OK;
 }

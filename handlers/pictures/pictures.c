@@ -3,6 +3,7 @@
 
 #include "handlers/pictures/gantt.h"
 #include "handlers/pictures/gantt_terminal.h"
+#include "models/base/duration.h"
 #include "models/base/names.h"
 #include "models/json_walk.h"
 
@@ -739,7 +740,7 @@ static void add_time(struct text_buffer *b, const char *name, double time_s)
 
     if (isnan(time_s))
         return;
-    gantt_duration(time_s, text, sizeof(text));
+    duration_text(time_s, text, sizeof(text));
     text_addf(b, " \xc2\xb7 %s %s", name, text);
 }
 

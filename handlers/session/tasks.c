@@ -227,8 +227,9 @@ struct tasks_query {
 struct task_row {
     const char *task_id, *status;
     uint64_t attempt; /* JSON_NO_INTEGER: none */
-    const char *resource_id;
+    const char *resource_id, *holder;
     double started_at_s, ended_at_s, run_time_s, expected_end_at_s;
+    double progress_ratio, hold_until_at_s;
     uint64_t attempt_count;
 };
 
@@ -253,11 +254,17 @@ static const struct json_field task_row_rows[] = {
               "idle: it waits for others; blocked: for one that failed or was cancelled"),
     JSON_INTEGER(T, attempt, 1, JSON_EXACT, 1, JSON_OPTIONAL,
                  "The attempt that the next members are of"),
-    JSON_TEXT(T, resource_id, JSON_OPTIONAL, "Where it ran, or runs"),
+    JSON_TEXT(T, resource_id, JSON_OPTIONAL,
+              "Where it ran, or runs; of one that was granted where it is to start"),
     JSON_INSTANT(T, started_at, JSON_OPTIONAL, "When it started"),
     JSON_INSTANT(T, ended_at, JSON_OPTIONAL, "When it ended, failed or was cancelled"),
     JSON_NUMBER(T, run_time_s, 0, 0, 0, JSON_OPTIONAL, "How long it ran, seconds"),
     JSON_INSTANT(T, expected_end_at, JSON_OPTIONAL, "Of a running one: when it may end"),
+    JSON_NUMBER(T, progress_ratio, 0, 0, 0, JSON_OPTIONAL,
+                "Share of its work that was done when it was last reported"),
+    JSON_TEXT(T, holder, JSON_OPTIONAL,
+              "Of one that was granted: who was told to start it (POST starts)"),
+    JSON_INSTANT(T, hold_until_at, JSON_OPTIONAL, "Until then nobody else is told"),
     JSON_INTEGER(T, attempt_count, 0, JSON_EXACT, 0, 0, "Attempts so far"),
     {0},
 };
@@ -298,6 +305,7 @@ static struct task_row row_of(const struct session_run *run,
 {
     const struct session_task_state *of = &run->state.of[i];
     const struct session_attempt *t = of->shown;
+    const struct store_session_grant *grant = run->granted[i];
     struct task_row row = {.task_id = run->graph[i].id,
                            .status = session_task_status_names[of->status],
                            .attempt = t ? t->number : JSON_NO_INTEGER,
@@ -305,6 +313,8 @@ static struct task_row row_of(const struct session_run *run,
                            .ended_at_s = NAN,
                            .run_time_s = NAN,
                            .expected_end_at_s = NAN,
+                           .progress_ratio = NAN,
+                           .hold_until_at_s = NAN,
                            .attempt_count = of->attempt_count};
 
     if (t && t->started) {
@@ -317,8 +327,15 @@ static struct task_row row_of(const struct session_run *run,
         if (isnan(row.run_time_s) && t->started)
             row.run_time_s = fmax(0, row.ended_at_s - row.started_at_s);
     }
+    if (t && t->progress)
+        row.progress_ratio = t->progress->progress_ratio;
     if (of->status == SESSION_TASK_RUNNING)
         row.expected_end_at_s = expected_end_at_s(run, times, i);
+    if (grant) {
+        row.resource_id = grant->resource_id;
+        row.holder = grant->holder;
+        row.hold_until_at_s = grant->expires_at_s;
+    }
     return row;
 }
 

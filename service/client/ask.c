@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEY_BYTES_MAX = 4096 };
+enum { KEY_BYTES_MAX = 4096, ARGUMENTS_MAX = 24 };
 
 /* What a problem says. */
 struct said {
@@ -91,7 +91,7 @@ static enum error_code ask_here(const struct asked *who, const char *path,
                                 struct error *err)
 {
     struct service service = {.config = who->config, .routes = who->routes};
-    struct message m = {.method = "POST",
+    struct message m = {.method = body ? "POST" : "GET",
                         .path = path,
                         .body = body,
                         .body_length = length,
@@ -142,6 +142,15 @@ static int key_header(const char *key_file, struct error *err)
     return made;
 }
 
+/* Behind those that are there; both are ended by NULL. */
+static void add_arguments(const char **list, const char *const *more)
+{
+    while (*list)
+        list++;
+    while ((*list++ = *more++))
+        ;
+}
+
 static enum error_code ask_there(const struct asked *who, const char *path,
                                  const char *body, size_t length,
                                  struct asked_reply *reply, struct arena *a,
@@ -151,7 +160,7 @@ static enum error_code ask_there(const struct asked *who, const char *path,
     const char *accept = arena_try_printf(
         a, "Accept: %s", reply->accept ? reply->accept : "application/json");
     size_t slashes = strlen(who->url);
-    const char *url, *arguments[20];
+    const char *url, *arguments[ARGUMENTS_MAX] = {NULL};
     struct child c = {.arguments = arguments,
                       .input = body,
                       .input_length = length,
@@ -171,30 +180,14 @@ static enum error_code ask_there(const struct asked *who, const char *path,
         snprintf(header, sizeof(header), "@/proc/self/fd/%d", key);
     }
     snprintf(limit, sizeof(limit), "%.0f", who->time_limit_s);
-    memcpy(arguments,
-           (const char *[]){"curl",
-                            "-q",
-                            "-sS",
-                            "--max-time",
-                            limit,
-                            "-H",
-                            "Content-Type: application/json",
-                            "-H",
-                            accept,
-                            "-H",
-                            header,
-                            "--data-binary",
-                            "@-",
-                            "-w",
-                            "\n%{http_code}",
-                            who->ca_file ? "--cacert" : "--url",
-                            who->ca_file ? who->ca_file : url,
-                            "--url",
-                            url,
-                            NULL},
-           sizeof(arguments));
-    if (!who->ca_file)
-        arguments[17] = NULL;
+    add_arguments(arguments,
+                  (const char *[]){"curl", "-q", "-sS", "--max-time", limit, "-H",
+                                   "Content-Type: application/json", "-H", accept, "-H",
+                                   header, "-w", "\n%{http_code}", "--url", url, NULL});
+    if (body)
+        add_arguments(arguments, (const char *[]){"--data-binary", "@-", NULL});
+    if (who->ca_file)
+        add_arguments(arguments, (const char *[]){"--cacert", who->ca_file, NULL});
     code = child_run(&c, a, err);
     if (key >= 0)
         close(key);

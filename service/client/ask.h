@@ -19,7 +19,8 @@ struct asked_reply {
     const char *text;
 };
 
-/* Posts a JSON body; a reply of any status is one. ERR_UNAVAILABLE: there is none. */
+/* Posts a JSON body, or gets the path if it is NULL; a reply of any status is one.
+ * ERR_UNAVAILABLE: there is none. */
 enum error_code ask_reply(const struct asked *who, const char *path, const char *body,
                           size_t length, struct asked_reply *reply, struct arena *a,
                           struct error *err);

@@ -4,10 +4,11 @@ import { get, hasKey, setKey } from "/ui/api.js";
 import { Decision, Decisions } from "/ui/decisions.js";
 import { Failures, Load, Models } from "/ui/history.js";
 import { Queue, Simulations, System } from "/ui/runs.js";
+import { Sessions } from "/ui/sessions.js";
 import { Wrong } from "/ui/live.js";
 
 const PAGES = [["decisions", "Decisions", "d", Decisions], ["load", "Load", "l", Load], ["failures", "Failures", "f", Failures],
-  ["models", "Models", "m", Models], ["simulations", "Simulations", "s", Simulations], ["queue", "Queue", "q", Queue], ["system", "System", "y", System]];
+  ["models", "Models", "m", Models], ["simulations", "Simulations", "s", Simulations], ["queue", "Queue", "q", Queue], ["sessions", "Sessions", "w", Sessions], ["system", "System", "y", System]];
 
 // "#/decisions/ID?tab=why" -> {page, id, p}
 function route() {
@@ -66,7 +67,7 @@ function KeyForm({ error, onKey }) {
     <form class="bar" onSubmit=${go}><label>Key <input ref=${input} type="password" autocomplete="off" size="48" /></label><button>Go on</button></form><${Wrong} error=${wrong} /></main>`;
 }
 
-const KEYS = [["/", "filter"], ["g then d l f m s q y", "pages"], ["arrows", "pan"], ["+ -", "zoom in time"], ["0", "all"], ["Enter", "pick a bar"], ["n p", "next, previous bar"], ["Esc", "back"], ["?", "this help"]];
+const KEYS = [["/", "filter"], ["g then d l f m s q w y", "pages"], ["arrows", "pan"], ["+ -", "zoom in time"], ["0", "all"], ["Enter", "pick a bar"], ["n p", "next, previous bar"], ["Esc", "back"], ["?", "this help"]];
 
 function Help({ onClose }) {
   const ref = useRef(null);

@@ -83,7 +83,7 @@ export function Curve({ data, series, bands, label, scale, logarithmic, points }
 export function Rows({ head, rows, label }) {
   const [page, setPage] = useState(0);
   const pages = Math.max(1, Math.ceil(rows.length / 50)), here = Math.min(page, pages - 1);
-  return html`<div class="wide"><table aria-label=${label}><thead><tr>${head.map((h) => html`<th scope="col">${h}</th>`)}</tr></thead>
+  return html`<div class="wide"><table aria-label=${label}><thead><tr>${head.map((h, i) => html`<th scope="col" class=${typeof (rows[0] || [])[i] === "number" ? "n" : ""}>${h}</th>`)}</tr></thead>
     <tbody>${rows.slice(50 * here, 50 * here + 50).map((r) => html`<tr>${r.map((v) => html`<td class=${typeof v === "number" ? "n" : ""}>${typeof v === "number" ? Number(v.toPrecision(6)) : v}</td>`)}</tr>`)}</tbody></table></div>
     ${pages > 1 ? html`<div class="bar"><button disabled=${here === 0} onClick=${() => setPage(here - 1)}>Back</button>
       <span>rows ${50 * here + 1} to ${Math.min(rows.length, 50 * here + 50)} of ${rows.length}</span>

@@ -7,7 +7,7 @@ const digits = (v) => String(Number(v.toPrecision(3)));
 export function duration(s) {
   if (s === null || s === undefined || !isFinite(s)) return "";
   if (s < 0) return "-" + duration(-s);
-  if (s === 0) return "0 s";
+  if (s < 1e-9) return "0 s";
   if (s < 1e-3) return digits(s * 1e6) + " µs";
   if (s < 1) return digits(s * 1e3) + " ms";
   if (s < 60) return digits(s) + " s";

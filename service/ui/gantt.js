@@ -59,21 +59,28 @@ function firstAfter(track, t) {
 
 function drawBar(c, col, b, group, x0, x1, y, h, prefix) {
   const w = Math.max(1, x1 - x0);
-  c.globalAlpha = b.state === "done" ? 0.6 : 1;
-  c.fillStyle = b.state === "done" ? col.edge : group >= GROUPS ? col.edge : col.series[group % 4];
+  const over = b.state === "done", runs = b.state === "running", bad = b.state === "failed" || b.state === "cancelled";
+  const plain = over || group >= GROUPS ? col.edge : bad ? col.bad : col.series[group % 4];
+  c.globalAlpha = over || bad ? 0.6 : runs ? 0.35 : 1;
+  c.fillStyle = plain;
   c.fillRect(x0, y, w, h);
   c.globalAlpha = 1;
-  if (group >= 4 && group < GROUPS && w > 4) { // a second sign beside the colour
+  if (runs) { c.fillRect(x0, y, w * Math.max(0, Math.min(1, b.progress ?? 0)), h); c.strokeStyle = plain; c.strokeRect(x0 + 0.5, y + 0.5, Math.max(1, w - 1), Math.max(1, h - 1)); }
+  if (b.stageIn > 0 && x1 > x0) { c.globalAlpha = 0.6; c.fillStyle = col.ground; c.fillRect(x0, y, w * Math.min(1, b.stageIn / (b.end - b.start)), h); c.globalAlpha = 1; }
+  const crossed = b.state === "reserved";
+  if (((group >= 4 && group < GROUPS && !over) || crossed) && w > 4) { // a second sign beside the colour
     c.strokeStyle = col.ground;
     c.beginPath();
     for (let x = x0 - h; x < x1; x += 6) { c.moveTo(Math.max(x, x0), y + h - Math.max(0, x0 - x)); c.lineTo(Math.min(x + h, x1), y + Math.max(0, x + h - x1)); }
+    if (crossed) for (let x = x0 - h; x < x1; x += 6) { c.moveTo(Math.max(x, x0), y + Math.max(0, x0 - x)); c.lineTo(Math.min(x + h, x1), y + h - Math.max(0, x + h - x1)); }
     c.stroke();
   }
-  if (b.state === "running") { c.fillStyle = col.ground; for (let x = x0 + 3; x < x1 - 2; x += 6) c.fillRect(x, y + h / 2 - 1, 2, 2); } // dots: it runs
-  if (b.critical) { c.strokeStyle = col.bad; c.lineWidth = 2; c.strokeRect(x0 + 1, y + 1, Math.max(1, w - 2), Math.max(1, h - 2)); c.lineWidth = 1; }
-  if (b.late && w > 10) { c.fillStyle = col.bad; c.fillText("!", x1 - 8, y + h / 2); }
-  const label = b.id.slice(prefix);
-  if (h >= 11 && label.length * CHARACTER_PX + 4 <= w) { c.fillStyle = col.ground; c.fillText(label, x0 + 3, y + h / 2); }
+  if (b.critical || b.late) { c.strokeStyle = col.bad; c.lineWidth = b.critical ? 2 : 1; c.strokeRect(x0 + 1, y + 1, Math.max(1, w - 2), Math.max(1, h - 2)); c.lineWidth = 1; }
+  if (b.late && w > 10) { c.fillStyle = over || runs ? col.bad : col.ground; c.fillText("!", x1 - 8, y + h / 2); }
+  // a label stands on one colour
+  const label = b.id.slice(prefix), done = runs ? w * Math.max(0, Math.min(1, b.progress ?? 0)) : 0, need = label.length * CHARACTER_PX + 4;
+  const inside = !runs || done >= need, room = (runs ? inside ? done : w - done : w) - (b.late ? 10 : 0);
+  if (h >= 11 && need <= room) { c.fillStyle = over || bad || !inside ? col.text : col.ground; c.fillText(label, x0 + 3 + (inside ? 0 : done), y + h / 2); }
 }
 
 export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, view, onView, name }) {
@@ -222,5 +229,5 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
         onKeyDown=${key} onPointerDown=${pointer} onPointerMove=${pointer} onPointerUp=${pointer}></canvas>`}
     <ul class="keys" aria-label="Legend">${legend.map(([g, i]) => html`<li><span class=${"swatch c" + i}></span>${g}</li>`)}
       ${others ? html`<li><span class="swatch c7"></span>others</li>` : ""}
-      ${bars.some((b) => b.critical) ? html`<li class="bad">red edge: critical path</li>` : ""}${bars.some((b) => b.state === "done") ? html`<li>grey: done</li>` : ""}${bars.some((b) => b.state === "running") ? html`<li>dotted: runs now</li>` : ""}</ul>`;
+      ${bars.some((b) => b.critical) ? html`<li class="bad">red edge: critical path</li>` : ""}${bars.some((b) => b.state === "done") ? html`<li>grey: done</li>` : ""}${bars.some((b) => b.state === "running") ? html`<li>filled up to its progress: runs now</li>` : ""}${bars.some((b) => b.state === "reserved") ? html`<li>crossed: reserved</li>` : ""}${bars.some((b) => b.late) ? html`<li class="bad">! late, or failed</li>` : ""}${bars.some((b) => b.stageIn > 0) ? html`<li>light front: stage-in</li>` : ""}</ul>`;
 }

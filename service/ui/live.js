@@ -6,46 +6,49 @@ const SLOWEST_S = 60;
 
 // {data, error, at, stopped, toggle}. Nothing is asked while the tab is hidden; after an
 // error it waits twice as long each time, up to a minute. path null: nothing is asked.
-export function usePoll(path, everyS) {
+// waitS: the service answers when there is something new, after so long at the latest.
+function useAsked(path, everyS, waitS) {
   const [state, setState] = useState({ data: null, error: null, at: null, path: null });
   const [stopped, setStopped] = useState(false);
   const latest = useRef({});
   useEffect(() => {
     if (!path) return undefined;
-    const abort = new AbortController();
-    let timer = 0, wait = everyS, etag = null, gone = false;
+    const abort = new AbortController(), usual = waitS ? 0.2 : everyS;
+    let timer = 0, wait = usual, etag = null, gone = false;
     const ask = async () => {
       clearTimeout(timer);
       if (gone) return;
       if (document.hidden || (latest.current.stopped && latest.current.path === path)) { timer = setTimeout(ask, 1000); return; }
       try {
-        const r = await get(path, { etag, signal: abort.signal });
+        const r = await get(waitS && etag ? path + (path.includes("?") ? "&" : "?") + "wait_s=" + waitS : path, { etag, signal: abort.signal });
         if (gone) return;
         etag = r.etag;
-        wait = everyS;
+        wait = usual;
         latest.current.path = path;
         setState((s) => ({ data: r.same && s.path === path ? s.data : r.data, error: null, at: new Date(), path }));
       } catch (e) {
         if (gone || e.name === "AbortError") return;
-        wait = Math.min(SLOWEST_S, wait * 2);
+        wait = Math.min(SLOWEST_S, Math.max(1, wait) * 2);
         setState((s) => ({ data: s.path === path ? s.data : null, error: e, at: new Date(), path }));
         if (e.status === 401) window.dispatchEvent(new CustomEvent("key", { detail: e }));
       }
-      if (everyS) timer = setTimeout(ask, wait * 1000);
+      if (usual) timer = setTimeout(ask, wait * 1000);
     };
     ask();
     return () => { gone = true; abort.abort(); clearTimeout(timer); };
-  }, [path, everyS]);
+  }, [path, everyS, waitS]);
   latest.current.stopped = stopped;
   const fits = state.path === path;
-  return { data: fits ? state.data : null, error: fits ? state.error : null, at: state.at, everyS, stopped,
+  return { data: fits ? state.data : null, error: fits ? state.error : null, at: state.at, everyS, waitS, stopped,
     toggle: () => setStopped(!stopped), loading: path !== null && !fits };
 }
+export const usePoll = (path, everyS) => useAsked(path, everyS, 0);
+export const useLong = (path, waitS) => useAsked(path, 0, waitS);
 
 export function LiveBar({ live }) {
   const s = live.everyS;
-  return html`<span class="dim" role="status" aria-live="off">${live.at ? `as of ${live.at.toTimeString().slice(0, 8)}` : "asking"}${s ? live.stopped ? ", stopped" : `, refreshed every ${s} s` : ""}</span>
-    ${s ? html`<button aria-pressed=${live.stopped} onClick=${live.toggle}>${live.stopped ? "Go on" : "Stop"}</button>` : ""}`;
+  return html`<span class="dim" role="status" aria-live="off">${live.at ? `as of ${live.at.toTimeString().slice(0, 8)}` : "asking"}${s || live.waitS ? live.stopped ? ", stopped" : s ? `, refreshed every ${s} s` : ", new at once" : ""}</span>
+    ${s || live.waitS ? html`<button aria-pressed=${live.stopped} onClick=${live.toggle}>${live.stopped ? "Go on" : "Stop"}</button>` : ""}`;
 }
 
 export function Wrong({ error }) {
@@ -58,8 +61,8 @@ export function Wrong({ error }) {
 }
 
 // What to post when there is nothing.
-export function Empty({ what, path, body }) {
-  const command = body ? `curl -s -H 'Content-Type: application/json' ${location.origin}${path} \\\n  --data '${body}'` : `curl -s ${location.origin}${path}`;
+export function Empty({ what, path, body, method }) {
+  const command = body ? `curl -s${method ? " -X " + method : ""} -H 'Content-Type: application/json' ${location.origin}${path} \\\n  --data '${body}'` : `curl -s ${location.origin}${path}`;
   return html`<div class="note"><p>${what}</p><pre tabindex="0">${command}</pre></div>`;
 }
 

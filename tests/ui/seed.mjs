@@ -40,4 +40,24 @@ await post("/v1/executions", Array.from({ length: 30 }, (x, i) => ({ execution_i
 await post("/v1/models/solver/train", {}).catch((e) => console.error("train: " + e.message));
 await post("/v1/simulations", { preset: "ch4_checkpoint", runs: 2, compare: [{ algorithm: "none" }, { algorithm: "periodic", options: { initial_interval_s: 28800 } }] }, { Prefer: "respond-async" })
   .catch((e) => console.error("simulation: " + e.message));
+// A run of 60 tasks that is half done: events report what its engine did, and one grant.
+const SAMPLES = 20, run = [];
+for (let i = 0; i < SAMPLES; i++) for (const [c, before, t] of [["align", null, 300], ["sort", "align", 60], ["call", "sort", 200]])
+  run.push({ id: `${c}_s${String(i).padStart(2, "0")}`, class: c, estimate_ref_s: t * (0.8 + 0.4 * random()), depends_on: before ? [{ task_id: `${before}_s${String(i).padStart(2, "0")}` }] : [] });
+run.push({ id: "merge", estimate_ref_s: 120, depends_on: run.filter((t) => t.class === "call").map((t) => ({ task_id: t.id })) });
+await call("PUT", "/v1/workflow-sessions/rnaseq", { workflow: { tasks: run }, snapshot: { resources: Array.from({ length: 6 }, (x, i) => ({ id: `node-${i}`, mips_total: 1 + (i % 2), cpus: 1 })) } });
+const events = [];
+const seen = (kind, task_id, s, more) => events.push({ event_id: `e${events.length}`, kind, task_id, observed_at: ago(s), ...more });
+for (let i = 0; i < 12; i++) {
+  const id = String(i).padStart(2, "0"), at = 1500 - 100 * i;
+  seen("started", "align_s" + id, at, { resource_id: `node-${i % 6}` });
+  if (i < 9) seen("ended", "align_s" + id, at - 90);
+  else if (i === 9) seen("failed", "align_s" + id, at - 60, { failure_kind: "memory", exit_code: 137 });
+  else seen("progress", "align_s" + id, 10, { progress_ratio: 0.4 + 0.2 * (i - 10) });
+}
+await post("/v1/workflow-sessions/rnaseq/events", events);
+await post("/v1/workflow-sessions/rnaseq/starts", { holder: "engine-1", hold_s: 3600, max_count: 2 });
+await call("PUT", "/v1/workflow-sessions/finished", { workflow: { tasks: [{ id: "only", estimate_ref_s: 5 }] }, snapshot: { resources: [{ id: "m0" }] } });
+await post("/v1/workflow-sessions/finished/events", [{ event_id: "1", kind: "started", task_id: "only", resource_id: "m0", observed_at: ago(60) }, { event_id: "2", kind: "ended", task_id: "only", observed_at: ago(50) }]);
+await call("PUT", "/v1/workflow-sessions/strange", { workflow: { tasks: NASTY.map((id) => ({ id, estimate_ref_s: 5 })) }, snapshot: { resources: NASTY.map((id) => ({ id })) } });
 console.log("seeded");

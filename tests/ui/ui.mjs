@@ -7,7 +7,7 @@ const list = (await (await fetch(base + "/v1/decisions")).json()).items;
 const idOf = (fits) => list.find(fits).decision_id;
 const big = idOf((d) => d.job_count === 10000), small = idOf((d) => d.unplaced_count === 1), workflow = idOf((d) => d.endpoint.includes("workflow"));
 const nasty = idOf((d) => d.job_count === 4);
-const PAGES = { Decisions: "#/decisions", Decision: "#/decisions/" + big, Load: "#/load", Failures: "#/failures", Models: "#/models", Simulations: "#/simulations", Queue: "#/queue", System: "#/system" };
+const PAGES = { Decisions: "#/decisions", Decision: "#/decisions/" + big, Load: "#/load", Failures: "#/failures", Models: "#/models", Simulations: "#/simulations", Queue: "#/queue", Sessions: "#/sessions", System: "#/system" };
 
 async function visit(page, hash) {
   await page.goto("about:blank");
@@ -153,6 +153,29 @@ check("intervals are compared", /less|more|cannot tell/.test(await page.innerTex
 await visit(page, "#/queue");
 await page.waitForSelector("table[aria-label='Jobs of the queue']");
 check("who is in the way is told", /r1/.test(await page.innerText("table[aria-label='Jobs of the queue']")));
+
+// 12: a run, live: what an engine reports is on the screen soon.
+{
+  const post = (path, body) => fetch(base + "/v1/workflow-sessions/rnaseq" + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  await visit(page, "#/sessions/rnaseq?status=running");
+  await page.waitForSelector("table[aria-label=Tasks] tbody tr");
+  const before = await page.locator("table[aria-label=Tasks] tbody tr").count();
+  check("two tasks run", before === 2, before);
+  check("what was granted is told", /engine-1/.test(await page.innerText("table[aria-label=Granted]")) && await page.locator("table[aria-label=Granted] tbody tr").count() === 2);
+  check("done and all are told", /done 9 of 61, running 2/.test(await page.innerText("main")), await page.innerText("main"));
+  await page.click("text=Graph as table");
+  check("three levels, and the end", await page.locator("table[aria-label=Levels] tbody tr").count() === 4);
+  await page.waitForTimeout(500); // the long poll is on its way
+  const sent = Date.now();
+  await post("/events", { event_id: "live", kind: "started", task_id: "align_s12", resource_id: "node-0", observed_at: new Date().toISOString() });
+  await page.waitForFunction(() => document.querySelectorAll("table[aria-label=Tasks] tbody tr").length === 3);
+  console.log(`an event is on the screen after ${Date.now() - sent} ms`);
+  check("an event is on the screen within 2 s", Date.now() - sent < 2000, Date.now() - sent);
+  await page.waitForFunction(() => /started\s+align_s12/.test(document.querySelector("table[aria-label=Events]").innerText), null, { timeout: 5000 });
+  await visit(page, "#/sessions/strange");
+  await page.waitForSelector("table[aria-label=Tasks] tbody tr");
+  check("strange ids are text there, too", (await page.innerText("table[aria-label=Tasks]")).includes("<img src=x onerror=alert(1)>") && await page.locator("main img").count() === 0);
+}
 
 // 15: ids that are no names.
 await visit(page, "#/decisions/" + nasty);
