@@ -100,6 +100,7 @@ struct site {
 struct played {
     std::vector<replay_outcome> outcomes;
     std::vector<std::vector<uint32_t>> nodes;
+    std::vector<replay_held> held;
     replay_totals totals{};
     bool is_cut = false;
 };
@@ -118,6 +119,7 @@ played play(site &s)
     p.outcomes.assign(out.outcomes, out.outcomes + in.job_count);
     for (auto &o : p.outcomes)
         p.nodes.emplace_back(o.node_ids, o.node_ids + (o.node_ids ? o.nodes : 0));
+    p.held.assign(out.held, out.held + in.group_count);
     p.totals = out.totals;
     p.is_cut = out.is_cut;
     return p;
@@ -213,6 +215,9 @@ TEST_CASE("three jobs on four nodes, one of which fails", "[cluster_replay]")
         const int64_t want[] = {1150000, 90000, 60000, 15000, 355000, 150000};
         for (int t = 0; t < REPLAY_TIME_COUNT; t++)
             CHECK(p.totals.node_ms[t] == want[t]);
+        // A: 3 nodes 250 and 105 s; B: 2 nodes 100 s; C: 1 node 50 s
+        CHECK(p.held[0].node_s == 3 * 355 + 2 * 100 + 50);
+        CHECK(p.held[0].cpu_s == p.held[0].node_s);
     }
     SECTION("it goes to the end of the queue")
     {
@@ -799,6 +804,24 @@ TEST_CASE("a job alone on nodes that fail takes the expected time", "[cluster_re
         CHECK(std::fabs(mean - expected) < 2 * error);
     }
     CHECK(outside <= 1);
+}
+
+TEST_CASE("what is held is counted by group, also of jobs that go on at the end",
+          "[cluster_replay]")
+{
+    site s;
+
+    s.nodes(1, {4});
+    s.nodes(2, {8});
+    s.job(0, 1, 100000, -1, {2});
+    s.job(10000, 1, 20000, -1, {1});
+    s.job(20000, 2, 1000000, -1, {8}); // on the larger ones
+    s.in.stop_ms = 60000;
+    played p = play(s);
+    CHECK(p.held[0].node_s == 60);
+    CHECK(p.held[0].cpu_s == 2 * 60 + 20);
+    CHECK(p.held[1].node_s == 2 * 40);
+    CHECK(p.held[1].cpu_s == 2 * 8 * 40);
 }
 
 TEST_CASE("dependencies, cancelled jobs and reservations are kept", "[cluster_replay]")

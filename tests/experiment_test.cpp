@@ -198,6 +198,17 @@ TEST_CASE("a run that is not complete for all labels does not count", "[experime
     }
 }
 
+TEST_CASE("an experiment ends when it has runs enough", "[experiment]")
+{
+    toy t(2, 10);
+
+    t.in.enough = [](void *, const experiment *e) { return e->runs_done == 3; };
+    experiment e = t.run();
+    CHECK(e.runs_done == 3);
+    CHECK_FALSE(e.is_cut);
+    CHECK(t.played.size() == 6);
+}
+
 TEST_CASE("games that an earlier owner has ended are not played again", "[experiment]")
 {
     for (bool all : {false, true})

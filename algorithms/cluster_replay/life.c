@@ -685,6 +685,7 @@ void life_close(struct engine *e)
         }
         attempt_walk(e, r, e->kernel.now_ms, &p);
         count_run(e, r, &p, true);
+        nodes_count_held(e, r);
     }
     for (size_t c = 0; c < e->class_count; c++)
         nodes_sum(e, &e->classes[c]);

@@ -290,6 +290,8 @@ void nodes_create(struct engine *e)
     e->class_count = refine(e, kinds, class_of);
     e->classes = NEW(e->a, struct klass, e->class_count);
     e->nodes = NEW(e->a, struct node, e->node_count);
+    e->held_ms = NEW(e->a, wide, e->in->group_count);
+    e->held_cpu_ms = NEW(e->a, wide, e->in->group_count);
     if (!e->whole) {
         e->free = NEW(e->a, int64_t, e->node_count * e->amount_count);
         e->shadow_free = NEW(e->a, int64_t, e->node_count * e->amount_count);
@@ -301,6 +303,7 @@ void nodes_create(struct engine *e)
 
             k->of = k->of ? k->of : &e->in->groups[g];
             k->count++;
+            e->nodes[node].group = (uint32_t)g;
         }
     for (size_t c = 0; c < e->class_count; c++) {
         create_class(e, &e->classes[c], unit);
@@ -733,6 +736,28 @@ static void hold(struct engine *e, struct node *n, struct run *r)
         n->run_room = n->run_room ? 2 * n->run_room : RUNS_FIRST;
     }
     n->runs[n->run_count++] = r;
+    if (!r->cleans && n->job_count++ == 0)
+        n->held_ms = e->kernel.now_ms;
+}
+
+/* A job has held the node until now. */
+static void count_held(struct engine *e, struct node *n, const struct run *r)
+{
+    const struct klass *k = &e->classes[n->klass];
+
+    if (r->cleans)
+        return;
+    e->held_cpu_ms[n->group] +=
+        (wide)nodes_cpus(e, r->job, k) * (e->kernel.now_ms - r->start_ms);
+    if (--n->job_count == 0)
+        e->held_ms[n->group] += e->kernel.now_ms - n->held_ms;
+}
+
+void nodes_count_held(struct engine *e, const struct run *r)
+{
+    for (size_t i = 0; i < r->node_count; i++)
+        count_held(e, &e->nodes[r->nodes[i]], r);
+    budget_step(e->budget, r->node_count);
 }
 
 static void let_go(struct node *n, const struct run *r)
@@ -773,6 +798,7 @@ void nodes_give_one(struct engine *e, struct run *r, uint32_t node)
     int64_t *free, before;
 
     let_go(n, r);
+    count_held(e, n, r);
     if (is_up) {
         nodes_sum(e, k);
         if (n->run_count == 0)

@@ -35,8 +35,11 @@ struct node {
     uint32_t klass, local;
     uint32_t down_depth; /* laws and outages that hold it down; 0: up */
     uint32_t version;    /* of its events */
+    uint32_t group;
     uint32_t run_count, run_room;
     struct run **runs;
+    uint32_t job_count; /* of the runs, without those that clean up */
+    int64_t held_ms;    /* since when there is one */
     bool by_burst;
     struct rng failure, restore, burst;
     size_t failure_at, restore_at;
@@ -124,7 +127,8 @@ struct engine {
     size_t node_count, amount_count;
     bool whole; /* all jobs take nodes as a whole */
     struct node *nodes;
-    int64_t *free; /* shared nodes: [node][amount] */
+    wide *held_ms, *held_cpu_ms; /* by group of nodes */
+    int64_t *free;               /* shared nodes: [node][amount] */
     struct klass *classes;
     size_t class_count;
     uint32_t **set_classes; /* [set_count + 1]: classes by choice; the last one: all */
@@ -215,6 +219,8 @@ void nodes_take(struct engine *e, struct run *r);
 /* Those that are down stay so. */
 void nodes_give(struct engine *e, struct run *r);
 void nodes_give_one(struct engine *e, struct run *r, uint32_t node);
+/* It holds them up to now; they stay its own. */
+void nodes_count_held(struct engine *e, const struct run *r);
 void nodes_down(struct engine *e, uint32_t node);
 void nodes_up(struct engine *e, uint32_t node);
 void nodes_sum(struct engine *e, struct klass *k);

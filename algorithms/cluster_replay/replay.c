@@ -153,6 +153,13 @@ static void sum_up(struct engine *e)
         }
 }
 
+static void sum_up_held(struct engine *e)
+{
+    for (size_t g = 0; g < e->in->group_count; g++)
+        e->out->held[g] = (struct replay_held){1e-3 * (double)e->held_ms[g],
+                                               1e-3 * (double)e->held_cpu_ms[g]};
+}
+
 static void post_reservations(struct engine *e)
 {
     for (size_t i = 0; i < e->in->reservation_count; i++) {
@@ -177,7 +184,8 @@ enum error_code replay_play(const struct replay_in *in, const struct replay_watc
                        .budget = in->budget,
                        .err = err};
 
-    *out = (struct replay_out){.outcomes = NEW(a, struct replay_outcome, in->job_count)};
+    *out = (struct replay_out){.outcomes = NEW(a, struct replay_outcome, in->job_count),
+                               .held = NEW(a, struct replay_held, in->group_count)};
     for (size_t i = 0; i < in->job_count; i++)
         out->outcomes[i] = (struct replay_outcome){.first_start_ms = REPLAY_NEVER,
                                                    .start_ms = REPLAY_NEVER,
@@ -198,6 +206,7 @@ enum error_code replay_play(const struct replay_in *in, const struct replay_watc
         kernel_post_arrival(&e.kernel, in->jobs[0].submit_ms);
     loop(&e);
     sum_up(&e);
+    sum_up_held(&e);
     out->is_cut = e.cut;
     return e.failed;
 }

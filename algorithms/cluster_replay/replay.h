@@ -269,6 +269,12 @@ struct replay_totals {
     int64_t last_end_ms; /* when the last job was through; 0: none was */
 };
 
+/* What prices of a group of nodes go by. */
+struct replay_held {
+    double node_s; /* nodes with a job, times their time; spares that are held too */
+    double cpu_s;  /* cpus of jobs, times the time that they are held */
+};
+
 /* What holds from at_ms on. */
 struct replay_change {
     int64_t at_ms;
@@ -291,6 +297,7 @@ struct replay_out {
     bool is_cut; /* the budget or max_events was spent: what there is is of the time
                     before totals.end_ms */
     struct replay_outcome *outcomes; /* [job_count] */
+    struct replay_held *held;        /* by group */
     struct replay_totals totals;
 };
 

@@ -217,6 +217,8 @@ enum error_code experiment_play(const struct experiment_in *in, struct experimen
             TRY(play_game(&p, i));
         out->runs_done += !out->is_cut;
         note(&p);
+        if (!out->is_cut && in->enough && in->enough(in->context, out))
+            break;
     }
     return OK;
 }

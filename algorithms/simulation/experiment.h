@@ -63,6 +63,11 @@ struct experiment_owner {
     void *context;
 };
 
+struct experiment;
+
+/* After a run that is complete: whether no more of them are needed. */
+typedef bool experiment_enough_fn(void *context, const struct experiment *e);
+
 struct experiment_in {
     const char *const *figure_names; /* ended by NULL, at least one */
     size_t label_count, run_count;   /* >= 1 */
@@ -71,8 +76,9 @@ struct experiment_in {
     uint64_t seed;
     enum experiment_seeds seed_scheme;
     experiment_play_fn *play;
-    experiment_take_fn *take; /* NULL: there is no rest */
-    void *context;            /* of both */
+    experiment_take_fn *take;     /* NULL: there is no rest */
+    experiment_enough_fn *enough; /* NULL: run_count of them are */
+    void *context;                /* of all three */
     struct budget *budget;
     struct arena *game, *scratch; /* handed to games */
     const struct experiment_owner *owner;

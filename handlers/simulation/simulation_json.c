@@ -9,8 +9,8 @@
 #define LARGEST 1e18 /* what distribution.h allows */
 
 #define T       struct distribution
-#define PARAMETER(m, text) \
-    JSON_NUMBER(T, m, -LARGEST, LARGEST, NAN, JSON_NULLABLE | JSON_OPTIONAL, text)
+#define PARAMETER(m, ...) \
+    JSON_NUMBER(T, m, -LARGEST, LARGEST, NAN, JSON_NULLABLE | JSON_OPTIONAL, __VA_ARGS__)
 static const struct json_field distribution_rows[] = {
     {.name = "distribution",
      .doc = "Kind; says which of the other members are taken",
@@ -21,8 +21,10 @@ static const struct json_field distribution_rows[] = {
     PARAMETER(value, "constant: the value"),
     PARAMETER(l_bound, "uniform: least value"),
     PARAMETER(u_bound, "uniform: values are below it"),
-    PARAMETER(mean, "exponential, normal, poisson; lognormal, weibull: instead of mu or "
-                    "scale"),
+    PARAMETER(mean,
+              "exponential, normal, poisson; lognormal, weibull: instead of mu or "
+              "scale",
+              JSON_WAS({"mean_s", 0})),
     PARAMETER(sd, "normal: standard deviation"),
     PARAMETER(min, "normal: values below are drawn again"),
     PARAMETER(mu, "lognormal: mean of the logarithm"),
@@ -40,7 +42,7 @@ static const struct json_field distribution_rows[] = {
 };
 #undef PARAMETER
 #undef T
-static const struct json_object distribution_json = {
+const struct json_object distribution_json = {
     "Distribution", "A random quantity, in the unit of the member that has it",
     sizeof(struct distribution), distribution_rows};
 
@@ -91,7 +93,7 @@ static const struct json_field outage_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object outage_json = {
+const struct json_object simulation_outage_json = {
     "SimulationOutage", "A time in which a resource is down",
     sizeof(struct failure_interval), outage_rows};
 
@@ -127,7 +129,8 @@ static const struct json_field resources_rows[] = {
             "Node of the network that they are at; default: that of the site"),
     JSON_OBJECT(T, load, const struct simulation_load *, &load_json,
                 JSON_POINTER | JSON_NULLABLE, "Load from outside; default: none"),
-    JSON_LIST(T, outages, outage_count, struct failure_interval, &outage_json, 100000, 0,
+    JSON_LIST(T, outages, outage_count, struct failure_interval, &simulation_outage_json,
+              100000, 0,
               "Times in which the resource is down, instead of failure; with number 1"),
     JSON_LIST(T, load_trace, load_trace_count, struct sim_load_point, &load_point_json,
               100000, 0, "Outside load by instants, instead of load; with number 1"),
@@ -172,7 +175,7 @@ static const struct json_field failure_group_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object failure_group_json = {
+const struct json_object simulation_failure_group_json = {
     "SimulationFailureGroup", "Resources that fail together",
     sizeof(struct simulation_failure_group), failure_group_rows};
 
@@ -311,8 +314,8 @@ static const struct json_field stop_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object stop_json = {"SimulationStop", "When a run ends",
-                                             sizeof(struct simulation_stop), stop_rows};
+const struct json_object simulation_stop_json = {
+    "SimulationStop", "When a run ends", sizeof(struct simulation_stop), stop_rows};
 
 /* ---- the jobs ---- */
 
@@ -424,15 +427,16 @@ static const struct json_field workload_rows[] = {
 #undef DRAWN
 #undef OF_WORKLOAD
 #undef T
-static const struct json_object workload_json = {"SimulationWorkload", "Which jobs come",
-                                                 sizeof(struct simulation_workload),
-                                                 workload_rows};
+const struct json_object simulation_workload_json = {
+    "SimulationWorkload", "Which jobs come", sizeof(struct simulation_workload),
+    workload_rows};
 
 #define T struct simulation_interface
 static const struct json_field interface_rows[] = {
     JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the request"),
-    JSON_OBJECT(T, workload, const struct simulation_workload *, &workload_json,
-                JSON_POINTER | JSON_REQUIRED, "Which jobs come from it"),
+    JSON_OBJECT(T, workload, const struct simulation_workload *,
+                &simulation_workload_json, JSON_POINTER | JSON_REQUIRED,
+                "Which jobs come from it"),
     {0},
 };
 #undef T
@@ -449,7 +453,7 @@ static const struct json_field checkpoint_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object checkpoint_json = {
+const struct json_object simulation_checkpoint_json = {
     "SimulationCheckpoint", "How jobs are checkpointed",
     sizeof(struct simulation_checkpoint), checkpoint_rows};
 
@@ -462,8 +466,8 @@ static const struct json_field compared_rows[] = {
             "with a resource_id run"),
     JSON_VALUES(T, options, option_count, 0,
                 "Options of the algorithm, as GET /v1/algorithms lists them"),
-    JSON_OBJECT(T, checkpoint, const struct simulation_checkpoint *, &checkpoint_json,
-                JSON_POINTER | JSON_NULLABLE,
+    JSON_OBJECT(T, checkpoint, const struct simulation_checkpoint *,
+                &simulation_checkpoint_json, JSON_POINTER | JSON_NULLABLE,
                 "How jobs are checkpointed; default: not, policies that switch it on "
                 "and off: mean_failure"),
     {0},
@@ -532,7 +536,7 @@ static const struct json_field request_rows[] = {
      .doc = "Any JSON; comes back with the answer",
      .type = JSON_TYPE_RAW,
      .offset = JSON_AT(T, decision.labels, const char *)},
-    JSON_OBJECT(T, stop, const struct simulation_stop *, &stop_json,
+    JSON_OBJECT(T, stop, const struct simulation_stop *, &simulation_stop_json,
                 JSON_POINTER | JSON_NULLABLE, "When a run ends"),
     SECONDS(T, stable_after_s, NAN, 0,
             "Figures are of what comes after this time; default 0"),
@@ -559,7 +563,7 @@ static const struct json_field request_rows[] = {
     JSON_LIST(T, sites, site_count, struct simulation_site, &site_json,
               SIMULATION_RESOURCES_MAX, JSON_UNIQUE_IDS, "The grid"),
     JSON_LIST(T, failure_groups, failure_group_count, struct simulation_failure_group,
-              &failure_group_json, SIMULATION_RESOURCES_MAX, JSON_UNIQUE_IDS,
+              &simulation_failure_group_json, SIMULATION_RESOURCES_MAX, JSON_UNIQUE_IDS,
               "Groups of resources that fail together"),
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json,
                 JSON_POINTER | JSON_NULLABLE, "The grid as a snapshot, instead of sites"),
@@ -572,8 +576,9 @@ static const struct json_field request_rows[] = {
                 "Instant on the scale of the snapshot's failure histories, from which "
                 "its resources get their failures; default: the snapshot's taken_at, "
                 "else the present"),
-    JSON_OBJECT(T, workload, const struct simulation_workload *, &workload_json,
-                JSON_POINTER | JSON_NULLABLE, "Which jobs come"),
+    JSON_OBJECT(T, workload, const struct simulation_workload *,
+                &simulation_workload_json, JSON_POINTER | JSON_NULLABLE,
+                "Which jobs come"),
     JSON_LIST(T, user_interfaces, user_interface_count, struct simulation_interface,
               &interface_json, 1000, JSON_UNIQUE_IDS,
               "Several sources of jobs, instead of workload"),

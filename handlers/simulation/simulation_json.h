@@ -228,6 +228,15 @@ struct simulation_answer {
 extern const struct json_object simulation_request_json;
 extern const struct json_object simulation_answer_json;
 
+/* Members that other kinds have too: struct distribution, simulation_failure_group,
+ * failure_interval, simulation_stop, simulation_workload, simulation_checkpoint. */
+extern const struct json_object distribution_json;
+extern const struct json_object simulation_failure_group_json;
+extern const struct json_object simulation_outage_json;
+extern const struct json_object simulation_stop_json;
+extern const struct json_object simulation_workload_json;
+extern const struct json_object simulation_checkpoint_json;
+
 /* struct sim_summary: a figure over runs, of every kind of simulation. */
 extern const struct json_object sim_summary_json;
 
