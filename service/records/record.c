@@ -461,9 +461,11 @@ static enum error_code insert(struct db_session *s, const struct storing *w,
     add_names(record, "n.", &b);
     add_new_rows(record, &b);
     if (record->lock_base) {
-        text_addf(&b, " WHERE NOT EXISTS (SELECT FROM %s AS s WHERE", record->table);
+        /* Not NOT EXISTS, which may become a join that reads the whole table for each
+         * body: this is always a look into the index for each row. */
+        text_addf(&b, " WHERE (SELECT true FROM %s AS s WHERE", record->table);
         add_key_match(record, &b);
-        text_addf(&b, ")");
+        text_addf(&b, " LIMIT 1) IS NULL");
     }
     text_addf(&b, " ORDER BY ");
     add_key_list(record, &b);
