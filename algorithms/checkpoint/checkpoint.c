@@ -299,7 +299,10 @@ static void add_finite_figures(const struct checkpoint_in *in, struct checkpoint
         out->expected_completion_s = (double)NAN;
     if (out->never_ends || isnan(out->expected_completion_s))
         return;
-    out->best_completion_s = fmin(best.expected_s, out->expected_completion_s);
+    /* By rounding a tiny job might take less than its work, or nothing. */
+    out->expected_completion_s = fmax(out->expected_completion_s, job.work_s);
+    out->best_completion_s =
+        fmax(fmin(best.expected_s, out->expected_completion_s), job.work_s);
     out->best_checkpoint_count = best.count - 1;
     out->waste_ratio = fmax(0, 1 - job.work_s / out->expected_completion_s);
     out->gap_ratio = out->expected_completion_s / out->best_completion_s - 1;
