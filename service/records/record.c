@@ -717,8 +717,7 @@ static enum error_code token_of(const struct record *record, const struct layout
 
     memcpy(&number, row + l->row_id_offset, sizeof(number));
     snprintf(row_id, sizeof(row_id), "%" PRIu64, number);
-    *token = token_make(at_s, row_id, a);
-    return *token ? OK : fail_memory(err);
+    return token_make(at_s, row_id, token, a, err);
 }
 
 enum error_code record_read(struct db_session *s, const char *tenant,
