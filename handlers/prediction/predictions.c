@@ -14,6 +14,7 @@
 #include "handlers/prediction/loads.h"
 #include "handlers/prediction/prediction_models.h"
 #include "handlers/prediction/prediction_remaining.h"
+#include "models/base/pointer.h"
 #include "service/records/records.h"
 
 #include <stdio.h>
@@ -504,24 +505,19 @@ static void check_question(const struct predicting *p, const struct fitted_model
                            const struct perf_query *q, const char *at)
 {
     struct error *err = p->rq->err;
-    char pointer[96];
 
-    if (q->processors != floor(q->processors)) {
-        snprintf(pointer, sizeof(pointer), "%s/processors", at);
-        invalid(err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
-    }
+    if (q->processors != floor(q->processors))
+        invalid(err, pointer_of(at, "processors").text, ITEM_NOT_AN_INTEGER,
+                "must be a whole number");
     if (m->kind >= MODEL_LINEAR || m->kind == MODEL_AUTO)
         return;
-    if (isnan(q->problem_size)) {
-        snprintf(pointer, sizeof(pointer), "%s/problem_size", at);
-        invalid(err, pointer, ITEM_REQUIRED, "the model predicts from the problem size");
-    }
-    if (q->processors >= 2 && isnan(q->bandwidth_mbps)) {
-        snprintf(pointer, sizeof(pointer), "%s/bandwidth_mbps", at);
-        invalid(err, pointer, ITEM_REQUIRED,
+    if (isnan(q->problem_size))
+        invalid(err, pointer_of(at, "problem_size").text, ITEM_REQUIRED,
+                "the model predicts from the problem size");
+    if (q->processors >= 2 && isnan(q->bandwidth_mbps))
+        invalid(err, pointer_of(at, "bandwidth_mbps").text, ITEM_REQUIRED,
                 "more than one processor: give the bandwidth between them, or "
                 "resource_ids");
-    }
 }
 
 static struct perf_query query_of(const struct predicting *p, const struct question *q)
@@ -564,17 +560,14 @@ static void fill_inputs(const struct predicting *p, const struct fitted_model *m
     if (m->kind == MODEL_AUTO)
         fill_auto_inputs(p, m, q, query, inputs);
     for (size_t i = 0; i < count && m->kind >= MODEL_LINEAR; i++) {
-        char pointer[160];
-
         inputs[i] = fitted_input(names[i], query, q->parameters, q->parameter_count);
         if (isnan(inputs[i]))
             inputs[i] = fitted_input(names[i], query, p->in->query.parameters,
                                      p->in->query.parameter_count);
         if (!isnan(inputs[i]))
             continue;
-        snprintf(pointer, sizeof(pointer), "%s/%.60s", at, names[i]);
-        invalid(p->rq->err, pointer, ITEM_REQUIRED, "the model needs the input '%.60s'",
-                names[i]);
+        invalid(p->rq->err, pointer_named(at, names[i]).text, ITEM_REQUIRED,
+                "the model needs the input '%.60s'", names[i]);
     }
 }
 
@@ -702,11 +695,10 @@ static enum error_code answer_many(struct predicting *p)
         struct perf_query query = query_of(p, q);
         double inputs[FITTED_INPUTS_MAX] = {0};
         struct fitted_prediction prediction;
-        char at[32];
+        struct pointer at = pointer_in("/queries", i, NULL);
 
-        snprintf(at, sizeof(at), "/queries/%zu", i);
-        check_question(p, m, &query, at);
-        fill_inputs(p, m, q, &query, at, inputs);
+        check_question(p, m, &query, at.text);
+        fill_inputs(p, m, q, &query, at.text, inputs);
         if (p->rq->err->code != OK)
             continue;
         fitted_predict(m, &query, inputs, &p->interval, &prediction);
@@ -754,14 +746,13 @@ static enum error_code ask_phase(struct predicting *p, size_t i, struct result *
     struct fitted_prediction prediction = {.reason = "phase_model_missing"};
     struct fitted_interval interval;
     double inputs[FITTED_INPUTS_MAX] = {0};
-    char at[32];
+    struct pointer at = pointer_in("/phases", i, NULL);
 
-    snprintf(at, sizeof(at), "/phases/%zu", i);
     prediction.time_s = prediction.low_s = prediction.high_s = (double)NAN;
     prediction.extrapolation_ratio = (double)NAN;
     if (model) {
-        check_question(p, &model->fitted, &query, at);
-        fill_inputs(p, &model->fitted, &question, &query, at, inputs);
+        check_question(p, &model->fitted, &query, at.text);
+        fill_inputs(p, &model->fitted, &question, &query, at.text, inputs);
         TRY(fitted_interval(&model->fitted, p->in->interval_level, &interval,
                             p->rq->arena, p->rq->err));
         fitted_predict(&model->fitted, &query, inputs, &interval, &prediction);
@@ -856,13 +847,10 @@ static enum error_code check_request(const struct predictions_request *in,
         invalid(err, "/resource_ids", ITEM_TOO_SHORT, "give at least one resource");
     if (in->is_load && !in->load.resource_ids)
         invalid(err, "/resource_ids", ITEM_REQUIRED, "whose load is to be forecast");
-    for (size_t i = 0; in->phases && i < in->phase_count; i++) {
-        char pointer[48];
-
-        snprintf(pointer, sizeof(pointer), "/phases/%zu/phase_index", i);
+    for (size_t i = 0; in->phases && i < in->phase_count; i++)
         if (in->phases[i].phase_index != floor(in->phases[i].phase_index))
-            invalid(err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
-    }
+            invalid(err, pointer_in("/phases", i, "phase_index").text,
+                    ITEM_NOT_AN_INTEGER, "must be a whole number");
     return err->code;
 }
 
