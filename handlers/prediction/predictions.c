@@ -15,6 +15,7 @@
 #include "handlers/prediction/prediction_models.h"
 #include "handlers/prediction/prediction_remaining.h"
 #include "models/base/pointer.h"
+#include "models/performance/phase_sum.h"
 #include "service/records/records.h"
 
 #include <stdio.h>
@@ -735,7 +736,7 @@ static const struct model_at_hand *model_of_phase(const struct predicting *p,
 
 /* One phase; its time goes to the sum, or its share to the missing ones. */
 static enum error_code ask_phase(struct predicting *p, size_t i, struct result *row,
-                                 struct counted_warnings *counted, double *missing_share)
+                                 struct counted_warnings *counted, struct phase_sum *sum)
 {
     const struct phase_question *q = &p->in->phases[i];
     const struct model_at_hand *model = model_of_phase(p, q->phase_index);
@@ -761,44 +762,35 @@ static enum error_code ask_phase(struct predicting *p, size_t i, struct result *
     count_warnings(counted, prediction.warnings, i);
     row->phase_index = q->phase_index;
     if (prediction.reason)
-        *missing_share += or_else(q->share_ratio, 2); /* 2: not known */
+        phase_sum_miss(sum, q->share_ratio);
+    else
+        phase_sum_add(sum, row->run_time_s, row->run_time_low_s, row->run_time_high_s);
     return OK;
 }
 
-/* The sum of the phases. Without ratios of whole runs its interval is the sum of the
- * phases' intervals: they err together at worst. */
 static enum error_code answer_phases(struct predicting *p)
 {
     struct result *rows = NEW(p->rq->arena, struct result, p->in->phase_count);
-    struct result *sum = &p->out->result;
+    struct result *whole = &p->out->result;
     struct counted_warnings counted = {0};
-    double missing_share = 0;
+    struct phase_sum sum = {0};
     const char *reason = NULL;
+    bool known;
 
-    sum->run_time_s = sum->run_time_low_s = sum->run_time_high_s = 0;
     for (size_t i = 0; i < p->in->phase_count; i++) {
-        TRY(ask_phase(p, i, &rows[i], &counted, &missing_share));
-        if (rows[i].reason) {
-            reason = reason ? reason : rows[i].reason;
-            continue;
-        }
-        sum->run_time_s += rows[i].run_time_s;
-        sum->run_time_low_s += rows[i].run_time_low_s;
-        sum->run_time_high_s += rows[i].run_time_high_s;
+        TRY(ask_phase(p, i, &rows[i], &counted, &sum));
+        reason = reason ? reason : rows[i].reason;
     }
     if (p->rq->err->code != OK)
         return p->rq->err->code;
     p->out->phases = rows;
     p->out->phase_count = p->in->phase_count;
     explain_counted(p, "phases", &counted);
-    if (!(missing_share < 1)) {
-        sum->run_time_s = sum->run_time_low_s = sum->run_time_high_s = (double)NAN;
-        return add_reason(p, reason ? reason : "phase_model_missing");
-    }
-    sum->run_time_s /= 1 - missing_share;
-    sum->run_time_low_s /= 1 - missing_share;
-    sum->run_time_high_s /= 1 - missing_share;
-    return OK;
+    known = phase_sum_end(&sum);
+    whole->run_time_s = sum.time_s;
+    whole->run_time_low_s = sum.low_s;
+    whole->run_time_high_s = sum.high_s;
+    return known ? OK : add_reason(p, reason ? reason : "phase_model_missing");
 }
 
 static enum error_code name_models(struct predicting *p)
