@@ -321,13 +321,12 @@ static void sum_up_repairs(double *repair_s, struct failure_stats *out)
 
     if (n == 0)
         return;
-    sort_numbers(repair_s, n);
+    out->repair_median_s = sort_median(repair_s, n); /* which are sorted from here on */
     for (size_t i = 0; i < n; i++)
         sum_s += repair_s[i];
     while (zeros < n && repair_s[zeros] <= 0)
         zeros++;
     out->mttr_s = sum_s / (double)n;
-    out->repair_median_s = repair_s[(n - 1) / 2] / 2 + repair_s[n / 2] / 2;
     out->repair = failure_fit_lognormal(repair_s + zeros, n - zeros);
 }
 

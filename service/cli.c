@@ -31,7 +31,7 @@
 
 enum {
     CLI_ARENA_BYTES = 256 * 1024 * 1024,
-    SIMULATE_FIRST_BYTES = 65536,
+    READ_BYTES = 8192, /* of a file at once */
     WORDS_MAX = 3,
     SETS_MAX = 64,
     KEYS_A_PAGE = 1000,
@@ -325,12 +325,10 @@ static void print_errors(const struct error *err)
 
 static enum error_code read_stream(FILE *file, struct text_buffer *b, struct error *err)
 {
-    char *piece = TRY_NEW(b->arena, char, SIMULATE_FIRST_BYTES);
+    char piece[READ_BYTES];
     size_t length;
 
-    if (!piece)
-        return fail_memory(err);
-    while ((length = fread(piece, 1, SIMULATE_FIRST_BYTES, file)) > 0)
+    while ((length = fread(piece, 1, sizeof(piece), file)) > 0)
         text_add(b, piece, length);
     if (ferror(file))
         return fail(err, ERR_INVALID, "FILE", "%s", strerror(errno));

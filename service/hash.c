@@ -72,10 +72,9 @@ char *base64url_encode(const void *data, size_t length, struct arena *a)
 
 char *base64_encode(const void *data, size_t length, struct arena *a)
 {
-    unsigned char *text = TRY_NEW(a, unsigned char, length / 3 * 4 + 5);
+    unsigned char *text = NEW(a, unsigned char, length / 3 * 4 + 5);
 
-    if (text)
-        EVP_EncodeBlock(text, data, (int)length);
+    EVP_EncodeBlock(text, data, (int)length);
     return (char *)text;
 }
 

@@ -26,8 +26,10 @@ void hash_sha256_hex(const void *data, size_t length, char *hex);
 /* Whether the bytes are equal, in a time that does not say where they differ. */
 bool hash_equal(const void *a, const void *b, size_t length);
 
+/* RFC 4648 section 4, with padding; for computations only. */
+char *base64_encode(const void *data, size_t length, struct arena *a);
+
 /* RFC 4648 section 5, without padding; NULL without memory. */
-char *base64_encode(const void *data, size_t length, struct arena *a); /* padded */
 char *base64url_encode(const void *data, size_t length, struct arena *a);
 
 /* NULL without memory or when `text` is no base64url. */

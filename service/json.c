@@ -244,7 +244,7 @@ static void read_integer(struct reader *r, const struct json_field *f, const cJS
 
 static const char *keep(struct reader *r, const char *text)
 {
-    return r->copy_texts ? arena_try_text(r->arena, text, strlen(text)) : text;
+    return r->copy_texts ? arena_text(r->arena, text, strlen(text)) : text;
 }
 
 /* Code points of valid UTF-8, as JSON Schema counts a text's length. */
@@ -364,11 +364,7 @@ static void read_numbers(struct reader *r, const struct json_field *f, const cJS
 
     if (count == SIZE_MAX)
         return;
-    list = TRY_NEW(r->arena, double, count);
-    if (!list) {
-        fail_memory(r->err);
-        return;
-    }
+    list = NEW(r->arena, double, count);
     for (const cJSON *e = v->child; e; e = e->next, here.index++) {
         list[here.index] = NAN;
         if (!(cJSON_IsNull(e) && (f->flags & JSON_NULLABLE)))
@@ -386,11 +382,7 @@ static void read_texts(struct reader *r, const struct json_field *f, const cJSON
 
     if (count == SIZE_MAX)
         return;
-    list = TRY_NEW(r->arena, const char *, count);
-    if (!list) {
-        fail_memory(r->err);
-        return;
-    }
+    list = NEW(r->arena, const char *, count);
     for (const cJSON *e = v->child; e; e = e->next, here.index++) {
         list[here.index] = "";
         if (check_text(r, e, &here, 0, JSON_TEXT_MAX_BYTES))
@@ -412,10 +404,7 @@ static void check_ids(struct reader *r, const struct json_object *of, const char
 
     while (id->type != JSON_END && strcmp(id->name, "id") != 0)
         id++;
-    if (!name_index_try(&index, count, r->arena)) {
-        fail_memory(r->err);
-        return;
-    }
+    name_index_create(&index, count, r->arena);
     for (; element.index < count; element.index++) {
         const char *at = list + element.index * of->size + id->offset;
         const char *name = *(const char *const *)(const void *)at;
@@ -452,11 +441,7 @@ static void read_list(struct reader *r, const struct json_field *f, const cJSON 
 
     if (count == SIZE_MAX)
         return;
-    list = arena_try(r->arena, f->of->size, count);
-    if (!list) {
-        fail_memory(r->err);
-        return;
-    }
+    list = arena_alloc(r->arena, f->of->size, count);
     for (const cJSON *e = v->child; e; e = e->next, here.index++)
         read_element(r, f, e, &here, list + here.index * f->of->size);
     if (f->flags & JSON_UNIQUE_IDS)
@@ -554,11 +539,7 @@ static void read_values(struct reader *r, const struct json_field *f, const cJSO
                 "%zu members are more than %.0f", count, f->max);
         return;
     }
-    list = TRY_NEW(r->arena, struct named_value, count);
-    if (!list) {
-        fail_memory(r->err);
-        return;
-    }
+    list = NEW(r->arena, struct named_value, count);
     count = 0;
     for (const cJSON *e = v->child; e; e = e->next, count++) {
         here.name = e->string;
@@ -607,22 +588,24 @@ static void print_item(const cJSON *v, struct text_buffer *b)
         text_addf(b, "%s", cJSON_IsTrue(v) ? "true" : "false");
 }
 
-const char *json_tree_text(const cJSON *v, struct arena *a)
+enum error_code json_tree_text(const cJSON *v, const char **text, struct arena *a,
+                               struct error *err)
 {
     struct text_buffer b = {.arena = a};
 
     print_item(v, &b);
-    return b.failed ? NULL : b.data;
+    if (b.failed)
+        return fail_memory(err);
+    *text = b.data;
+    return OK;
 }
 
 static void read_raw(struct reader *r, const cJSON *v, char *base, size_t offset)
 {
-    const char *text = json_tree_text(v, r->arena);
+    const char **to = (const char **)(void *)(base + offset);
 
-    if (text)
-        *(const char **)(void *)(base + offset) = text;
-    else
-        fail_memory(r->err);
+    if (json_tree_text(v, to, r->arena, r->err) != OK)
+        arena_leave(r->arena);
 }
 
 /* An object of which there is no more than its member "value". */
@@ -643,11 +626,7 @@ static void read_nested(struct reader *r, const struct json_field *f, const cJSO
     if (f->flags & JSON_OR_BOOLEAN && cJSON_IsFalse(v))
         return;
     if (f->flags & JSON_POINTER) {
-        nested = arena_try(r->arena, f->of->size, 1);
-        if (!nested) {
-            fail_memory(r->err);
-            return;
-        }
+        nested = arena_alloc(r->arena, f->of->size, 1);
         *(const void **)(void *)(base + f->offset) = nested;
     }
     if (f->flags & JSON_OR_NUMBER && cJSON_IsNumber(v))
@@ -804,11 +783,7 @@ static void note_rename(struct reader *r, const char *old, const char *now)
     for (end = &all->first; *end; end = &(*end)->next)
         if (strcmp((*end)->old, old) == 0 && strcmp((*end)->now, now) == 0)
             return;
-    one = TRY_NEW(r->arena, struct json_rename, 1);
-    if (!one) {
-        fail_memory(r->err);
-        return;
-    }
+    one = NEW(r->arena, struct json_rename, 1);
     *one = (struct json_rename){old, now, NULL};
     *end = one;
     all->pair_count++;
@@ -881,17 +856,14 @@ static bool find_property(struct reader *r, const struct json_field *f, const cJ
 }
 
 /* The table of the kind knows the member by its present name alone. */
-static bool rename_property(struct reader *r, const struct json_field *f, cJSON *property)
+static void rename_property(struct reader *r, const struct json_field *f, cJSON *property)
 {
     const struct json_alias *old = find_alias(f, property->string);
 
     if (!old)
-        return true;
+        return;
     note_rename(r, old->name, f->name);
-    property->string = arena_try_text(r->arena, f->name, strlen(f->name));
-    if (!property->string)
-        fail_memory(r->err);
-    return property->string;
+    property->string = arena_text(r->arena, f->name, strlen(f->name));
 }
 
 /* The kind that the member `name` says, or what speaks for it; SIZE_MAX: a mistake. */
@@ -931,14 +903,13 @@ static void read_kind(struct reader *r, const struct json_field *f, const cJSON 
     if (!find_property(r, f, v, p, &property))
         return;
     kind = find_kind(r, f, v, property, p);
-    if (kind == SIZE_MAX || (property && !rename_property(r, f, property)))
+    if (kind == SIZE_MAX)
         return;
+    if (property)
+        rename_property(r, f, property);
     to->kind = kind;
-    to->value = arena_try(r->arena, f->kinds[kind].of->size, 1);
-    if (to->value)
-        read_object(r, f->kinds[kind].of, v, p, to->value);
-    else
-        fail_memory(r->err);
+    to->value = arena_alloc(r->arena, f->kinds[kind].of->size, 1);
+    read_object(r, f->kinds[kind].of, v, p, to->value);
 }
 
 /* The first letter of a text that goes on a sentence: small, unless it begins a name or
@@ -988,7 +959,7 @@ static void read_object(struct reader *r, const struct json_object *table, const
         read_kind(r, table->fields, v, p, base);
         return;
     }
-    for (const cJSON *e = v->child; e && r->err->code != ERR_TOO_LARGE; e = e->next) {
+    for (const cJSON *e = v->child; e; e = e->next) {
         struct place here = {p, e->string, 0};
         size_t i = find_field(table, count, e->string, next);
 
@@ -1011,32 +982,68 @@ static void read_object(struct reader *r, const struct json_object *table, const
     }
 }
 
+/* ---- whole texts ---- */
+
+/* A text is read in a computation of its own: nothing but arenas is held meanwhile. */
+struct reading {
+    enum error_code (*read)(struct reading *);
+    const struct json_object *table;
+    const char *text;
+    size_t length;
+    const struct query_pair *pairs; /* instead of a text */
+    size_t pair_count;
+    void *out; /* struct json_lines for lists and lines */
+    struct reader r;
+    enum error_code code;
+};
+
+static void run_reading(void *context)
+{
+    struct reading *x = context;
+
+    x->code = x->read(x);
+}
+
+static enum error_code compute(struct reading *x)
+{
+    struct arena *a = x->r.arena;
+    size_t cap_bytes = arena_cap_bytes(a);
+
+    if (!arena_run(a, run_reading, x))
+        x->code = fail_memory(x->r.err);
+    use_arena(a); /* others may be gone */
+    arena_set_cap(a, cap_bytes);
+    return x->code;
+}
+
+static enum error_code read_small(struct reading *x)
+{
+    cJSON *tree;
+
+    TRY(json_tree(x->text, x->length, &tree, x->r.arena, x->r.err));
+    read_object(&x->r, x->table, tree, NULL, x->out);
+    return x->r.err->code;
+}
+
 enum { LARGE_BYTES = 1024 * 1024 };
 
 /* The tree of a large text is several times as large as what is read from it: it goes
  * before the request is answered. Until then it counts as the request's. */
-static enum error_code read_large(const struct json_object *table, const char *text,
-                                  size_t length, void *out, struct json_renames *renames,
-                                  struct arena *a, struct error *err)
+static enum error_code read_large(struct reading *x)
 {
-    size_t cap_bytes = arena_cap_bytes(a), used_bytes = arena_used_bytes(a), tree_bytes;
-    struct arena *trees =
-        arena_create_beside(a, cap_bytes > used_bytes ? cap_bytes - used_bytes : 0);
-    struct reader r = {.arena = a, .err = err, .copy_texts = true, .renames = renames};
+    struct arena *a = x->r.arena, *trees;
+    size_t cap_bytes = arena_cap_bytes(a), used_bytes = arena_used_bytes(a);
     enum error_code code;
     cJSON *tree;
 
-    if (!trees)
-        return fail_memory(err);
-    code = json_tree(text, length, &tree, trees, err);
+    trees = arena_create_beside(a, cap_bytes > used_bytes ? cap_bytes - used_bytes : 0);
+    x->r.copy_texts = true;
+    code = json_tree(x->text, x->length, &tree, trees, x->r.err);
     if (code == OK) {
-        tree_bytes = arena_used_bytes(trees);
-        arena_set_cap(a, cap_bytes - tree_bytes);
-        read_object(&r, table, tree, NULL, out);
-        arena_set_cap(a, cap_bytes);
-        code = err->code;
+        arena_set_cap(a, cap_bytes - arena_used_bytes(trees));
+        read_object(&x->r, x->table, tree, NULL, x->out);
+        code = x->r.err->code;
     }
-    use_arena(a);
     arena_close(trees);
     return code;
 }
@@ -1045,15 +1052,41 @@ enum error_code json_read(const struct json_object *table, const char *text,
                           size_t length, void *out, struct json_renames *renames,
                           struct arena *a, struct error *err)
 {
-    struct reader r = {.arena = a, .err = err, .renames = renames};
-    cJSON *tree;
-
     memset(out, 0, table->size);
-    if (length >= LARGE_BYTES)
-        return read_large(table, text, length, out, renames, a, err);
-    TRY(json_tree(text, length, &tree, a, err));
-    read_object(&r, table, tree, NULL, out);
-    return err->code;
+    return compute(
+        &(struct reading){.read = length >= LARGE_BYTES ? read_large : read_small,
+                          .table = table,
+                          .text = text,
+                          .length = length,
+                          .out = out,
+                          .r = {.arena = a, .err = err, .renames = renames}});
+}
+
+static enum error_code read_elements(struct reading *x)
+{
+    struct place here = {NULL, NULL, 0};
+    struct json_lines *out = x->out;
+    size_t n = 0;
+    cJSON *tree;
+    char *items;
+
+    TRY(json_tree(x->text, x->length, &tree, x->r.arena, x->r.err));
+    for (const cJSON *e = tree->child; e && cJSON_IsArray(tree); e = e->next)
+        n++;
+    if (n > JSON_LIST_MAX)
+        return fail(x->r.err, ERR_TOO_LARGE, "",
+                    "%zu elements are more than %d; send them in parts", n,
+                    JSON_LIST_MAX);
+    if (!cJSON_IsArray(tree))
+        n = 1;
+    items = arena_alloc(x->r.arena, x->table->size, n);
+    *out = (struct json_lines){
+        .items = items, .count = n, .is_single = !cJSON_IsArray(tree)};
+    if (out->is_single)
+        read_object(&x->r, x->table, tree, NULL, items);
+    for (const cJSON *e = tree->child; e && !out->is_single; e = e->next, here.index++)
+        read_object(&x->r, x->table, e, &here, items + here.index * x->table->size);
+    return x->r.err->code;
 }
 
 enum error_code json_read_list(const struct json_object *table, const char *text,
@@ -1061,31 +1094,12 @@ enum error_code json_read_list(const struct json_object *table, const char *text
                                struct json_renames *renames, struct arena *a,
                                struct error *err)
 {
-    struct reader r = {.arena = a, .err = err, .renames = renames};
-    struct place here = {NULL, NULL, 0};
-    size_t n = 0;
-    cJSON *tree;
-    char *items;
-
-    TRY(json_tree(text, length, &tree, a, err));
-    for (const cJSON *e = tree->child; e && cJSON_IsArray(tree); e = e->next)
-        n++;
-    if (n > JSON_LIST_MAX)
-        return fail(err, ERR_TOO_LARGE, "",
-                    "%zu elements are more than %d; send them in parts", n,
-                    JSON_LIST_MAX);
-    if (!cJSON_IsArray(tree))
-        n = 1;
-    items = arena_try(a, table->size, n);
-    if (!items)
-        return fail_memory(err);
-    *out = (struct json_lines){
-        .items = items, .count = n, .is_single = !cJSON_IsArray(tree)};
-    if (out->is_single)
-        read_object(&r, table, tree, NULL, items);
-    for (const cJSON *e = tree->child; e && !out->is_single; e = e->next, here.index++)
-        read_object(&r, table, e, &here, items + here.index * table->size);
-    return err->code;
+    return compute(&(struct reading){.read = read_elements,
+                                     .table = table,
+                                     .text = text,
+                                     .length = length,
+                                     .out = out,
+                                     .r = {.arena = a, .err = err, .renames = renames}});
 }
 
 /* Finds the line that starts at *from; its length without the line's end. */
@@ -1136,44 +1150,52 @@ static bool read_line(const struct json_object *table, const char *line, size_t 
     return false;
 }
 
+static enum error_code read_lines(struct reading *x)
+{
+    struct arena *a = x->r.arena;
+    struct arena *scratch = arena_create_beside(a, arena_cap_bytes(a));
+    struct json_lines *out = x->out;
+    struct error refused = {.arena = a};
+    size_t room = count_lines(x->text, x->length), size = x->table->size;
+    char *items = arena_alloc(a, size, room);
+    uint64_t *line = NEW(a, uint64_t, room);
+    uint64_t line_number = 1;
+
+    *out = (struct json_lines){.items = items, .line = line};
+    for (size_t from = 0; from < x->length; line_number++) {
+        const char *start = x->text + from;
+        size_t bytes = next_line(x->text, x->length, &from);
+        char *item = items + out->count * size;
+
+        if (!bytes)
+            continue;
+        arena_reset(scratch);
+        if (read_line(x->table, start, bytes, line_number, item, scratch, &x->r,
+                      &refused)) {
+            line[out->count++] = line_number;
+        } else {
+            memset(item, 0, size);
+            out->refused_count++;
+        }
+        if (arena_used_bytes(a) + 65536 > arena_cap_bytes(a))
+            arena_leave(a);
+    }
+    out->refused = refused.first;
+    arena_close(scratch);
+    return OK;
+}
+
 enum error_code json_read_lines(const struct json_object *table, const char *text,
                                 size_t length, struct json_lines *out,
                                 struct json_renames *renames, struct arena *a,
                                 struct error *err)
 {
-    size_t room = count_lines(text, length);
-    struct arena *scratch = arena_create_beside(a, arena_cap_bytes(a));
-    struct error refused = {.arena = a};
-    struct reader r = {.arena = a, .err = err, .renames = renames};
-    uint64_t line_number = 1;
-    char *items = arena_try(a, table->size, room);
-    uint64_t *line = TRY_NEW(a, uint64_t, room);
-    enum error_code code = OK;
-
-    *out = (struct json_lines){.items = items, .line = line};
-    if (!scratch || !items || !line)
-        code = fail_memory(err);
-    for (size_t from = 0; code == OK && from < length; line_number++) {
-        const char *start = text + from;
-        size_t bytes = next_line(text, length, &from);
-        char *item = items + out->count * table->size;
-
-        if (!bytes)
-            continue;
-        arena_reset(scratch);
-        if (read_line(table, start, bytes, line_number, item, scratch, &r, &refused)) {
-            line[out->count++] = line_number;
-        } else {
-            memset(item, 0, table->size);
-            out->refused_count++;
-        }
-        if (refused.code == ERR_TOO_LARGE ||
-            arena_used_bytes(a) + 65536 > arena_cap_bytes(a))
-            code = fail_memory(err);
-    }
-    out->refused = refused.first;
-    arena_close(scratch);
-    return code;
+    return compute(&(struct reading){.read = read_lines,
+                                     .table = table,
+                                     .text = text,
+                                     .length = length,
+                                     .out = out,
+                                     .r = {.arena = a, .err = err, .renames = renames}});
 }
 
 /* The texts between commas; NULL without memory. */
@@ -1235,31 +1257,41 @@ static cJSON *query_value(const struct json_field *f, const char *text)
     return cJSON_CreateString(text);
 }
 
+static enum error_code read_query(struct reading *x)
+{
+    struct place here = {NULL, NULL, IN_QUERY};
+    size_t count = fields_count(x->table);
+    cJSON *object;
+
+    use_arena(x->r.arena);
+    object = cJSON_CreateObject();
+    for (size_t i = 0; i < x->pair_count; i++) {
+        const struct query_pair *pair = &x->pairs[i];
+        size_t at = find_field(x->table, count, pair->name, 0);
+        const struct json_field text = {.type = JSON_TYPE_TEXT};
+        cJSON *v = query_value(at < count ? &x->table->fields[at] : &text, pair->value);
+
+        if (!v || !cJSON_AddItemToObject(object, pair->name, v))
+            arena_leave(x->r.arena);
+    }
+    if (!object)
+        arena_leave(x->r.arena);
+    memset(x->out, 0, x->table->size);
+    read_object(&x->r, x->table, object, &here, x->out);
+    return x->r.err->code;
+}
+
 enum error_code json_read_query(const struct json_object *table,
                                 const struct query_pair *pairs, size_t pair_count,
                                 void *out, struct json_renames *renames, struct arena *a,
                                 struct error *err)
 {
-    struct place here = {NULL, NULL, IN_QUERY};
-    struct reader r = {.arena = a, .err = err, .renames = renames};
-    size_t count = fields_count(table);
-    cJSON *object;
-
-    use_arena(a);
-    object = cJSON_CreateObject();
-    if (!object)
-        return fail_memory(err);
-    for (size_t i = 0; i < pair_count; i++) {
-        size_t at = find_field(table, count, pairs[i].name, 0);
-        const struct json_field text = {.type = JSON_TYPE_TEXT};
-        cJSON *v = query_value(at < count ? &table->fields[at] : &text, pairs[i].value);
-
-        if (!v || !cJSON_AddItemToObject(object, pairs[i].name, v))
-            return fail_memory(err);
-    }
-    memset(out, 0, table->size);
-    read_object(&r, table, object, &here, out);
-    return err->code;
+    return compute(&(struct reading){.read = read_query,
+                                     .table = table,
+                                     .pairs = pairs,
+                                     .pair_count = pair_count,
+                                     .out = out,
+                                     .r = {.arena = a, .err = err, .renames = renames}});
 }
 
 enum error_code json_replace_member(const char *object, size_t length, const char *name,
@@ -1267,7 +1299,6 @@ enum error_code json_replace_member(const char *object, size_t length, const cha
                                     struct arena *a, struct error *err)
 {
     cJSON *o, *v = NULL;
-    const char *text;
 
     TRY(json_tree(object, length, &o, a, err));
     if (value)
@@ -1275,11 +1306,7 @@ enum error_code json_replace_member(const char *object, size_t length, const cha
     cJSON_DeleteItemFromObjectCaseSensitive(o, name);
     if (v)
         cJSON_AddItemToObject(o, name, v);
-    text = json_tree_text(o, a);
-    if (!text)
-        return fail_memory(err);
-    *changed = text;
-    return OK;
+    return json_tree_text(o, changed, a, err);
 }
 
 enum error_code json_member(const char *object, const char *name, const char **value,
@@ -1290,8 +1317,8 @@ enum error_code json_member(const char *object, const char *name, const char **v
 
     TRY(json_tree(object, strlen(object), &tree, a, err));
     member = cJSON_GetObjectItemCaseSensitive(tree, name);
-    *value = member ? json_tree_text(member, a) : NULL;
-    return member && !*value ? fail_memory(err) : OK;
+    *value = NULL;
+    return member ? json_tree_text(member, value, a, err) : OK;
 }
 
 /* ---- comparing two texts ---- */
@@ -1397,8 +1424,6 @@ enum error_code json_differences(const char *left, const char *right,
     struct differences d = {a, TRY_NEW(a, const char *, limit), 0, limit, false};
     cJSON *l = NULL, *r = NULL;
 
-    if (!d.pointers)
-        return fail_memory(err);
     TRY(json_tree(left, strlen(left), &l, a, err));
     TRY(json_tree(right, strlen(right), &r, a, err));
     assert(l && r);
@@ -1406,8 +1431,9 @@ enum error_code json_differences(const char *left, const char *right,
         cJSON_DeleteItemFromObjectCaseSensitive(l, *except);
         cJSON_DeleteItemFromObjectCaseSensitive(r, *except);
     }
-    compare(&d, l, r, NULL);
-    if (d.failed)
+    if (d.pointers)
+        compare(&d, l, r, NULL);
+    if (!d.pointers || d.failed)
         return fail_memory(err);
     *pointers = d.pointers;
     *count = d.count;

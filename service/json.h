@@ -338,8 +338,9 @@ struct cJSON;
 enum error_code json_tree(const char *text, size_t length, struct cJSON **tree,
                           struct arena *a, struct error *err);
 
-/* A tree as text: numbers keep their bits. NULL without memory. */
-const char *json_tree_text(const struct cJSON *v, struct arena *a);
+/* A tree as text: numbers keep their bits. Fails without memory only. */
+enum error_code json_tree_text(const struct cJSON *v, const char **text, struct arena *a,
+                               struct error *err);
 
 /* A text that grows in an arena. When the arena is full, `failed` is set and
  * what follows is dropped: check once at the end. */

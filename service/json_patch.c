@@ -9,14 +9,23 @@
 
 enum { LOOK_STEPS = 16 }; /* what finding an element takes, about */
 
+/* A change, made in a computation: it holds nothing but trees in the arena. */
 struct patching {
     struct arena *arena;
     struct error *err;
+    enum error_code (*change)(struct patching *);
+    const char *target, *text;           /* what is changed, and by what; NULL: nothing */
+    const struct json_keyed_list *lists; /* all of them, or the one of the element */
+    const char *id;                      /* of the element */
+    enum json_element_change how;        /* likewise */
+    bool found;                          /* likewise */
+    struct json_patched *out;
+    enum error_code code;
 };
 
 /* ---- pointers ---- */
 
-/* `parent`/`name`, escaped. NULL without memory. */
+/* `parent`/`name`, escaped. */
 static const char *pointer_to(const char *parent, const char *name, struct arena *a)
 {
     struct text_buffer b = {.arena = a};
@@ -30,15 +39,23 @@ static const char *pointer_to(const char *parent, const char *name, struct arena
             text_add(&b, c, 1);
     }
     text_add(&b, "", 1);
-    return b.failed ? NULL : b.data;
+    if (b.failed)
+        arena_leave(a);
+    return b.data;
+}
+
+/* Of an element of a list or of an object. */
+static const char *pointer_below(const char *parent, const cJSON *e, size_t index,
+                                 struct arena *a)
+{
+    return e->string ? pointer_to(parent, e->string, a)
+                     : arena_printf(a, "%s/%zu", parent, index);
 }
 
 static enum error_code refuse(struct patching *p, const char *parent, const char *name,
                               enum item_code code, const char *text)
 {
-    const char *pointer = pointer_to(parent, name, p->arena);
-
-    return pointer ? invalid(p->err, pointer, code, "%s", text) : fail_memory(p->err);
+    return invalid(p->err, pointer_to(parent, name, p->arena), code, "%s", text);
 }
 
 /* ---- members by name ---- */
@@ -63,9 +80,7 @@ static enum error_code members_of(const cJSON *object, struct members *m,
 
     for (const cJSON *e = object->child; e; e = e->next)
         count++;
-    *m = (struct members){TRY_NEW(p->arena, const cJSON *, count + 1), 0};
-    if (!m->list)
-        return fail_memory(p->err);
+    *m = (struct members){NEW(p->arena, const cJSON *, count + 1), 0};
     for (const cJSON *e = object->child; e; e = e->next)
         m->list[m->count++] = e;
     qsort(m->list, m->count, sizeof(const cJSON *), by_name);
@@ -94,17 +109,9 @@ static enum error_code check_repeats(const cJSON *v, const char *pointer,
                 refuse(p, pointer, m.list[i]->string, ITEM_DUPLICATE,
                        "the member is there twice");
     }
-    for (const cJSON *e = v->child; e; e = e->next, index++) {
-        const char *here;
-
-        if (!e->child)
-            continue;
-        here = e->string ? pointer_to(pointer, e->string, p->arena)
-                         : arena_try_printf(p->arena, "%s/%zu", pointer, index);
-        if (!here)
-            return fail_memory(p->err);
-        TRY(check_repeats(e, here, p));
-    }
+    for (const cJSON *e = v->child; e; e = e->next, index++)
+        if (e->child)
+            TRY(check_repeats(e, pointer_below(pointer, e, index, p->arena), p));
     return OK;
 }
 
@@ -133,15 +140,8 @@ static enum error_code check_elements(const cJSON *elements,
 {
     size_t index = 0;
 
-    for (const cJSON *e = elements->child; e; e = e->next, index++) {
-        const char *here = e->string
-                               ? pointer_to(pointer, e->string, p->arena)
-                               : arena_try_printf(p->arena, "%s/%zu", pointer, index);
-
-        if (!here)
-            return fail_memory(p->err);
-        TRY(check_element(e, of, here, p));
-    }
+    for (const cJSON *e = elements->child; e; e = e->next, index++)
+        TRY(check_element(e, of, pointer_below(pointer, e, index, p->arena), p));
     return OK;
 }
 
@@ -151,17 +151,11 @@ static enum error_code check_lists(const cJSON *object,
                                    const char *pointer, struct patching *p)
 {
     for (const struct json_keyed_list *l = lists; l && l->list; l++) {
-        const cJSON *list = member_of(object, l->list), *by_id;
-        const char *here = pointer_to(pointer, l->list, p->arena);
+        const cJSON *list = member_of(object, l->list);
+        const cJSON *by_id = member_of(object, l->by_id);
 
-        if (!here)
-            return fail_memory(p->err);
         if (cJSON_IsArray(list))
-            TRY(check_elements(list, l, here, p));
-        by_id = member_of(object, l->by_id);
-        here = pointer_to(pointer, l->by_id, p->arena);
-        if (!here)
-            return fail_memory(p->err);
+            TRY(check_elements(list, l, pointer_to(pointer, l->list, p->arena), p));
         if (by_id && !cJSON_IsObject(by_id))
             refuse(p, pointer, l->by_id, ITEM_WRONG_TYPE,
                    "must be an object: id -> what is merged into it, or null");
@@ -169,7 +163,7 @@ static enum error_code check_lists(const cJSON *object,
             refuse(p, pointer, l->by_id, ITEM_CONFLICT,
                    "give the whole list or its elements by id, not both");
         else if (by_id)
-            TRY(check_elements(by_id, l, here, p));
+            TRY(check_elements(by_id, l, pointer_to(pointer, l->by_id, p->arena), p));
     }
     return OK;
 }
@@ -326,38 +320,61 @@ static cJSON *merge_object(cJSON *target, const cJSON *patch,
 
 /* ---- whole documents ---- */
 
+/* Of what cJSON could not make. */
 static enum error_code fail_merge(struct patching *p)
 {
     if (p->err->code != OK)
         return p->err->code;
     TRY(json_go_on(0, p->err));
-    return fail_memory(p->err);
+    arena_leave(p->arena);
 }
 
-static enum error_code finish(struct patching *p, const cJSON *document,
-                              struct json_patched *out)
+static enum error_code finish(struct patching *p, const cJSON *document)
 {
-    out->document = document;
-    out->text = document ? json_tree_text(document, p->arena) : NULL;
-    return out->text ? OK : fail_merge(p);
+    if (!document)
+        return fail_merge(p);
+    p->out->document = document;
+    return json_tree_text(document, &p->out->text, p->arena, p->err);
+}
+
+static void run_change(void *context)
+{
+    struct patching *p = context;
+
+    p->code = p->change(p);
+}
+
+static enum error_code compute(struct patching *p)
+{
+    return arena_run(p->arena, run_change, p) ? p->code : fail_memory(p->err);
+}
+
+static enum error_code patch_all(struct patching *p)
+{
+    cJSON *t, *patch;
+
+    TRY(json_tree(p->target, strlen(p->target), &t, p->arena, p->err));
+    TRY(json_tree(p->text, strlen(p->text), &patch, p->arena, p->err));
+    TRY(check_repeats(patch, "", p));
+    if (cJSON_IsObject(patch))
+        TRY(check_lists(patch, p->lists, "", p));
+    if (p->err->code != OK)
+        return p->err->code;
+    *p->out = (struct json_patched){.patch = patch, .lists = p->lists};
+    return finish(p, merge(t, patch, p->lists, p));
 }
 
 enum error_code json_patch(const char *target, const char *patch,
                            const struct json_keyed_list *lists, struct json_patched *out,
                            struct arena *a, struct error *err)
 {
-    struct patching p = {a, err};
-    cJSON *t, *change;
-
-    TRY(json_tree(target, strlen(target), &t, a, err));
-    TRY(json_tree(patch, strlen(patch), &change, a, err));
-    TRY(check_repeats(change, "", &p));
-    if (cJSON_IsObject(change))
-        TRY(check_lists(change, lists, "", &p));
-    if (err->code != OK)
-        return err->code;
-    *out = (struct json_patched){.patch = change, .lists = lists};
-    return finish(&p, merge(t, change, lists, &p), out);
+    return compute(&(struct patching){.arena = a,
+                                      .err = err,
+                                      .change = patch_all,
+                                      .target = target,
+                                      .text = patch,
+                                      .lists = lists,
+                                      .out = out});
 }
 
 enum error_code json_merge_patch(const char *target, const char *patch,
@@ -396,25 +413,48 @@ static enum error_code check_body(const cJSON *body, const struct json_keyed_lis
 }
 
 /* `element` NULL: there is none. */
-static bool change_element(cJSON *list, cJSON *element, const char *id,
-                           enum json_element_change change, const cJSON *body,
-                           const struct json_keyed_list *of, struct patching *p)
+static bool change_element(cJSON *list, cJSON *element, const cJSON *body,
+                           struct patching *p)
 {
     cJSON *new;
 
-    switch (change) {
+    switch (p->how) {
     case JSON_ELEMENT_MERGE:
-        return merge_element(element, body, of, p);
+        return merge_element(element, body, p->lists, p);
     case JSON_ELEMENT_REMOVE:
         cJSON_Delete(cJSON_DetachItemViaPointer(list, element));
         return true;
     default:
         new = cJSON_Duplicate(body, true);
-        if (new && !member_of(new, "id") && !cJSON_AddStringToObject(new, "id", id))
+        if (new && !member_of(new, "id") && !cJSON_AddStringToObject(new, "id", p->id))
             return false;
         return new && (element ? cJSON_ReplaceItemViaPointer(list, element, new)
                                : cJSON_AddItemToArray(list, new));
     }
+}
+
+static enum error_code patch_element(struct patching *p)
+{
+    cJSON *t, *list, *element, *new = NULL;
+
+    TRY(json_tree(p->target, strlen(p->target), &t, p->arena, p->err));
+    if (p->how != JSON_ELEMENT_REMOVE) {
+        TRY(json_tree(p->text, strlen(p->text), &new, p->arena, p->err));
+        TRY(check_body(new, p->lists, p->id, p));
+    }
+    list = member_of(t, p->lists->list);
+    if (!list)
+        list = cJSON_AddArrayToObject(t, p->lists->list);
+    element = find_element(list, p->id);
+    TRY(json_go_on(0, p->err));
+    p->found = element;
+    *p->out = (struct json_patched){
+        .patch = p->how == JSON_ELEMENT_MERGE ? new : NULL, .of = p->lists, .id = p->id};
+    if (!element && p->how != JSON_ELEMENT_REPLACE)
+        return OK;
+    if (!list || !change_element(list, element, new, p))
+        return fail_merge(p);
+    return finish(p, t);
 }
 
 enum error_code json_change_element(const char *target, const struct json_keyed_list *of,
@@ -423,27 +463,19 @@ enum error_code json_change_element(const char *target, const struct json_keyed_
                                     struct json_patched *out, struct arena *a,
                                     struct error *err)
 {
-    struct patching p = {a, err};
-    cJSON *t, *list, *element, *new = NULL;
+    struct patching p = {.arena = a,
+                         .err = err,
+                         .change = patch_element,
+                         .target = target,
+                         .text = body,
+                         .lists = of,
+                         .id = id,
+                         .how = change,
+                         .out = out};
 
-    TRY(json_tree(target, strlen(target), &t, a, err));
-    if (change != JSON_ELEMENT_REMOVE) {
-        TRY(json_tree(body, strlen(body), &new, a, err));
-        TRY(check_body(new, of, id, &p));
-    }
-    list = member_of(t, of->list);
-    if (!list)
-        list = cJSON_AddArrayToObject(t, of->list);
-    element = find_element(list, id);
-    TRY(json_go_on(0, err));
-    *found = element;
-    *out = (struct json_patched){
-        .patch = change == JSON_ELEMENT_MERGE ? new : NULL, .of = of, .id = id};
-    if (!element && change != JSON_ELEMENT_REPLACE)
-        return OK;
-    if (!list || !change_element(list, element, id, change, new, of, &p))
-        return fail_merge(&p);
-    return finish(&p, t, out);
+    TRY(compute(&p));
+    *found = p.found;
+    return OK;
 }
 
 enum error_code json_element(const char *target, const struct json_keyed_list *of,
@@ -456,8 +488,8 @@ enum error_code json_element(const char *target, const struct json_keyed_list *o
     TRY(json_tree(target, strlen(target), &t, a, err));
     element = find_element(member_of(t, of->list), id);
     TRY(json_go_on(0, err));
-    *text = element ? json_tree_text(element, a) : NULL;
-    return element && !*text ? fail_memory(err) : OK;
+    *text = NULL;
+    return element ? json_tree_text(element, text, a, err) : OK;
 }
 
 /* ---- where a mistake of the changed document is in what changed it ---- */
@@ -489,7 +521,7 @@ static const char *translate(const cJSON *document, const cJSON *patch,
 {
     for (const struct json_keyed_list *l = lists; l && l->list; l++) {
         const cJSON *by_id = member_of(patch, l->by_id), *element, *change;
-        const char *rest = pointer, *name;
+        const char *rest = pointer;
 
         if (!by_id)
             continue;
@@ -501,8 +533,7 @@ static const char *translate(const cJSON *document, const cJSON *patch,
         change = element ? member_of(by_id, id_of(element)) : NULL;
         if (!change)
             continue;
-        name = pointer_to("", change->string, b->arena);
-        text_addf(b, "/%s%s", l->by_id, name ? name : "");
+        text_addf(b, "/%s%s", l->by_id, pointer_to("", change->string, b->arena));
         return translate(element, change, l->inner, rest, b);
     }
     return pointer;
@@ -523,5 +554,7 @@ const char *json_patch_pointer(const struct json_patched *p, const char *pointer
     }
     rest = translate(at, p->patch, p->of ? p->of->inner : p->lists, rest, &b);
     text_add(&b, rest, strlen(rest) + 1);
-    return b.failed ? NULL : b.data;
+    if (b.failed)
+        arena_leave(a);
+    return b.data;
 }

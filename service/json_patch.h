@@ -71,7 +71,7 @@ enum error_code json_element(const char *target, const struct json_keyed_list *o
                              struct error *err);
 
 /* A pointer into the changed document as one into what changed it; the same if it is
- * about something else. NULL without memory. */
+ * about something else. For computations only. */
 const char *json_patch_pointer(const struct json_patched *p, const char *pointer,
                                struct arena *a);
 

@@ -83,16 +83,13 @@ static enum error_code derive_decision_id(struct request *rq, const struct conte
                                       {route, strlen(route) + 1},
                                       {body->text, body->length},
                                       {"", 1}};
+    char *id = TRY_NEW(rq->arena, char, UUID_TEXT_SIZE);
     unsigned char digest[SHA256_BYTES];
-    char *id;
 
-    if (!hash_sha256_parts(parts, sizeof(parts) / sizeof(parts[0]), digest))
+    if (!id || !hash_sha256_parts(parts, sizeof(parts) / sizeof(parts[0]), digest))
         return fail_memory(rq->err);
     digest[6] = (unsigned char)(DERIVED_VERSION << 4 | (digest[6] & 15));
     digest[8] = (unsigned char)(0x80 | (digest[8] & 0x3f)); /* RFC 9562's variant */
-    id = TRY_NEW(rq->arena, char, UUID_TEXT_SIZE);
-    if (!id)
-        return fail_memory(rq->err);
     uuid_print(digest, id);
     rq->keyed_id = id;
     return OK;

@@ -53,7 +53,10 @@ struct compare {
     struct found *list;
     size_t count, size;
     struct new_kind *new_kinds;
-    bool failed; /* no memory */
+    const char *released, *present, *breaks; /* as they were sent */
+    struct openapi_comparison *out;
+    struct error *err;
+    enum error_code code;
 };
 
 /* ---- what is found ---- */
@@ -67,20 +70,17 @@ static void note(struct compare *c, bool breaking, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    d.what = arena_try_vprintf(c->arena, format, args);
+    d.what = arena_vprintf(c->arena, format, args);
     va_end(args);
-    d.place = arena_try_text(c->arena, c->place, strlen(c->place));
+    d.place = arena_text(c->arena, c->place, strlen(c->place));
     if (c->count == c->size) {
         size_t size = c->size ? 2 * c->size : 64;
 
-        c->list = TRY_GROW(c->arena, c->list, struct found, c->size, size);
-        c->size = c->list ? size : 0;
+        c->list = GROW(c->arena, c->list, struct found, c->size, size);
+        c->size = size;
     }
-    c->failed = c->failed || !d.what || !d.place || !c->list;
-    if (!c->failed) {
-        c->list[c->count] = (struct found){d, c->operation_number, c->count};
-        c->count++;
-    }
+    c->list[c->count] = (struct found){d, c->operation_number, c->count};
+    c->count++;
 }
 
 /* More may be sent, or may come back, than before: the latter breaks. */
@@ -161,19 +161,16 @@ static enum error_code side_read(struct side *s, const char *text, const char *w
     s->root = root;
     cJSON_ArrayForEach(group, member(root, "components")) count +=
         (size_t)cJSON_GetArraySize(group);
-    s->components = TRY_NEW(a, const cJSON *, count);
-    if (!s->components || !name_index_create(&s->names, count, a))
-        return fail_memory(err);
+    s->components = NEW(a, const cJSON *, count);
+    name_index_create(&s->names, count, a);
     count = 0;
     cJSON_ArrayForEach(group, member(root, "components"))
     {
         cJSON_ArrayForEach(component, group)
         {
-            const char *name = arena_try_printf(a, "#/components/%s/%s", group->string,
-                                                component->string);
+            const char *name =
+                arena_printf(a, "#/components/%s/%s", group->string, component->string);
 
-            if (!name)
-                return fail_memory(err);
             name_index_add(&s->names, name, count);
             s->components[count++] = component;
         }
@@ -550,10 +547,7 @@ static void note_new_kind(struct compare *c, enum role role, const char *name)
         return;
     }
     note(c, false, "a new kind: %s", name);
-    k = TRY_NEW(c->arena, struct new_kind, 1);
-    c->failed = c->failed || !k;
-    if (!k)
-        return;
+    k = NEW(c->arena, struct new_kind, 1);
     *k = (struct new_kind){name, c->operation_number, c->new_kinds};
     c->new_kinds = k;
 }
@@ -888,8 +882,7 @@ static void begin_operation(struct compare *c, const cJSON *path, const cJSON *o
         method[i] = (char)(operation->string[i] >= 'a' ? operation->string[i] - 32
                                                        : operation->string[i]);
     method[sizeof(method) - 1] = 0;
-    c->operation = arena_try_printf(c->arena, "%s %s", method, path->string);
-    c->failed = c->failed || !c->operation;
+    c->operation = arena_printf(c->arena, "%s %s", method, path->string);
     c->has_body = member(operation, "requestBody");
     c->operation_number++;
 }
@@ -905,7 +898,7 @@ static void for_each(struct compare *c, const struct side *in, const struct side
     {
         cJSON_ArrayForEach(operation, path)
         {
-            if (!is_operation(operation) || c->failed)
+            if (!is_operation(operation))
                 continue;
             begin_operation(c, path, operation);
             visit(c, operation, operation_of(other, path, operation));
@@ -979,8 +972,8 @@ static bool has_successor(const struct compare *c, const char *operation)
 
     if (!path || sscanf(path, "/v%u%n", &major, &length) != 1)
         return false;
-    path = arena_try_printf(c->arena, "/v%u%s", major + 1, path + length);
-    return path && member(member(c->new.root, "paths"), path);
+    path = arena_printf(c->arena, "/v%u%s", major + 1, path + length);
+    return member(member(c->new.root, "paths"), path);
 }
 
 static enum error_code allow(struct compare *c, char *line, size_t number,
@@ -1012,10 +1005,8 @@ static enum error_code allow(struct compare *c, char *line, size_t number,
 
 static enum error_code allow_all(struct compare *c, const char *breaks, struct error *err)
 {
-    char *text = arena_try_text(c->arena, breaks, strlen(breaks)), *next = text;
+    char *next = arena_text(c->arena, breaks, strlen(breaks));
 
-    if (!text)
-        return fail_memory(err);
     for (size_t number = 1; next && *next; number++) {
         char *line = next, *end = strchr(next, '\n');
 
@@ -1031,15 +1022,11 @@ static enum error_code allow_all(struct compare *c, const char *breaks, struct e
 
 /* ---- all ---- */
 
-static enum error_code result(const struct compare *c, struct openapi_comparison *out,
-                              struct error *err)
+static struct openapi_comparison result(const struct compare *c)
 {
     struct openapi_comparison r = {.count = c->count};
-    struct openapi_difference *list =
-        TRY_NEW(c->arena, struct openapi_difference, c->count);
+    struct openapi_difference *list = NEW(c->arena, struct openapi_difference, c->count);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < c->count; i++) {
         list[i] = c->list[i].difference;
         r.allowed_count += list[i].allowed;
@@ -1047,28 +1034,43 @@ static enum error_code result(const struct compare *c, struct openapi_comparison
         r.addition_count += !list[i].breaking;
     }
     r.list = list;
-    *out = r;
+    return r;
+}
+
+static enum error_code compare_all(struct compare *c)
+{
+    TRY(side_read(&c->old, c->released, "released", c->arena, c->err));
+    TRY(side_read(&c->new, c->present, "present", c->arena, c->err));
+    /* Requests first: what is new in them explains what is new in answers. */
+    for_each(c, &c->old, &c->new, visit_request);
+    c->operation_number = 0;
+    for_each(c, &c->old, &c->new, visit_answer);
+    for_each(c, &c->new, &c->old, visit_new);
+    if (c->count > 0)
+        qsort(c->list, c->count, sizeof(*c->list), by_operation);
+    if (c->breaks)
+        TRY(allow_all(c, c->breaks, c->err));
+    *c->out = result(c);
     return OK;
+}
+
+static void run(void *context)
+{
+    struct compare *c = context;
+
+    c->code = compare_all(c);
 }
 
 enum error_code openapi_compare(const char *released, const char *present,
                                 const char *breaks, struct openapi_comparison *out,
                                 struct arena *a, struct error *err)
 {
-    struct compare c = {.arena = a};
+    struct compare c = {.arena = a,
+                        .released = released,
+                        .present = present,
+                        .breaks = breaks,
+                        .out = out,
+                        .err = err};
 
-    TRY(side_read(&c.old, released, "released", a, err));
-    TRY(side_read(&c.new, present, "present", a, err));
-    /* Requests first: what is new in them explains what is new in answers. */
-    for_each(&c, &c.old, &c.new, visit_request);
-    c.operation_number = 0;
-    for_each(&c, &c.old, &c.new, visit_answer);
-    for_each(&c, &c.new, &c.old, visit_new);
-    if (c.failed)
-        return fail_memory(err);
-    if (c.count > 0)
-        qsort(c.list, c.count, sizeof(*c.list), by_operation);
-    if (breaks)
-        TRY(allow_all(&c, breaks, err));
-    return result(&c, out, err);
+    return arena_run(a, run, &c) ? c.code : fail_memory(err);
 }

@@ -220,12 +220,12 @@ static const struct db_statement select_kept = {
 /* One hour of a tenant, or the part of a day that it changes. */
 struct making {
     struct builder *b;
-    const char *tenant; /* and as a literal of SQL: */
-    const char *quoted;
+    const char *tenant;
     double at_s;
-    struct due_shard *shards;
-    size_t shard_count;
-    struct span kept; /* from: minutes, to: hours: older rows are not kept */
+    struct due_shard *shards, *day_shards; /* the latter: that make the day, too */
+    size_t shard_count, day_shard_count;
+    const char *declare, *remove; /* SQL: the cursor of what is read; what goes before */
+    struct span kept;             /* from: minutes, to: hours: older rows are not kept */
     struct rollup_maker *maker;
     bool unreadable;
     /* Of the batch in hand. */
@@ -236,10 +236,8 @@ struct making {
 /* A text as SQL writes it. */
 static const char *quote(const char *text, struct arena *a)
 {
-    char *quoted = TRY_NEW(a, char, 2 * strlen(text) + 5), *to = quoted;
+    char *quoted = NEW(a, char, 2 * strlen(text) + 5), *to = quoted;
 
-    if (!quoted)
-        return NULL;
     *to++ = ' ';
     *to++ = 'E';
     *to++ = '\'';
@@ -252,11 +250,6 @@ static const char *quote(const char *text, struct arena *a)
     return quoted;
 }
 
-static const char *instant_text(double at_s, struct arena *a)
-{
-    return arena_try_printf(a, "to_timestamp(%.0f)", at_s);
-}
-
 /* " AND ..." for the resources of the parts; nothing if they are all. */
 static const char *shards_text(const struct due_shard *shards, size_t count,
                                struct arena *a)
@@ -265,9 +258,7 @@ static const char *shards_text(const struct due_shard *shards, size_t count,
 
     if (count == ROLLUP_SHARDS)
         return "";
-    text = to = TRY_NEW(a, char, 64 + 4 * count);
-    if (!text)
-        return NULL;
+    text = to = NEW(a, char, 64 + 4 * count);
     to += sprintf(to, " AND hashtext(resource_id) & 63 IN (");
     for (size_t i = 0; i < count; i++)
         to += sprintf(to, i ? ",%d" : "%d", (int)shards[i].shard);
@@ -275,11 +266,48 @@ static const char *shards_text(const struct due_shard *shards, size_t count,
     return text;
 }
 
-static void make_maker(void *context)
+static void begin_hour(void *context)
 {
     struct making *m = context;
+    struct arena *a = m->b->arena;
+    const char *tenant = quote(m->tenant, a);
+    const char *which = shards_text(m->shards, m->shard_count, a);
 
-    m->maker = rollup_maker_create(m->b->arena);
+    m->maker = rollup_maker_create(a);
+    m->declare = arena_printf(
+        a,
+        "DECLARE rollup_samples NO SCROLL CURSOR FOR SELECT resource_id, to_resource_id,"
+        " observed_at, cpu_available_ratio, memory_available_bytes, bandwidth_mbps,"
+        " latency_s FROM load_sample WHERE tenant =%s AND observed_at >="
+        " to_timestamp(%.0f) AND observed_at < to_timestamp(%.0f)%s"
+        " ORDER BY resource_id, coalesce(to_resource_id, ''), observed_at, row_id",
+        tenant, m->at_s, m->at_s + HOUR_S, which);
+    m->remove = arena_printf(a,
+                             "DELETE FROM load_rollup WHERE tenant =%s AND level_s IN"
+                             " (60, 3600) AND at >= to_timestamp(%.0f)"
+                             " AND at < to_timestamp(%.0f)%s",
+                             tenant, m->at_s, m->at_s + HOUR_S, which);
+}
+
+static void begin_day(void *context)
+{
+    struct making *m = context;
+    struct arena *a = m->b->arena;
+    double day_s = floor(m->at_s / DAY_S) * DAY_S;
+    const char *tenant = quote(m->tenant, a);
+    const char *which = shards_text(m->day_shards, m->day_shard_count, a);
+
+    m->maker = rollup_maker_create(a);
+    m->declare = arena_printf(
+        a,
+        "DECLARE rollup_hours NO SCROLL CURSOR FOR SELECT %s FROM load_rollup"
+        " WHERE tenant =%s AND level_s = 3600 AND at >= to_timestamp(%.0f)"
+        " AND at < to_timestamp(%.0f)%s ORDER BY resource_id, to_resource_id, at",
+        store_rollup_names, tenant, day_s, day_s + DAY_S, which);
+    m->remove = arena_printf(a,
+                             "DELETE FROM load_rollup WHERE tenant =%s AND level_s ="
+                             " 86400 AND at = to_timestamp(%.0f)%s",
+                             tenant, day_s, which);
 }
 
 static void add_samples(void *context)
@@ -386,31 +414,10 @@ static void pause_at(const struct builder *b, enum rollup_stage stage)
 /* The rows of minutes and of the hour. */
 static enum error_code make_hour(struct making *m, struct error *err)
 {
-    struct arena *a = m->b->arena;
-    const char *from = instant_text(m->at_s, a), *to = instant_text(m->at_s + HOUR_S, a);
-    const char *which = shards_text(m->shards, m->shard_count, a);
-    const char *declare, *remove;
-
-    if (!from || !to || !which)
-        return fail_memory(err);
-    declare = arena_try_printf(
-        a,
-        "DECLARE rollup_samples NO SCROLL CURSOR FOR SELECT resource_id, to_resource_id,"
-        " observed_at, cpu_available_ratio, memory_available_bytes, bandwidth_mbps,"
-        " latency_s FROM load_sample WHERE tenant =%s AND observed_at >= %s"
-        " AND observed_at < %s%s"
-        " ORDER BY resource_id, coalesce(to_resource_id, ''), observed_at, row_id",
-        m->quoted, from, to, which);
-    remove = arena_try_printf(a,
-                              "DELETE FROM load_rollup WHERE tenant =%s AND level_s IN"
-                              " (60, 3600) AND at >= %s AND at < %s%s",
-                              m->quoted, from, to, which);
-    if (!declare || !remove)
-        return fail_memory(err);
-    TRY(compute(m, make_maker, err));
-    TRY(db_execute(m->b->s, declare, err));
+    TRY(compute(m, begin_hour, err));
+    TRY(db_execute(m->b->s, m->declare, err));
     pause_at(m->b, ROLLUP_SAMPLES_CHOSEN);
-    TRY(db_execute(m->b->s, remove, err));
+    TRY(db_execute(m->b->s, m->remove, err));
     TRY(drain(m, &fetch_samples, sample_columns, sizeof(struct load_sample),
               FETCHED_AT_ONCE, add_samples, err));
     rollup_maker_close(m->maker);
@@ -420,35 +427,15 @@ static enum error_code make_hour(struct making *m, struct error *err)
 /* Those of the day, of the parts that have no other hour due. */
 static enum error_code make_day(struct making *m, struct error *err)
 {
-    struct arena *a = m->b->arena;
-    double day_s = floor(m->at_s / DAY_S) * DAY_S;
-    const char *from = instant_text(day_s, a), *to = instant_text(day_s + DAY_S, a);
-    const char *which, *declare, *remove;
-    struct due_shard *shards;
-    size_t count;
-
     TRY(db_list_rows(m->b->s, &select_day_shards, m->tenant, due_shard_columns,
-                     sizeof(*shards), m->shards, m->shard_count, due_shard_columns,
-                     sizeof(*shards), (void **)&shards, &count, a, err));
-    if (count == 0)
+                     sizeof(*m->shards), m->shards, m->shard_count, due_shard_columns,
+                     sizeof(*m->day_shards), (void **)&m->day_shards, &m->day_shard_count,
+                     m->b->arena, err));
+    if (m->day_shard_count == 0)
         return OK;
-    which = shards_text(shards, count, a);
-    if (!from || !to || !which)
-        return fail_memory(err);
-    declare = arena_try_printf(
-        a,
-        "DECLARE rollup_hours NO SCROLL CURSOR FOR SELECT %s FROM load_rollup"
-        " WHERE tenant =%s AND level_s = 3600 AND at >= %s AND at < %s%s"
-        " ORDER BY resource_id, to_resource_id, at",
-        store_rollup_names, m->quoted, from, to, which);
-    remove = arena_try_printf(
-        a, "DELETE FROM load_rollup WHERE tenant =%s AND level_s = 86400 AND at = %s%s",
-        m->quoted, from, which);
-    if (!declare || !remove)
-        return fail_memory(err);
-    TRY(compute(m, make_maker, err));
-    TRY(db_execute(m->b->s, remove, err));
-    TRY(db_execute(m->b->s, declare, err));
+    TRY(compute(m, begin_day, err));
+    TRY(db_execute(m->b->s, m->remove, err));
+    TRY(db_execute(m->b->s, m->declare, err));
     TRY(drain(m, &fetch_hours, store_rollup_columns, sizeof(struct load_rollup),
               HOURS_FETCHED, add_hours, err));
     rollup_maker_close(m->maker);
@@ -487,9 +474,6 @@ static enum error_code make_due(struct builder *b, const struct due_hour *hour,
 {
     struct making m = {.b = b, .tenant = hour->tenant, .at_s = hour->at_s};
 
-    m.quoted = quote(hour->tenant, b->arena);
-    if (!m.quoted)
-        return fail_memory(err);
     TRY(begin_ours(b, ours, err));
     return *ours ? end(b, make(&m, err), err) : OK;
 }

@@ -243,10 +243,8 @@ void reply_header_add(struct reply *reply, const char *name, const char *value)
 
 enum error_code request_at_publish(struct request *rq, publish_fn *publish, void *context)
 {
-    struct publish_step *step = TRY_NEW(rq->arena, struct publish_step, 1);
+    struct publish_step *step = NEW(rq->arena, struct publish_step, 1);
 
-    if (!step)
-        return fail_memory(rq->err);
     *step = (struct publish_step){publish, context, NULL};
     if (rq->publish_last)
         rq->publish_last->next = step;
@@ -816,6 +814,36 @@ static enum error_code decode_body(const struct request *rq, struct content *bod
     return OK;
 }
 
+/* ---- parts of the work that hold nothing but the arena ---- */
+
+/* Binding, and the domain at work: what they compute takes memory without asking. */
+struct part {
+    enum error_code (*run)(struct request *rq, const struct part *part);
+    struct request *rq;
+    struct content *body;
+    void **bound; /* what becomes of the body */
+    const void *in;
+    const struct publish_step *step;
+    struct db_session *db;
+    enum answer_form form; /* of `answer` */
+    const char *answer;
+    enum error_code code;
+};
+
+static void run_part(void *context)
+{
+    struct part *part = context;
+
+    part->code = part->run(part->rq, part);
+}
+
+static enum error_code run(struct part *part)
+{
+    if (!arena_run(part->rq->arena, run_part, part))
+        return fail_memory(part->rq->err);
+    return part->code;
+}
+
 static enum error_code refuse_query(const struct request *rq)
 {
     for (size_t i = 0; i < rq->message->query_count; i++) {
@@ -832,10 +860,10 @@ static enum error_code refuse_query(const struct request *rq)
  * if it is not UTF-8. */
 static const char *clean_text(const char *text, size_t length, struct arena *a)
 {
-    char *clean = arena_try_text(a, text, length);
+    char *clean = arena_text(a, text, length);
     bool keep = json_is_utf8(text, length);
 
-    for (size_t i = 0; clean && i < length; i++)
+    for (size_t i = 0; i < length; i++)
         if (!clean[i] || (!keep && clean[i] & 0x80))
             clean[i] = '?';
     return clean;
@@ -854,8 +882,9 @@ static void forget_format(struct request *rq)
 
 /* ROUTE_TEXTS: the JSON that a text stands for. XML says how it is written; a log or a
  * task graph has characters beyond ASCII in comments only. */
-static enum error_code text_to_json(struct request *rq, struct content *body)
+static enum error_code text_to_json(struct request *rq, const struct part *part)
 {
+    struct content *body = part->body;
     const struct text_kind *kind = text_instead(rq);
     struct text_buffer b = {.arena = rq->arena};
     const char *text;
@@ -870,8 +899,6 @@ static enum error_code text_to_json(struct request *rq, struct content *body)
                              rq->err));
     } else {
         text = clean_text(body->text, body->length, rq->arena);
-        if (!text)
-            return fail_memory(rq->err);
     }
     b.prints_request = true;
     forget_format(rq);
@@ -881,7 +908,7 @@ static enum error_code text_to_json(struct request *rq, struct content *body)
     json_print_text(text, &b);
     text_add(&b, "}", 1);
     if (b.failed)
-        return fail_memory(rq->err);
+        arena_leave(rq->arena);
     *body = (struct content){b.data, b.length};
     return OK;
 }
@@ -896,10 +923,9 @@ static enum error_code bind_bulk(struct request *rq, const struct content *body,
                                                         rq->arena, rq->err);
 }
 
-/* Binds the body to a new struct as the route says. */
-static enum error_code bind_body(struct request *rq, const struct content *body,
-                                 void **in)
+static enum error_code call_bind(struct request *rq, const struct part *part)
 {
+    const struct content *body = part->body;
     double begin_s = clock_monotonic_s();
     bool raw = rq->route->flags & RAW_BODIES;
     bool bulk = rq->route->flags & ROUTE_BULK;
@@ -907,37 +933,45 @@ static enum error_code bind_body(struct request *rq, const struct content *body,
                   : bulk ? sizeof(struct json_lines)
                          : rq->route->request->size;
 
-    *in = arena_try(rq->arena, size, 1);
-    if (!*in)
-        return fail_memory(rq->err);
+    void *in = arena_alloc(rq->arena, size, 1);
+
+    *part->bound = in;
     rq->body = body->text;
     rq->body_length = body->length;
     if (raw)
-        *(struct raw_body *)*in = (struct raw_body){body->text, body->length};
+        *(struct raw_body *)in = (struct raw_body){body->text, body->length};
     else if (bulk && !takes_rows(rq))
-        TRY(bind_bulk(rq, body, *in));
+        TRY(bind_bulk(rq, body, in));
     else if (!bulk)
-        TRY(json_read(rq->route->request, body->text, body->length, *in, &rq->renames,
+        TRY(json_read(rq->route->request, body->text, body->length, in, &rq->renames,
                       rq->arena, rq->err));
     rq->parse_s = clock_monotonic_s() - begin_s;
     return OK;
 }
 
-static enum error_code bind_query(struct request *rq)
+/* Binds the body to a new struct as the route says. */
+static enum error_code bind_body(struct request *rq, const struct content *body,
+                                 void **in)
+{
+    struct content content = *body;
+
+    return run(&(struct part){.run = call_bind, .rq = rq, .body = &content, .bound = in});
+}
+
+static enum error_code bind_query(struct request *rq, const struct part *part)
 {
     static const struct json_field none[] = {{0}};
     struct json_object table = {NULL, "", 0, none};
     void *query;
 
+    (void)part;
     if (!rq->route->query && rq->message->query_count == 0)
         return OK;
     if (rq->route->query)
         table = *rq->route->query;
-    table.name = arena_try_printf(rq->arena, "the query of %s %s", rq->route->method,
-                                  rq->route->path);
-    query = arena_try(rq->arena, table.size, 1);
-    if (!query || !table.name)
-        return fail_memory(rq->err);
+    table.name =
+        arena_printf(rq->arena, "the query of %s %s", rq->route->method, rq->route->path);
+    query = arena_alloc(rq->arena, table.size, 1);
     rq->query = query;
     return json_read_query(&table, rq->message->query, rq->message->query_count, query,
                            &rq->renames, rq->arena, rq->err);
@@ -968,7 +1002,7 @@ static const struct json_field *find_warnings(const struct json_object *table, v
 }
 
 /* Counts the members that came under old names, and adds a warning for each name. */
-static enum error_code tell_renames(struct request *rq)
+static void tell_renames(struct request *rq)
 {
     char *base;
     const struct json_field *f = find_warnings(rq->route->response, rq->out, &base);
@@ -980,66 +1014,33 @@ static enum error_code tell_renames(struct request *rq)
     if (!rq->replay)
         metrics_renamed(rq->service->metrics, rq->renames.total_count);
     if (!f || !old)
-        return OK;
+        return;
     before = *(const char *const *const *)(void *)(base + f->offset);
     count = *(size_t *)(void *)(base + f->count_offset);
-    warnings = TRY_NEW(rq->arena, const char *, count + rq->renames.pair_count);
-    if (!warnings)
-        return fail_memory(rq->err);
+    warnings = NEW(rq->arena, const char *, count + rq->renames.pair_count);
     for (size_t i = 0; i < count; i++)
         warnings[i] = before[i];
-    for (; old; old = old->next) {
-        warnings[count] =
-            arena_try_printf(rq->arena, "renamed: '%s' is now '%s'", old->old, old->now);
-        if (!warnings[count++])
-            return fail_memory(rq->err);
-    }
+    for (; old; old = old->next)
+        warnings[count++] =
+            arena_printf(rq->arena, "renamed: '%s' is now '%s'", old->old, old->now);
     *(const char *const **)(void *)(base + f->offset) = warnings;
     *(size_t *)(void *)(base + f->count_offset) = count;
-    return OK;
-}
-
-/* A part of the domain at work: what it computes takes memory without asking. */
-struct part {
-    enum error_code (*run)(struct request *rq, const struct part *part);
-    struct request *rq;
-    const void *in;
-    const struct publish_step *step;
-    struct db_session *db;
-    enum answer_form form; /* of `answer` */
-    const char *answer;
-    enum error_code code;
-};
-
-static void run_part(void *context)
-{
-    struct part *part = context;
-
-    part->code = part->run(part->rq, part);
-}
-
-static enum error_code run(struct part *part)
-{
-    if (!arena_run(part->rq->arena, run_part, part))
-        return fail_memory(part->rq->err);
-    return part->code;
 }
 
 static enum error_code call_handler(struct request *rq, const struct part *part)
 {
-    return rq->route->handler(rq, part->in, rq->out);
+    const struct json_object *table = rq->route->response;
+
+    rq->out = table ? arena_alloc(rq->arena, table->size, 1) : NULL;
+    TRY(rq->route->handler(rq, part->in, rq->out));
+    tell_renames(rq);
+    return OK;
 }
 
 /* Runs the handler on a bound body. */
 static enum error_code run_handler(struct request *rq, const void *in)
 {
-    const struct json_object *table = rq->route->response;
-
-    rq->out = table ? arena_try(rq->arena, table->size, 1) : NULL;
-    if (table && !rq->out)
-        return fail_memory(rq->err);
-    TRY(run(&(struct part){.run = call_handler, .rq = rq, .in = in}));
-    return tell_renames(rq);
+    return run(&(struct part){.run = call_handler, .rq = rq, .in = in});
 }
 
 static enum error_code call_publish(struct request *rq, const struct part *part)
@@ -1126,7 +1127,9 @@ static enum error_code keep_decision(struct request *rq, struct db_session *db,
 enum error_code route_content(struct request *rq, struct content *body)
 {
     TRY(decode_body(rq, body));
-    return rq->route->flags & TEXT_FLAGS ? text_to_json(rq, body) : OK;
+    if (rq->route->flags & TEXT_FLAGS)
+        TRY(run(&(struct part){.run = text_to_json, .rq = rq, .body = body}));
+    return OK;
 }
 
 enum error_code route_run(struct request *rq, const struct content *body)
@@ -1230,7 +1233,7 @@ static enum error_code answer(struct request *rq)
     TRY(admit(rq));
     TRY(read_path_values(rq));
     TRY(check_accept(rq));
-    TRY(bind_query(rq));
+    TRY(run(&(struct part){.run = bind_query, .rq = rq}));
     request_set_time_limit(rq, NAN);
     if (!has_body && (!rq->attempt || rq->route->flags & ROUTE_WAITS)) {
         TRY(run_handler(rq, NULL));

@@ -71,12 +71,13 @@ static const struct db_statement select_replicas_of_file = {
 
 /* Names may have any characters: a token is "LENGTH FILESITE", with the length of FILE
  * in bytes. */
-static const char *token_of(const struct store_replica *last, struct arena *a)
+static enum error_code token_of(const struct store_replica *last, const char **token,
+                                struct arena *a, struct error *err)
 {
-    const char *id = arena_try_printf(a, "%zu %s%s", strlen(last->file_id), last->file_id,
-                                      last->site_id);
-
-    return id ? token_make(0, id, a) : NULL;
+    return token_make(0,
+                      arena_try_printf(a, "%zu %s%s", strlen(last->file_id),
+                                       last->file_id, last->site_id),
+                      token, a, err);
 }
 
 static enum error_code read_token(const char *token, const char **file_id,
@@ -118,11 +119,8 @@ enum error_code store_replicas_read(struct db_session *s, const char *tenant,
                           db_text(after_site), db_text(site_id),
                           db_integer(page->limit + 1)),
                 read_columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
-    if (row_count > page->limit) {
-        next = token_of(&rows[page->limit - 1], a);
-        if (!next)
-            return fail_memory(err);
-    }
+    if (row_count > page->limit)
+        TRY(token_of(&rows[page->limit - 1], &next, a, err));
     *list = rows;
     *count = page_count(page, row_count);
     *next_token = next;

@@ -118,11 +118,8 @@ enum error_code store_keys_list(struct db_session *s, const char *tenant,
     TRY(db_rows(s, &select_keys,
                 DB_PARAMS(db_text(tenant), db_text(after), db_integer(page->limit + 1)),
                 columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
-    if (row_count > page->limit) {
-        next = token_make(0, rows[page->limit - 1].key_id, a);
-        if (!next)
-            return fail_memory(err);
-    }
+    if (row_count > page->limit)
+        TRY(token_make(0, rows[page->limit - 1].key_id, &next, a, err));
     *list = rows;
     *count = page_count(page, row_count);
     *next_token = next;

@@ -156,11 +156,8 @@ enum error_code store_leases_list(struct db_session *s, const char *tenant,
                 DB_PARAMS(db_text(tenant), db_text(snapshot_id), db_text(owner),
                           db_uuid(after), db_integer(page->limit + 1)),
                 columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
-    if (row_count > page->limit) {
-        next = token_make(0, rows[page->limit - 1].lease_id, a);
-        if (!next)
-            return fail_memory(err);
-    }
+    if (row_count > page->limit)
+        TRY(token_make(0, rows[page->limit - 1].lease_id, &next, a, err));
     *list = rows;
     *count = page_count(page, row_count);
     *next_token = next;

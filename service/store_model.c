@@ -261,11 +261,8 @@ enum error_code store_models_list(struct db_session *s, const char *tenant,
                           db_text(filter->kind), db_text(filter->state),
                           db_integer(page->limit + 1)),
                 model_columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
-    if (row_count > page->limit) {
-        next = token_make(0, rows[page->limit - 1].model_id, a);
-        if (!next)
-            return fail_memory(err);
-    }
+    if (row_count > page->limit)
+        TRY(token_make(0, rows[page->limit - 1].model_id, &next, a, err));
     *list = rows;
     *count = page_count(page, row_count);
     *next_token = next;
@@ -390,9 +387,7 @@ enum error_code store_model_versions_list(struct db_session *s, const char *tena
         char number[24];
 
         snprintf(number, sizeof(number), "%" PRIu64, rows[page->limit - 1].version);
-        next = token_make(0, number, a);
-        if (!next)
-            return fail_memory(err);
+        TRY(token_make(0, number, &next, a, err));
     }
     *list = rows;
     *count = page_count(page, row_count);
@@ -755,9 +750,7 @@ enum error_code store_model_samples_list(struct db_session *s, const char *tenan
         char number[24];
 
         snprintf(number, sizeof(number), "%" PRIu64, last->row_id);
-        next = token_make(last->sample.started_at_s, number, a);
-        if (!next)
-            return fail_memory(err);
+        TRY(token_make(last->sample.started_at_s, number, &next, a, err));
     }
     row_count = page_count(page, row_count);
     samples = TRY_NEW(a, struct store_sample, row_count);
@@ -1044,11 +1037,8 @@ enum error_code store_load_resources(struct db_session *s, const char *tenant,
     TRY(db_rows(s, &select_resources,
                 DB_PARAMS(db_text(tenant), db_text(after), db_integer(page->limit + 1)),
                 resource_columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
-    if (row_count > page->limit) {
-        next = token_make(0, rows[page->limit - 1].resource_id, a);
-        if (!next)
-            return fail_memory(err);
-    }
+    if (row_count > page->limit)
+        TRY(token_make(0, rows[page->limit - 1].resource_id, &next, a, err));
     *list = rows;
     *count = page_count(page, row_count);
     *next_token = next;

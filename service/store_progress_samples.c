@@ -248,11 +248,8 @@ store_progress_applications(struct db_session *s, const char *tenant,
                           db_integer(page->limit + 1)),
                 named_application_columns, sizeof(*rows), (void **)&rows, &row_count, a,
                 err));
-    if (row_count > page->limit) {
-        next = token_make(0, rows[page->limit - 1].application_id, a);
-        if (!next)
-            return fail_memory(err);
-    }
+    if (row_count > page->limit)
+        TRY(token_make(0, rows[page->limit - 1].application_id, &next, a, err));
     *list = rows;
     *count = page_count(page, row_count);
     *next_token = next;

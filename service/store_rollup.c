@@ -367,11 +367,8 @@ enum error_code store_rollups_list(struct db_session *s, const char *tenant,
     if (row_count > page->limit) {
         const struct load_rollup *last = &rows[*count - 1];
 
-        const char *name = arena_try_printf(a, "=%s", last->to_resource_id);
-
-        *next_token = name ? token_make(last->at_s, name, a) : NULL;
-        if (!*next_token)
-            return fail_memory(err);
+        TRY(token_make(last->at_s, arena_try_printf(a, "=%s", last->to_resource_id),
+                       next_token, a, err));
     }
     return OK;
 }

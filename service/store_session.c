@@ -246,11 +246,8 @@ enum error_code store_sessions_list(struct db_session *s, const char *tenant,
                 DB_PARAMS(db_text(tenant), db_text(after), db_text(application_id),
                           db_integer(page->limit + 1)),
                 head_columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
-    if (row_count > page->limit) {
-        next = token_make(0, rows[page->limit - 1].session_id, a);
-        if (!next)
-            return fail_memory(err);
-    }
+    if (row_count > page->limit)
+        TRY(token_make(0, rows[page->limit - 1].session_id, &next, a, err));
     *list = rows;
     *count = page_count(page, row_count);
     *next_token = next;

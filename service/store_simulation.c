@@ -223,9 +223,7 @@ enum error_code store_simulations_list(struct db_session *s, const char *tenant,
     if (row_count > page->limit) {
         const struct store_simulation *last = &rows[page->limit - 1];
 
-        next = token_make(last->created_at_s, last->simulation_id, a);
-        if (!next)
-            return fail_memory(err);
+        TRY(token_make(last->created_at_s, last->simulation_id, &next, a, err));
     }
     *list = rows;
     *count = page_count(page, row_count);

@@ -11,11 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *token_make(double at_s, const char *id, struct arena *a)
+enum error_code token_make(double at_s, const char *id, const char **token,
+                           struct arena *a, struct error *err)
 {
-    const char *text = arena_try_printf(a, "1 %" PRId64 " %s", db_instant_us(at_s), id);
+    const char *text =
+        id ? arena_try_printf(a, "1 %" PRId64 " %s", db_instant_us(at_s), id) : NULL;
 
-    return text ? base64url_encode(text, strlen(text), a) : NULL;
+    if (text)
+        text = base64url_encode(text, strlen(text), a);
+    if (!text)
+        return fail_memory(err);
+    *token = text;
+    return OK;
 }
 
 enum error_code token_read(const char *token, double *at_s, const char **id,

@@ -8,8 +8,9 @@
 
 #include "service/store.h"
 
-/* NULL without memory. Lists without instants give 0. */
-const char *token_make(double at_s, const char *id, struct arena *a);
+/* Lists without instants give 0. Fails without memory, also when `id` is NULL for it. */
+enum error_code token_make(double at_s, const char *id, const char **token,
+                           struct arena *a, struct error *err);
 
 /* ERR_INVALID at "?page_token". */
 enum error_code token_read(const char *token, double *at_s, const char **id,

@@ -229,6 +229,36 @@ fuzzy_case two_sites()
 
 } // namespace
 
+TEST_CASE("a slot may be beaten only by a spread that is not tried", "[coallocation]")
+{
+    const co_slot_wish cost{CO_SLOT_COST, 0}, sites{CO_SLOT_SITES, 0},
+        end{CO_SLOT_END, 0};
+    struct {
+        std::vector<co_slot_wish> wishes;
+        size_t max_sites;
+        bool exact;
+    } cases[] = {
+        {{}, 2, true},
+        {{end}, 2, true},
+        {{end, sites}, 2, true},
+        {{cost}, 1, true},
+        {{cost}, 2, false},
+        {{cost}, 3, true},
+        {{end, cost}, 4, true},
+        {{cost, sites}, 1, true},
+        {{cost, sites}, 2, false},
+        {{sites, cost}, 3, false},
+    };
+    for (auto &c : cases) {
+        co_fuzzy_in in{};
+        in.site_count = 3;
+        in.max_sites = c.max_sites;
+        in.wishes = c.wishes.data();
+        in.wish_count = c.wishes.size();
+        CHECK(co_fuzzy_is_exact(&in) == c.exact);
+    }
+}
+
 TEST_CASE("fuzzy reservations, numbers by hand", "[coallocation]")
 {
     test_arena a;

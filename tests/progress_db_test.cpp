@@ -188,6 +188,25 @@ TEST_CASE("NDJSON reports: good lines are stored", "[progress][db]")
     CHECK(predict(service, {{"task_id", task}})["sample_count"] == 2);
 }
 
+TEST_CASE("a report under a former name is stored, and the name of today told",
+          "[progress][db]")
+{
+    NEED_DATABASE();
+    api service(test_database_url());
+    std::string task = unique("task");
+    json sent = {{"task_id", task}, {"elapsed_s", 100}, {"progress_pct", 6.4}};
+    json told = answer_of(service.post(samples_path, sent.dump()), 201);
+
+    CHECK(told["warnings"] ==
+          json::array({"renamed: 'progress_pct' is now 'progress_ratio'"}));
+    json stored = answer_of(service.get(std::string(samples_path) + "?task_id=" + task),
+                            200)["items"][0];
+    CHECK(stored["progress_ratio"] == 0.064);
+    json again = {{"task_id", task}, {"elapsed_s", 200}, {"progress_ratio", 0.128}};
+    CHECK_FALSE(
+        answer_of(service.post(samples_path, again.dump()), 201).contains("warnings"));
+}
+
 TEST_CASE("the example of reports is stored", "[progress][db]")
 {
     NEED_DATABASE();

@@ -9,6 +9,7 @@
 #include "algorithms/coallocation/metrics.h"
 
 #include "algorithms/coallocation/timeline.h"
+#include "models/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,13 +46,6 @@ static struct co_job_figures mean(const struct sums *s)
     for (size_t i = 0; i < FIGURES; i++)
         f.value[i] = s->count[i] ? s->sum[i] / (double)s->count[i] : (double)NAN;
     return f.named;
-}
-
-static int compare_doubles(const void *left, const void *right)
-{
-    double l = *(const double *)left, r = *(const double *)right;
-
-    return (l > r) - (l < r);
 }
 
 double co_percentile(const double *sorted, size_t count, double p)
@@ -311,7 +305,7 @@ static struct co_size_metrics measure_size(const struct sized *group, size_t cou
         add(&sums, &job[group[i].job]);
         placement_s[i] = job[group[i].job].total_placement_s;
     }
-    qsort(placement_s, count, sizeof(*placement_s), compare_doubles);
+    sort_numbers(placement_s, count);
     m.mean = mean(&sums);
     m.placement_p25_s = co_percentile(placement_s, count, 25);
     m.placement_p50_s = co_percentile(placement_s, count, 50);
@@ -418,7 +412,7 @@ void co_cumulative(const struct co_run_job *jobs, size_t job_count, const double
     for (size_t j = 0; j < job_count; j++)
         if (!isnan(jobs[j].start_s))
             start_s[known++] = jobs[j].start_s;
-    qsort(start_s, known, sizeof(*start_s), compare_doubles);
+    sort_numbers(start_s, known);
     for (size_t i = 0; i < count; i++) {
         size_t low = 0, high = known;
 

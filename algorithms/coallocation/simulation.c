@@ -9,6 +9,7 @@
  */
 #include "algorithms/coallocation/simulation_parts.h"
 #include "models/base/heap.h"
+#include "models/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -242,13 +243,6 @@ static enum error_code play(struct sim *s)
 
 /* ---- what came out ---- */
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double l = *(const double *)left, r = *(const double *)right;
-
-    return (l > r) - (l < r);
-}
-
 static void median_placement(struct sim *s)
 {
     double *list = NEW(s->a, double, s->in->job_count);
@@ -257,7 +251,7 @@ static void median_placement(struct sim *s)
     for (size_t j = 0; j < s->in->job_count; j++)
         if (s->jobs[j].record_count)
             list[count++] = s->out.metrics.job[j].total_placement_s;
-    qsort(list, count, sizeof(*list), compare_doubles);
+    sort_numbers(list, count);
     s->out.median_placement_s = co_percentile(list, count, 50);
 }
 

@@ -106,6 +106,9 @@ struct co_fuzzy_out {
 enum error_code co_fuzzy_slot(const struct co_fuzzy_in *in, struct co_fuzzy_out *out,
                               struct arena *a);
 
+/* Whether nothing better can have been passed over. */
+bool co_fuzzy_is_exact(const struct co_fuzzy_in *in);
+
 /* Times as fast as on one processor, by Amdahl: 1 / (serial + (1 - serial) / n). */
 double co_speedup_amdahl(double serial_ratio, double processors);
 

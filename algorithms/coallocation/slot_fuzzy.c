@@ -6,6 +6,8 @@
  */
 #include "algorithms/coallocation/slot.h"
 
+#include "models/base/order.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>
@@ -71,13 +73,6 @@ static int by_start(const void *left, const void *right)
     return (x->start_s > y->start_s) - (x->start_s < y->start_s);
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const double *x = left, *y = right;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* ---- preparing ---- */
 
 static void sort_windows(struct search *s, struct arena *a)
@@ -108,7 +103,7 @@ static void list_starts(struct search *s, struct arena *a)
         for (size_t w = 0; w < in->sites[i].window_count; w++)
             if (in->sites[i].windows[w].start_s > in->earliest_s)
                 s->starts[s->start_count++] = in->sites[i].windows[w].start_s;
-    qsort(s->starts, s->start_count, sizeof(*s->starts), by_number);
+    sort_numbers(s->starts, s->start_count);
     for (size_t i = 0; i < s->start_count; i++)
         if (kept == 0 || s->starts[i] != s->starts[kept - 1])
             s->starts[kept++] = s->starts[i];
@@ -350,4 +345,16 @@ enum error_code co_fuzzy_slot(const struct co_fuzzy_in *in, struct co_fuzzy_out 
     out->candidate_count = s.candidate_count;
     out->cut = s.cut;
     return found ? fill(&s, out, a) : OK;
+}
+
+bool co_fuzzy_is_exact(const struct co_fuzzy_in *in)
+{
+    bool by_cost = false, by_sites = false;
+
+    for (size_t i = 0; i < in->wish_count; i++) {
+        by_cost = by_cost || in->wishes[i].criterion == CO_SLOT_COST;
+        by_sites = by_sites || in->wishes[i].criterion == CO_SLOT_SITES;
+    }
+    return in->max_sites == 1 || !by_cost ||
+           (in->max_sites >= in->site_count && !by_sites);
 }

@@ -1,6 +1,8 @@
 /* queue/fairness.c - how evenly a replay serves users and jobs. */
 #include "algorithms/queue/fairness.h"
 
+#include "models/base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,7 +27,7 @@ double queue_gini(double *values, size_t count)
 {
     double n = (double)count, largest = 0, sum = 0, weighted = 0;
 
-    qsort(values, count, sizeof(*values), queue_compare_numbers);
+    sort_numbers(values, count);
     largest = count ? values[count - 1] : 0;
     if (largest == 0)
         return 0;

@@ -3,13 +3,6 @@
 
 #include <math.h>
 
-int queue_compare_numbers(const void *left, const void *right)
-{
-    double l = *(const double *)left, r = *(const double *)right;
-
-    return l < r ? -1 : l > r;
-}
-
 double queue_percentile(const double *sorted, size_t count, double percent)
 {
     double at = (double)(count - 1) * percent / 100;

@@ -51,7 +51,4 @@ struct queue_outcome *queue_outcomes(const struct queue_replay_in *in,
  * in rising order; percent 0..100. */
 double queue_percentile(const double *sorted, size_t count, double percent);
 
-/* For qsort(): doubles in rising order. */
-int queue_compare_numbers(const void *left, const void *right);
-
 #endif

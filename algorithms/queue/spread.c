@@ -1,6 +1,8 @@
 /* queue/spread.c - how unevenly a replay serves its jobs: percentiles, users, widths. */
 #include "algorithms/queue/spread.h"
 
+#include "models/base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,7 @@ static size_t measure(const struct queue_outcome *outcomes, size_t job_count,
     for (size_t i = 0; i < job_count; i++)
         if (queue_ran(&outcomes[i]))
             values[count++] = measure_of(&outcomes[i], offset);
-    qsort(values, count, sizeof(*values), queue_compare_numbers);
+    sort_numbers(values, count);
     return count;
 }
 
@@ -143,7 +145,7 @@ static void close_group(struct queue_group *g, double *waits)
 {
     double n = (double)g->job_count;
 
-    qsort(waits, g->job_count, sizeof(*waits), queue_compare_numbers);
+    sort_numbers(waits, g->job_count);
     g->mean_wait_s /= n;
     g->mean_bounded_slowdown /= n;
     g->p50_wait_s = queue_percentile(waits, g->job_count, 50);

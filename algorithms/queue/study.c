@@ -2,6 +2,7 @@
  */
 #include "algorithms/queue/study.h"
 
+#include "models/base/order.h"
 #include "models/base/rng.h"
 
 #include <math.h>
@@ -113,7 +114,7 @@ bool queue_study_interval(const struct queue_study *study, const double *sums,
     }
     if (!known)
         return false;
-    qsort(means, known, sizeof(*means), queue_compare_numbers);
+    sort_numbers(means, known);
     *low = queue_percentile(means, known, tail);
     *high = queue_percentile(means, known, 100 - tail);
     return true;

@@ -12,6 +12,7 @@
  */
 #include "algorithms/simulation/workload.h"
 #include "algorithms/workflow/simulation.h"
+#include "models/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -130,13 +131,6 @@ enum error_code workflow_sim_workload_count(const struct workflow_sim_workload *
 
 /* ---- when ---- */
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double l = *(const double *)left, r = *(const double *)right;
-
-    return (l > r) - (l < r);
-}
-
 /* Four of five between 8 and 20 h, others before and after, of a day drawn evenly. */
 static void draw_daytime(double *at_s, size_t count, double horizon_s, uint64_t seed)
 {
@@ -152,7 +146,7 @@ static void draw_daytime(double *at_s, size_t count, double horizon_s, uint64_t 
     }
     for (size_t i = 0; i < count && horizon_s < 8 * 3600.0; i++) /* only night */
         at_s[i] = fmod(at_s[i], horizon_s);
-    qsort(at_s, count, sizeof(*at_s), compare_doubles);
+    sort_numbers(at_s, count);
 }
 
 static enum error_code draw_lublin(double *at_s, size_t *count, double horizon_s,

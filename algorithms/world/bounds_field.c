@@ -15,6 +15,8 @@
  */
 #include "algorithms/world/bounds_parts.h"
 
+#include "models/base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,13 +52,6 @@ static int by_run(const void *a, const void *b)
     if (x->run_s != y->run_s)
         return x->run_s < y->run_s ? -1 : 1;
     return (x->position > y->position) - (x->position < y->position);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 /* ---- fits ---- */
@@ -198,7 +193,7 @@ static double many_fit_s(struct look *l, struct node *nodes, size_t count, doubl
             return at_s;
         if (later < want - found)
             break;
-        qsort(later_s, later, sizeof(*later_s), by_number);
+        sort_numbers(later_s, later);
         at_s = later_s[want - found - 1];
     }
     return HUGE_VAL;

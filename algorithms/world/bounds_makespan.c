@@ -11,6 +11,8 @@
  */
 #include "algorithms/world/prices.h"
 
+#include "models/base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,20 +47,13 @@ double bounds_volume_s(const struct bounds_field *f, const size_t *rows, size_t 
 
 /* ---- energetic ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* At most POINTS_MAX different ones of the values, rising, the least and the largest
  * among them; returns how many. */
 static size_t choose_points(double *value, size_t count, double *points)
 {
     size_t different = 0, chosen = 0;
 
-    qsort(value, count, sizeof(*value), by_number);
+    sort_numbers(value, count);
     for (size_t i = 0; i < count; i++)
         if (different == 0 || value[different - 1] < value[i])
             value[different++] = value[i];

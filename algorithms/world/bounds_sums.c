@@ -19,6 +19,7 @@
 #include "algorithms/world/prices.h"
 
 #include "models/base/heap.h"
+#include "models/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,13 +160,6 @@ double bounds_completion(const struct bounds_field *f, const double *value,
 
 /* ---- tardiness ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Ends of shortest-remaining-first of the rows in `in`, rising. */
 static size_t find_ends(struct fluid *m, const double *value, const bool *in,
                         double *end_s)
@@ -229,8 +223,8 @@ static double lateness(struct tardy *t, double weight)
     }
     if (t->value)
         ends = find_ends(&m, t->value, t->in, t->end_s);
-    qsort(t->done_s, count, sizeof(*t->done_s), by_number);
-    qsort(t->deadline_s, count, sizeof(*t->deadline_s), by_number);
+    sort_numbers(t->done_s, count);
+    sort_numbers(t->deadline_s, count);
     for (size_t i = 0; i < count; i++)
         together +=
             fmax(0, fmax(i < ends ? t->end_s[i] : 0, t->done_s[i]) - t->deadline_s[i]);
@@ -246,7 +240,7 @@ static size_t choose_layers(const struct tardy *t, double *layers)
     for (size_t r = 0; r < t->f->row_count; r++)
         if (t->f->rows[r].of->deadline_s < HUGE_VAL && t->f->rows[r].of->weight > 0)
             weight[count++] = t->f->rows[r].of->weight;
-    qsort(weight, count, sizeof(*weight), by_number);
+    sort_numbers(weight, count);
     for (size_t i = 0; i < count; i++)
         if (different == 0 || weight[different - 1] < weight[i])
             weight[different++] = weight[i];

@@ -2,6 +2,8 @@
  * what of histories and logs it needs. */
 #include "handlers/checkpoint/checkpoint_decision.h"
 
+#include "models/base/pointer.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -61,10 +63,7 @@ static bool needs_history(const struct checkpoint_work *w,
 void checkpoint_job_mistake(struct checkpoint_work *w, size_t i, const char *member,
                             enum item_code code, const char *detail)
 {
-    char pointer[96];
-
-    snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s", i, member);
-    invalid(w->rq->err, pointer, code, "%s", detail);
+    invalid(w->rq->err, pointer_in("/jobs", i, member).text, code, "%s", detail);
 }
 
 /* Whether the options and the job say all that weibull needs. */
@@ -118,19 +117,20 @@ static void check_ids(struct checkpoint_work *w, size_t i, const char *member,
                       const char *const *ids, size_t count)
 {
     struct name_index seen;
-    char pointer[96];
+    struct pointer list = pointer_in("/jobs", i, member);
 
     if (ids && count == 0)
         checkpoint_job_mistake(w, i, member, ITEM_TOO_SHORT,
                                "must name at least one resource");
     name_index_create(&seen, count, w->rq->arena);
     for (size_t r = 0; ids && r < count; r++) {
-        snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s/%zu", i, member, r);
+        struct pointer pointer = pointer_in(list.text, r, NULL);
+
         if (name_index_add(&seen, ids[r], r) != NAME_NOT_FOUND)
-            invalid(w->rq->err, pointer, ITEM_DUPLICATE, "the node is named twice");
+            invalid(w->rq->err, pointer.text, ITEM_DUPLICATE, "the node is named twice");
         else if (w->snapshot &&
                  histories_find(&w->histories, ids[r], false) == NAME_NOT_FOUND)
-            invalid(w->rq->err, pointer, ITEM_UNKNOWN_ID,
+            invalid(w->rq->err, pointer.text, ITEM_UNKNOWN_ID,
                     "the snapshot has no such resource");
     }
 }

@@ -12,6 +12,7 @@
 #include "handlers/checkpoint/checkpoint_render.h"
 
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -127,15 +128,15 @@ static const struct tool *find_tool(const char *name)
 void checkpoint_render_check(const char *const *tools, size_t count, struct error *err)
 {
     const char *names[TOOL_COUNT];
-    char pointer[64], hint[NAMES_HINT_BYTES];
+    char hint[NAMES_HINT_BYTES];
 
     for (size_t i = 0; i < TOOL_COUNT; i++)
         names[i] = tools_known[i].name;
     for (size_t i = 0; i < count; i++) {
         if (find_tool(tools[i]))
             continue;
-        snprintf(pointer, sizeof(pointer), "/render/%zu", i);
-        invalid(err, pointer, ITEM_NOT_A_CHOICE, "no such tool; %s",
+        invalid(err, pointer_in("/render", i, NULL).text, ITEM_NOT_A_CHOICE,
+                "no such tool; %s",
                 names_hint(tools[i], names, TOOL_COUNT, hint, sizeof(hint)));
         error_allow(err, tools[i], names, TOOL_COUNT);
     }

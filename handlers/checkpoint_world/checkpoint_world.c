@@ -4,6 +4,7 @@
 
 #include "algorithms/checkpoint/alarms.h"
 #include "algorithms/checkpoint/shared_io.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -325,15 +326,13 @@ void checkpoint_world_check_request(struct checkpoint_work *w)
     const struct checkpoint_request_world *x = &w->body->world;
 
     for (size_t i = 0; i < x->objective_count; i++) {
-        char pointer[64];
         bool is_known = false;
 
         for (size_t k = 0; k < KNOWN; k++)
             is_known = is_known || strcmp(x->objective[i], known[k]) == 0;
         if (is_known)
             continue;
-        snprintf(pointer, sizeof(pointer), "/objective/%zu", i);
-        invalid(w->rq->err, pointer, ITEM_NOT_A_CHOICE,
+        invalid(w->rq->err, pointer_in("/objective", i, NULL).text, ITEM_NOT_A_CHOICE,
                 "one of expected_time_s, cost and energy_j");
         error_allow(w->rq->err, x->objective[i], known, KNOWN);
     }

@@ -14,6 +14,7 @@
 #include "handlers/placement/option_split.h"
 #include "handlers/sites/coallocation_history.h"
 #include "handlers/sites/coallocation_stored.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -271,7 +272,6 @@ static enum error_code check_ids(struct scan_call *c)
 
         for (size_t i = 0; i < q->count; i++) {
             size_t other = name_index_add(&ids, q->requests[i].id, (size_t)level);
-            char pointer[64];
 
             if (c->body->arrived_job_id &&
                 strcmp(c->body->arrived_job_id, q->requests[i].id) == 0) {
@@ -280,10 +280,10 @@ static enum error_code check_ids(struct scan_call *c)
             }
             if (other == NAME_NOT_FOUND || other == (size_t)level)
                 continue; /* in one list: the table has noted it */
-            snprintf(pointer, sizeof(pointer), "/queues/%s/%zu/id", co_level_names[level],
-                     i);
-            invalid(c->rq->err, pointer, ITEM_DUPLICATE, "it is in queue %s too",
-                    co_level_names[other]);
+            invalid(c->rq->err,
+                    pointer_in(pointer_of("/queues", co_level_names[level]).text, i, "id")
+                        .text,
+                    ITEM_DUPLICATE, "it is in queue %s too", co_level_names[other]);
         }
     }
     if (c->body->arrived_job_id && c->arrived == SIZE_MAX)
@@ -297,11 +297,10 @@ static enum error_code read_queue(struct scan_call *c, enum co_level level)
 
     q->jobs = NEW(c->rq->arena, struct co_job, q->count);
     for (size_t i = 0; i < q->count; i++) {
-        char pointer[64];
+        struct pointer list = pointer_of("/queues", co_level_names[level]);
 
-        snprintf(pointer, sizeof(pointer), "/queues/%s/%zu", co_level_names[level], i);
-        TRY(co_job_read(&q->requests[i], pointer, &c->world, &q->jobs[i], c->rq->arena,
-                        c->rq->err));
+        TRY(co_job_read(&q->requests[i], pointer_in(list.text, i, NULL).text, &c->world,
+                        &q->jobs[i], c->rq->arena, c->rq->err));
         q->jobs[i].level = level;
     }
     return OK;

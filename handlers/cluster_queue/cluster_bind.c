@@ -1,13 +1,12 @@
 /* cluster_bind.c - from names to indexes: the cluster. */
 #include "handlers/cluster_queue/cluster_bind.h"
 
+#include "models/base/pointer.h"
 #include "service/service.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define POINTER_BYTES 96
 
 enum { REPEATS = 64 }; /* of a daily or weekly reservation */
 
@@ -84,7 +83,7 @@ uint64_t *cluster_set_of(struct cluster_bound *b, const char *const *ids, size_t
                          const char *pointer)
 {
     uint64_t *set;
-    char at[POINTER_BYTES + 32];
+    struct pointer at;
 
     if (!ids)
         return NULL;
@@ -93,8 +92,8 @@ uint64_t *cluster_set_of(struct cluster_bound *b, const char *const *ids, size_t
     for (size_t i = 0; i < count; i++) {
         ptrdiff_t node;
 
-        snprintf(at, sizeof(at), "%s/%zu", pointer, i);
-        node = cluster_find(b, &b->nodes, ids[i], "node", at);
+        at = pointer_in(pointer, i, NULL);
+        node = cluster_find(b, &b->nodes, ids[i], "node", at.text);
         if (node >= 0)
             cluster_set_add(set, (size_t)node);
     }
@@ -107,7 +106,7 @@ static bool *named(struct cluster_bound *b, const struct name_index *in,
                    const char *what, const char *pointer)
 {
     bool *list;
-    char at[POINTER_BYTES + 32];
+    struct pointer at;
 
     if (!ids)
         return NULL;
@@ -116,8 +115,8 @@ static bool *named(struct cluster_bound *b, const struct name_index *in,
     for (size_t i = 0; i < id_count; i++) {
         ptrdiff_t k;
 
-        snprintf(at, sizeof(at), "%s/%zu", pointer, i);
-        k = cluster_find(b, in, ids[i], what, at);
+        at = pointer_in(pointer, i, NULL);
+        k = cluster_find(b, in, ids[i], what, at.text);
         if (k >= 0)
             list[k] = true;
     }
@@ -282,7 +281,6 @@ static void bind_nodes(struct cluster_bound *b)
         NEW(b->rq->arena, struct cluster_node, in->resource_count);
     const struct cluster_take *shared;
     size_t n;
-    char pointer[POINTER_BYTES];
 
     for (size_t i = 0; i < in->resource_count; i++) {
         const struct cluster_resource_in *r = &in->resources[i];
@@ -298,11 +296,10 @@ static void bind_nodes(struct cluster_bound *b)
             .starts = r->state == CLUSTER_UP,
             .may_come_back = r->state != CLUSTER_FUTURE,
         };
-        if (n) {
-            snprintf(pointer, sizeof(pointer), "/cluster/resources/%zu/capacities", i);
-            invalid(b->rq->err, pointer, ITEM_CONFLICT,
+        if (n)
+            invalid(b->rq->err, pointer_in("/cluster/resources", i, "capacities").text,
+                    ITEM_CONFLICT,
                     "a name is a capacity of nodes, or in shared_capacities, not both");
-        }
     }
     b->of.nodes = nodes;
     b->of.node_count = in->resource_count;
@@ -312,19 +309,19 @@ static void bind_qos(struct cluster_bound *b)
 {
     const struct cluster_in *in = b->in;
     struct cluster_qos *list = NEW(b->rq->arena, struct cluster_qos, in->qos_count);
-    char pointer[POINTER_BYTES];
+    struct pointer pointer;
 
     for (size_t i = 0; i < in->qos_count; i++) {
         const struct cluster_qos_in *q = &in->qos[i];
 
-        snprintf(pointer, sizeof(pointer), "/cluster/qos/%zu/preempts", i);
+        pointer = pointer_in("/cluster/qos", i, "preempts");
         list[i] = (struct cluster_qos){
             .id = q->id,
             .priority = q->priority,
             .grace_s = q->grace_s,
             .preempts = q->preempt_count
                             ? named(b, &b->qos, q->preempts, q->preempt_count,
-                                    in->qos_count, "quality of service", pointer)
+                                    in->qos_count, "quality of service", pointer.text)
                             : NULL,
             .not_preempted = q->preempt_mode == PREEMPT_OFF,
             .limits = bind_limits(b, q->limits),
@@ -344,7 +341,6 @@ static void check_parents(struct cluster_bound *b)
 {
     size_t count = b->in->account_count;
     size_t *seen = NEW(b->rq->arena, size_t, count);
-    char pointer[POINTER_BYTES];
 
     for (size_t i = 0; i < count; i++) {
         ptrdiff_t k = (ptrdiff_t)i;
@@ -354,9 +350,9 @@ static void check_parents(struct cluster_bound *b)
             budget_step(&b->rq->budget, 1);
         }
         if (k >= 0 && seen[k] == i + 1) {
-            snprintf(pointer, sizeof(pointer), "/cluster/accounts/%td/parent_id", k);
-            invalid(b->rq->err, pointer, ITEM_CYCLE, "'%.100s' is above itself",
-                    b->account_list[k].id);
+            invalid(b->rq->err,
+                    pointer_in("/cluster/accounts", (size_t)k, "parent_id").text,
+                    ITEM_CYCLE, "'%.100s' is above itself", b->account_list[k].id);
             b->account_list[k].parent = CLUSTER_NONE;
         }
     }
@@ -373,7 +369,7 @@ static void bind_accounts(struct cluster_bound *b)
     const struct cluster_in *in = b->in;
     struct arena *a = b->rq->arena;
     double *shares = NEW(a, double, in->account_count);
-    char pointer[POINTER_BYTES];
+    struct pointer pointer;
 
     b->account_list = NEW(a, struct cluster_account, in->account_count);
     b->default_qos = NEW(a, ptrdiff_t, in->account_count);
@@ -389,18 +385,18 @@ static void bind_accounts(struct cluster_bound *b)
             .limits = bind_limits(b, x->limits),
         };
         shares[i] = x->shares;
-        snprintf(pointer, sizeof(pointer), "/cluster/accounts/%zu/default_qos_id", i);
+        pointer = pointer_in("/cluster/accounts", i, "default_qos_id");
         b->default_qos[i] = x->default_qos_id
                                 ? cluster_find(b, &b->qos, x->default_qos_id,
-                                               "quality of service", pointer)
+                                               "quality of service", pointer.text)
                                 : CLUSTER_NONE;
-        snprintf(pointer, sizeof(pointer), "/cluster/accounts/%zu/qos_ids", i);
+        pointer = pointer_in("/cluster/accounts", i, "qos_ids");
         b->account_list[i].qos = named(b, &b->qos, x->qos_ids, x->qos_id_count,
-                                       in->qos_count, "quality of service", pointer);
-        snprintf(pointer, sizeof(pointer), "/cluster/accounts/%zu/parent_id", i);
+                                       in->qos_count, "quality of service", pointer.text);
+        pointer = pointer_in("/cluster/accounts", i, "parent_id");
         if (x->parent_id)
             b->account_list[i].parent =
-                cluster_find(b, &b->accounts, x->parent_id, "account", pointer);
+                cluster_find(b, &b->accounts, x->parent_id, "account", pointer.text);
         if (x->user_id) {
             cluster_user(b, x->user_id);
             name_index_add(&b->associations,
@@ -438,15 +434,15 @@ static const bool *allowed_accounts(struct cluster_bound *b,
                                     const struct cluster_partition_in *p, size_t i)
 {
     size_t count = b->in->account_count;
-    char pointer[POINTER_BYTES];
+    struct pointer pointer;
     bool *yes, *no, *may;
 
-    snprintf(pointer, sizeof(pointer), "/cluster/partitions/%zu/accounts_allowed", i);
+    pointer = pointer_in("/cluster/partitions", i, "accounts_allowed");
     yes = named(b, &b->accounts, p->accounts_allowed, p->accounts_allowed_count, count,
-                "account", pointer);
-    snprintf(pointer, sizeof(pointer), "/cluster/partitions/%zu/accounts_denied", i);
+                "account", pointer.text);
+    pointer = pointer_in("/cluster/partitions", i, "accounts_denied");
     no = named(b, &b->accounts, p->accounts_denied, p->accounts_denied_count, count,
-               "account", pointer);
+               "account", pointer.text);
     if (!yes && !no)
         return NULL;
     may = NEW(b->rq->arena, bool, count);
@@ -460,11 +456,11 @@ static void bind_partition(struct cluster_bound *b, const struct cluster_partiti
 {
     struct arena *a = b->rq->arena;
     uint64_t *nodes;
-    char pointer[POINTER_BYTES];
+    struct pointer pointer;
     bool *users = NULL;
 
-    snprintf(pointer, sizeof(pointer), "/cluster/partitions/%zu/resource_ids", i);
-    nodes = cluster_set_of(b, p->resource_ids, p->resource_id_count, pointer);
+    pointer = pointer_in("/cluster/partitions", i, "resource_ids");
+    nodes = cluster_set_of(b, p->resource_ids, p->resource_id_count, pointer.text);
     if (!nodes) {
         nodes = NEW(a, uint64_t, cluster_words(b->of.node_count));
         for (size_t k = 0; k < b->of.node_count; k++)
@@ -475,7 +471,7 @@ static void bind_partition(struct cluster_bound *b, const struct cluster_partiti
     for (size_t k = 0; users && k < p->users_allowed_count; k++)
         users[cluster_user(b, p->users_allowed[k])] = true;
     budget_step(&b->rq->budget, b->of.node_count + p->users_allowed_count);
-    snprintf(pointer, sizeof(pointer), "/cluster/partitions/%zu/qos_allowed", i);
+    pointer = pointer_in("/cluster/partitions", i, "qos_allowed");
     b->partition_list[i] = (struct cluster_partition){
         .id = p->id,
         .nodes = nodes,
@@ -489,7 +485,7 @@ static void bind_partition(struct cluster_bound *b, const struct cluster_partiti
         .users = users,
         .accounts = allowed_accounts(b, p, i),
         .qos = named(b, &b->qos, p->qos_allowed, p->qos_allowed_count, b->in->qos_count,
-                     "quality of service", pointer),
+                     "quality of service", pointer.text),
         .qos_id = CLUSTER_NONE,
         .sharing = p->sharing == SHARES_EXCLUSIVE ? CLUSTER_SHARES_NEVER
                    : p->sharing == SHARES_NO      ? CLUSTER_SHARES_NO
@@ -498,10 +494,10 @@ static void bind_partition(struct cluster_bound *b, const struct cluster_partiti
         .preemptible_by_tier = p->preemptible_by_tier,
         .limits = bind_limits(b, p->limits),
     };
-    snprintf(pointer, sizeof(pointer), "/cluster/partitions/%zu/qos_id", i);
+    pointer = pointer_in("/cluster/partitions", i, "qos_id");
     if (p->qos_id)
         b->partition_list[i].qos_id =
-            cluster_find(b, &b->qos, p->qos_id, "quality of service", pointer);
+            cluster_find(b, &b->qos, p->qos_id, "quality of service", pointer.text);
 }
 
 static void bind_partitions(struct cluster_bound *b)
@@ -523,7 +519,6 @@ static void bind_partitions(struct cluster_bound *b)
     };
     const struct cluster_in *in = b->in;
     size_t count = in->partition_count ? in->partition_count : 1;
-    char pointer[POINTER_BYTES];
 
     b->partition_list = NEW(b->rq->arena, struct cluster_partition, count);
     b->default_partition = in->partition_count ? CLUSTER_NONE : 0;
@@ -537,10 +532,9 @@ static void bind_partitions(struct cluster_bound *b)
         bind_partition(b, &in->partitions[i], i);
         if (!in->partitions[i].is_default)
             continue;
-        if (b->default_partition >= 0) {
-            snprintf(pointer, sizeof(pointer), "/cluster/partitions/%zu/default", i);
-            invalid(b->rq->err, pointer, ITEM_CONFLICT, "at most one is the default");
-        }
+        if (b->default_partition >= 0)
+            invalid(b->rq->err, pointer_in("/cluster/partitions", i, "default").text,
+                    ITEM_CONFLICT, "at most one is the default");
         b->default_partition = (ptrdiff_t)i;
     }
     b->of.partitions = b->partition_list;
@@ -553,7 +547,7 @@ static void bind_reservations(struct cluster_bound *b)
     struct cluster_reservation *list =
         NEW(b->rq->arena, struct cluster_reservation, in->reservation_count * REPEATS);
     size_t count = in->reservation_count;
-    char pointer[POINTER_BYTES];
+    struct pointer pointer;
 
     for (size_t i = 0; i < in->reservation_count; i++) {
         const struct cluster_reservation_in *r = &in->reservations[i];
@@ -563,19 +557,19 @@ static void bind_reservations(struct cluster_bound *b)
         list[i].id = r->id;
         list[i].start_s = r->start_s;
         list[i].end_s = number_or_endless(r->end_s);
-        snprintf(pointer, sizeof(pointer), "/cluster/reservations/%zu/resource_ids", i);
-        list[i].nodes = cluster_set_of(b, r->resource_ids, r->resource_id_count, pointer);
+        pointer = pointer_in("/cluster/reservations", i, "resource_ids");
+        list[i].nodes =
+            cluster_set_of(b, r->resource_ids, r->resource_id_count, pointer.text);
         cluster_units(b, 0, 0, r->needs, r->need_count, &list[i].shared,
                       &list[i].shared_count);
         budget_step(&b->rq->budget, r->users_allowed_count);
         for (size_t k = 0; users && k < r->users_allowed_count; k++)
             users[cluster_user(b, r->users_allowed[k])] = true;
-        snprintf(pointer, sizeof(pointer), "/cluster/reservations/%zu/accounts_allowed",
-                 i);
+        pointer = pointer_in("/cluster/reservations", i, "accounts_allowed");
         list[i].users = users;
         list[i].accounts =
             named(b, &b->accounts, r->accounts_allowed, r->accounts_allowed_count,
-                  in->account_count, "account", pointer);
+                  in->account_count, "account", pointer.text);
         for (size_t k = 0; k < r->flag_count; k++) {
             list[i].is_flexible |= strcmp(r->flags[k], "flex") == 0;
             if (strcmp(r->flags[k], "daily") == 0)
@@ -685,7 +679,7 @@ static void bind_running(struct cluster_bound *b)
     struct arena *a = b->rq->arena;
     struct name_index ids;
     size_t room = in->running_count;
-    char pointer[POINTER_BYTES];
+    struct pointer pointer;
 
     for (size_t i = 0; i < in->resource_count; i++)
         room += in->resources[i].running_count;
@@ -699,23 +693,23 @@ static void bind_running(struct cluster_bound *b)
         for (size_t k = 0; k < r->resource_id_count; k++) {
             ptrdiff_t node;
 
-            snprintf(pointer, sizeof(pointer), "/cluster/running/%zu/resource_ids/%zu", i,
-                     k);
-            node = cluster_find(b, &b->nodes, r->resource_ids[k], "node", pointer);
+            pointer = pointer_in(pointer_in("/cluster/running", i, "resource_ids").text,
+                                 k, NULL);
+            node = cluster_find(b, &b->nodes, r->resource_ids[k], "node", pointer.text);
             if (node >= 0)
                 nodes[n++] = (uint32_t)node;
             budget_step(&b->rq->budget, 1);
         }
-        snprintf(pointer, sizeof(pointer), "/cluster/running/%zu", i);
-        add_running(b, &ids, r, nodes, n, pointer);
+        pointer = pointer_in("/cluster/running", i, NULL);
+        add_running(b, &ids, r, nodes, n, pointer.text);
     }
     for (size_t i = 0; i < in->resource_count; i++)
         for (size_t k = 0; k < in->resources[i].running_count; k++) {
             uint32_t node = (uint32_t)i;
 
-            snprintf(pointer, sizeof(pointer), "/cluster/resources/%zu/running/%zu", i,
-                     k);
-            add_running(b, &ids, &in->resources[i].running[k], &node, 1, pointer);
+            pointer =
+                pointer_in(pointer_in("/cluster/resources", i, "running").text, k, NULL);
+            add_running(b, &ids, &in->resources[i].running[k], &node, 1, pointer.text);
         }
     b->of.running = b->running_list;
 }

@@ -1,5 +1,6 @@
 /* cluster_jobs.c - from names to indexes: the waiting jobs, arrays as their tasks. */
 #include "handlers/cluster_queue/cluster_bind.h"
+#include "models/base/pointer.h"
 #include "service/service.h"
 
 #include <ctype.h>
@@ -8,13 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POINTER_BYTES 96
-
 enum { TASKS_MAX = 100000, CLUSTER_JOBS_MAX = 1000000 };
 
 static const char *pointer_to(struct cluster_bound *b, size_t job, const char *member)
 {
-    return arena_printf(b->rq->arena, "/jobs/%zu/%s", job, member);
+    return pointer_keep("/jobs", job, member, b->rq->arena);
 }
 
 /* ---- tasks of arrays ---- */
@@ -481,7 +480,7 @@ static void bind_one(struct waits *x, size_t i, size_t k, struct cluster_job *jo
         after_finished(x, job, done, a->kind, met);
     } else if (b->body->strict_dependencies) {
         invalid(b->rq->err,
-                arena_printf(b->rq->arena, "/jobs/%zu/after/%zu/job_id", i, k),
+                pointer_in(pointer_in("/jobs", i, "after").text, k, "job_id").text,
                 ITEM_UNKNOWN_ID, "no job '%.100s'", a->job_id);
     } else {
         cluster_count(&b->gone, i);

@@ -12,6 +12,7 @@
 #include "handlers/coallocation/launch_plan.h"
 #include "models/base/names.h"
 #include "models/base/param.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -271,12 +272,10 @@ static void check_levels(const struct flow_levels *levels, struct error *err)
         return;
     }
     for (size_t i = 0; i < levels->threshold_count; i++) {
-        char pointer[64];
-
         if (list[i] >= (i ? list[i - 1] : 0))
             continue;
-        snprintf(pointer, sizeof(pointer), "/levels/runtime_thresholds_s/%zu", i);
-        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "they must be numbers that ascend");
+        invalid(err, pointer_in("/levels/runtime_thresholds_s", i, NULL).text,
+                ITEM_OUT_OF_BOUNDS, "they must be numbers that ascend");
     }
 }
 
@@ -503,13 +502,12 @@ static enum error_code read_after(const struct launch_request *body, size_t i,
     size_t *after = NEW(rq->arena, size_t, from->after_count);
 
     for (size_t k = 0; k < from->after_count; k++) {
-        char pointer[64];
-
         after[k] = name_index_find(ids, from->after[k]);
         if (after[k] != NAME_NOT_FOUND)
             continue;
-        snprintf(pointer, sizeof(pointer), "/components/%zu/after/%zu", i, k);
-        invalid(rq->err, pointer, ITEM_UNKNOWN_ID, "the job has no such component");
+        invalid(rq->err,
+                pointer_in(pointer_in("/components", i, "after").text, k, NULL).text,
+                ITEM_UNKNOWN_ID, "the job has no such component");
     }
     out->after = after;
     out->after_count = from->after_count;

@@ -6,6 +6,8 @@
  */
 #include "handlers/coallocation/coallocation_json.h"
 
+#include "models/base/pointer.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -322,13 +324,10 @@ struct decision_request co_plain_decision(const struct decision_request *decisio
         invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
                 "there is nothing to choose here; leave it out");
     for (size_t i = 0; i < decision->option_count; i++) {
-        char pointer[300];
-
         if (strcmp(decision->options[i].name, "cache_expiry_s") == 0)
             continue;
-        snprintf(pointer, sizeof(pointer), "/options/%.256s", decision->options[i].name);
-        invalid(err, pointer, ITEM_UNKNOWN_OPTION,
-                "only cache_expiry_s is an option here");
+        invalid(err, pointer_named("/options", decision->options[i].name).text,
+                ITEM_UNKNOWN_OPTION, "only cache_expiry_s is an option here");
     }
     plain.algorithm = NULL;
     return plain;
@@ -593,14 +592,13 @@ __attribute__((format(printf, 4, 5))) static void mistake(const struct job_readi
                                                           const char *detail,
                                                           const char *member, ...)
 {
-    char path[128], pointer[256];
+    char path[128];
     va_list args;
 
     va_start(args, member);
     vsnprintf(path, sizeof(path), member, args);
     va_end(args);
-    snprintf(pointer, sizeof(pointer), "%s/%s", r->pointer, path);
-    invalid(r->err, pointer, code, "%s", detail);
+    invalid(r->err, pointer_of(r->pointer, path).text, code, "%s", detail);
 }
 
 /* A whole number that may be left out: then 0. */
@@ -619,13 +617,11 @@ static const struct policy *policy_of(const struct job_reading *r,
 {
     bool flexible = r->in->request_type == CO_FLEXIBLE;
     const struct policy *policy = world->policy;
-    char pointer[256];
 
     if (r->in->policy) {
         policy = policy_find(coallocation_policies, r->in->policy);
-        snprintf(pointer, sizeof(pointer), "%s/policy", r->pointer);
         if (!policy)
-            unknown_policy(r->in->policy, pointer, r->err);
+            unknown_policy(r->in->policy, pointer_of(r->pointer, "policy").text, r->err);
     } else if (!policy) {
         policy =
             policy_find(coallocation_policies,

@@ -546,19 +546,6 @@ static void list_sizes(const struct planning *p, const struct counts *counts,
     *sizes = list;
 }
 
-/* Whether nothing better can have been passed over: see co_fuzzy_slot(). */
-static bool is_exact(const struct co_fuzzy_in *in)
-{
-    bool by_cost = false, by_sites = false;
-
-    for (size_t i = 0; i < in->wish_count; i++) {
-        by_cost = by_cost || in->wishes[i].criterion == CO_SLOT_COST;
-        by_sites = by_sites || in->wishes[i].criterion == CO_SLOT_SITES;
-    }
-    return in->max_sites == 1 || !by_cost ||
-           (in->max_sites >= in->site_count && !by_sites);
-}
-
 static void fill_fuzzy(struct planning *p, const struct co_fuzzy_out *slot)
 {
     struct plans_answer *out = p->answer;
@@ -628,7 +615,7 @@ static enum error_code plan_fuzzy(struct planning *p)
         say_duration(p, counts.list[0]);
     if (!slot.found)
         p->answer->duration_s = (double)NAN;
-    if (is_exact(&in))
+    if (co_fuzzy_is_exact(&in))
         status = DECISION_OPTIMAL;
     if (!slot.found)
         status = DECISION_INFEASIBLE;

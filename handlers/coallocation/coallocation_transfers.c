@@ -5,6 +5,7 @@
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/coallocation/coallocation_refine.h"
 #include "handlers/sites/coallocation_stored.h"
+#include "models/base/pointer.h"
 #include "service/service.h"
 #include "service/store_coallocation.h"
 
@@ -111,11 +112,10 @@ static enum error_code wanted_sites(const struct estimates_request *body,
         wanted[s] = !body->execution_site_ids;
     for (size_t i = 0; body->execution_site_ids && i < body->execution_site_count; i++) {
         size_t site = co_site_find(grid, body->execution_site_ids[i]);
-        char pointer[64];
 
-        snprintf(pointer, sizeof(pointer), "/execution_site_ids/%zu", i);
         if (site == CO_NONE)
-            invalid(err, pointer, ITEM_UNKNOWN_ID, "the snapshot has no such site");
+            invalid(err, pointer_in("/execution_site_ids", i, NULL).text, ITEM_UNKNOWN_ID,
+                    "the snapshot has no such site");
         else
             wanted[site] = true;
     }

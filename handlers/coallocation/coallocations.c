@@ -5,6 +5,7 @@
 #include "handlers/coallocation/coallocation_refine.h"
 #include "handlers/sites/coallocation_history.h"
 #include "handlers/sites/coallocation_stored.h"
+#include "models/base/pointer.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -99,15 +100,11 @@ static enum error_code read_jobs(struct work *w)
 {
     w->jobs = NEW(w->rq->arena, struct co_job, w->body->job_count);
     for (size_t i = 0; i < w->body->job_count; i++) {
-        char pointer[64];
-
-        snprintf(pointer, sizeof(pointer), "/jobs/%zu", i);
-        TRY(co_job_read(&w->body->jobs[i], pointer, &w->world, &w->jobs[i], w->rq->arena,
-                        w->rq->err));
+        TRY(co_job_read(&w->body->jobs[i], pointer_in("/jobs", i, NULL).text, &w->world,
+                        &w->jobs[i], w->rq->arena, w->rq->err));
         if (!w->body->split_only || w->jobs[i].type == CO_FLEXIBLE)
             continue;
-        snprintf(pointer, sizeof(pointer), "/jobs/%zu/request_type", i);
-        invalid(w->rq->err, pointer, ITEM_NOT_ALLOWED,
+        invalid(w->rq->err, pointer_in("/jobs", i, "request_type").text, ITEM_NOT_ALLOWED,
                 "split_only is for flexible jobs, which say no components");
     }
     co_world_check_options(&w->world, w->rq->err);

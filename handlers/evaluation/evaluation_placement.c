@@ -16,6 +16,7 @@
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/routes.h"
 #include "handlers/placement/run_times.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -251,16 +252,15 @@ static const struct placement_row *read_rows(const struct evaluation_request *bo
 
     for (size_t i = 0; i < body->placement_count; i++) {
         const struct row_request *given = &body->placements[i];
-        char pointer[64];
+        struct pointer pointer = pointer_in("/placements", i, "resource_id");
 
         rows[i] = given->row;
         rows[i].is_list = given->row.resource_ids;
-        snprintf(pointer, sizeof(pointer), "/placements/%zu/resource_id", i);
         if (given->resource_id && rows[i].is_list)
-            invalid(rq->err, pointer, ITEM_CONFLICT,
+            invalid(rq->err, pointer.text, ITEM_CONFLICT,
                     "give resource_id or resource_ids, not both");
         else if (!given->resource_id && !rows[i].is_list)
-            invalid(rq->err, pointer, ITEM_REQUIRED,
+            invalid(rq->err, pointer.text, ITEM_REQUIRED,
                     "give resource_id, or resource_ids of a job on several");
         if (rows[i].is_list)
             continue;

@@ -5,6 +5,7 @@
 #include "algorithms/replication/replication.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/fault_tolerance/rounds.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,13 +218,10 @@ static int by_site(const void *left, const void *right, void *resources)
 static void check_whole(struct round_call *call, size_t i, const char *member,
                         double value)
 {
-    char pointer[96];
-
     if (isnan(value) || value == floor(value))
         return;
-    snprintf(pointer, sizeof(pointer), "/snapshot/resources/%zu/%s", i, member);
-    invalid(call->rq->err, pointer, ITEM_NOT_AN_INTEGER, "%g is not a whole number",
-            value);
+    invalid(call->rq->err, pointer_in("/snapshot/resources", i, member).text,
+            ITEM_NOT_AN_INTEGER, "%g is not a whole number", value);
 }
 
 static struct round_resource resource_of(const struct resource *r)
@@ -306,8 +304,7 @@ static int by_arrival(const void *left, const void *right, void *jobs)
 static void job_mistake(struct round_call *call, size_t job, const char *member,
                         enum item_code code, const char *detail)
 {
-    invalid(call->rq->err, arena_printf(call->rq->arena, "/jobs/%zu/%s", job, member),
-            code, "%s", detail);
+    invalid(call->rq->err, pointer_in("/jobs", job, member).text, code, "%s", detail);
 }
 
 /* What a replica says is of an earlier boot of its resource. */
@@ -369,18 +366,17 @@ static const size_t *take_names(struct round_call *call, size_t job, const char 
     size_t *places = NEW(call->rq->arena, size_t, count);
     struct name_index seen;
     bool is_good = true;
-    char at_member[96];
 
     name_index_create(&seen, count, call->rq->arena);
     for (size_t i = 0; i < count; i++) {
         size_t at = histories_find(&call->histories, ids[i], false);
 
-        snprintf(at_member, sizeof(at_member), "%s/%zu", member, i);
         if (at == NAME_NOT_FOUND)
-            job_mistake(call, job, at_member, ITEM_UNKNOWN_ID,
+            job_mistake(call, job, pointer_in(member, i, NULL).text, ITEM_UNKNOWN_ID,
                         "the snapshot has no such resource");
         else if (name_index_add(&seen, ids[i], i) != NAME_NOT_FOUND)
-            job_mistake(call, job, at_member, ITEM_DUPLICATE, "the node is named twice");
+            job_mistake(call, job, pointer_in(member, i, NULL).text, ITEM_DUPLICATE,
+                        "the node is named twice");
         else
             places[i] = place_of[at];
         is_good = is_good && at != NAME_NOT_FOUND;

@@ -18,7 +18,7 @@ static const struct json_field error_rows[] = {
 const struct json_object bulk_error_json = {"BulkError", "A mistake in a line of NDJSON",
                                             sizeof(struct bulk_error), error_rows};
 
-static const struct json_field answer_rows[] = {BULK_ROWS, {0}};
+static const struct json_field answer_rows[] = {BULK_ROWS, BULK_WARNINGS, {0}};
 const struct json_object bulk_answer_json = {"BulkAnswer", "What was stored",
                                              sizeof(struct bulk_answer), answer_rows};
 

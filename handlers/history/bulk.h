@@ -25,6 +25,8 @@ struct bulk_answer {
     uint64_t received, stored, duplicates, replaced, refused; /* records */
     const struct bulk_error *errors;
     size_t error_count;
+    const char *const *warnings;
+    size_t warning_count;
 };
 
 extern const struct json_object bulk_error_json;
@@ -48,6 +50,16 @@ extern const struct json_object bulk_answer_json;
         .type = JSON_TYPE_LIST, .offset = offsetof(struct bulk_answer, errors),       \
         .count_offset = offsetof(struct bulk_answer, error_count),                    \
         .of = &bulk_error_json, .max = BULK_ERRORS_MAX                                \
+    }
+/* The last of them. */
+#define BULK_WARNINGS                                                              \
+    {                                                                              \
+        .name = "warnings",                                                        \
+        .doc = "What was guessed, what is not used, and which members came under " \
+               "former names; with counts",                                        \
+        .type = JSON_TYPE_TEXTS, .flags = JSON_OPTIONAL,                           \
+        .offset = offsetof(struct bulk_answer, warnings),                          \
+        .count_offset = offsetof(struct bulk_answer, warning_count)                \
     }
 
 /* The records of a body that may be stored. */

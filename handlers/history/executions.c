@@ -45,8 +45,6 @@ struct executions_answer {
     uint64_t load_filled_count;
     const struct execution_model *models;
     size_t model_count;
-    const char *const *warnings;
-    size_t warning_count;
 };
 
 #define EXECUTION_NULLABLE JSON_NULLABLE
@@ -110,8 +108,7 @@ static const struct json_field answer_rows[] = {
         "Records without a load whose cpu_available_ratio, and bandwidth_mbps as "
         "far as it is known, were taken from the stored load samples of their "
         "machines around the run"),
-    JSON_TEXTS(T, warnings, warning_count, 0, JSON_OPTIONAL,
-               "What was guessed, and what is not used, with counts"),
+    BULK_WARNINGS,
     {.name = "models",
      .doc = "Of a single execution that is new: the models that will learn it",
      .type = JSON_TYPE_LIST,
@@ -338,20 +335,20 @@ static enum error_code fill_warnings(struct request *rq, const struct execution 
         failed += list[i].failure_kind != RUN_FAILURE_NONE || list[i].ignored ||
                   (list[i].exit_code != 0 && !isnan(list[i].exit_code));
     if (answer->load_filled_count > 0)
-        warnings[answer->warning_count++] = arena_printf(
+        warnings[answer->bulk.warning_count++] = arena_printf(
             rq->arena,
             "load_filled: %llu of %zu records take their load from stored load samples",
             (unsigned long long)answer->load_filled_count, count);
     if (failed > 0)
-        warnings[answer->warning_count++] = arena_printf(
+        warnings[answer->bulk.warning_count++] = arena_printf(
             rq->arena,
             "not_learnt: %zu of %zu records have an exit_code other than 0, a "
             "failure_kind "
             "other than none or are ignored: no model learns their run times",
             failed, count);
     if (full)
-        warnings[answer->warning_count++] = full;
-    answer->warnings = warnings;
+        warnings[answer->bulk.warning_count++] = full;
+    answer->bulk.warnings = warnings;
     return OK;
 }
 
@@ -401,15 +398,15 @@ static enum error_code read_trace(struct request *rq, struct trace_rows *trace,
 static void add_warnings(struct request *rq, const struct trace_rows *trace,
                          struct executions_answer *answer)
 {
-    size_t count = answer->warning_count;
+    size_t count = answer->bulk.warning_count;
     const char **all = NEW(rq->arena, const char *, count + trace->warning_count);
 
     for (size_t i = 0; i < count; i++)
-        all[i] = answer->warnings[i];
+        all[i] = answer->bulk.warnings[i];
     for (size_t i = 0; i < trace->warning_count; i++)
         all[count++] = trace->warnings[i];
-    answer->warnings = all;
-    answer->warning_count = count;
+    answer->bulk.warnings = all;
+    answer->bulk.warning_count = count;
 }
 
 enum error_code post_executions(struct request *rq, const void *in, void *out)

@@ -9,6 +9,7 @@
 #include "handlers/learning/sizing_models.h"
 #include "handlers/model/model_core.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -193,10 +194,7 @@ const struct json_object sizing_answer_json = {"ResourceSizings",
 static void mistake(struct error *err, size_t task, const char *member,
                     enum item_code code, const char *text)
 {
-    char pointer[64];
-
-    snprintf(pointer, sizeof(pointer), "/tasks/%zu/%s", task, member);
-    invalid(err, pointer, code, "%s", text);
+    invalid(err, pointer_in("/tasks", task, member).text, code, "%s", text);
 }
 
 static enum error_code check(const struct sizing_request *in, struct arena *a,
@@ -255,7 +253,7 @@ static size_t find_subjects(const struct sizing_request *in,
         subject_of[i] = at == NAME_NOT_FOUND ? count : at;
         if (at != NAME_NOT_FOUND)
             continue;
-        pointers[count] = arena_printf(a, "/tasks/%zu/model_id", i);
+        pointers[count] = pointer_keep("/tasks", i, "model_id", a);
         subjects[count++] = (struct sizing_subject){t->application_id, t->model_id};
     }
     return count;

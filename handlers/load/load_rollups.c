@@ -108,8 +108,8 @@ static const struct json_field page_rows[] = {
 const struct json_object load_rollups_page_json = {
     "LoadRollupsPage", "A page of roll-ups", sizeof(struct rollups_page), page_rows};
 
-static enum error_code print_row(const struct load_rollup *from, struct rollup_row *to,
-                                 struct arena *a, struct error *err)
+static void print_row(const struct load_rollup *from, struct rollup_row *to,
+                      struct arena *a)
 {
     struct rollup_measure_row *rows = NEW(a, struct rollup_measure_row, ROLLUP_MEASURES);
 
@@ -121,13 +121,9 @@ static enum error_code print_row(const struct load_rollup *from, struct rollup_r
                               0};
     for (int i = 0; i < ROLLUP_MEASURES; i++) {
         const struct rollup_measure *m = &from->measure[i];
-        const char *sketch;
 
         if (!(m->moments.count > 0))
             continue;
-        sketch = base64_encode(m->sketch, m->sketch_bytes, a);
-        if (!sketch)
-            return fail_memory(err);
         rows[to->measure_count++] = (struct rollup_measure_row){
             i,
             (uint64_t)m->moments.count,
@@ -135,10 +131,9 @@ static enum error_code print_row(const struct load_rollup *from, struct rollup_r
             m->moments.m2,
             m->moments.min,
             m->moments.max,
-            sketch,
+            base64_encode(m->sketch, m->sketch_bytes, a),
         };
     }
-    return OK;
 }
 
 enum error_code get_load_rollups(struct request *rq, const void *in, void *out)
@@ -163,7 +158,7 @@ enum error_code get_load_rollups(struct request *rq, const void *in, void *out)
     rows = NEW(rq->arena, struct rollup_row, page->count + 1);
     for (size_t i = 0; i < page->count; i++) {
         budget_step(&rq->budget, ROLLUP_MEASURES);
-        TRY(print_row(&list[i], &rows[i], rq->arena, rq->err));
+        print_row(&list[i], &rows[i], rq->arena);
     }
     page->items = rows;
     return page_link(rq, page->next_page_token);

@@ -1,6 +1,7 @@
 /* model_fitted.c - a fitted model of any kind: trained, refined, asked. */
 #include "handlers/model/model_core.h"
 
+#include "models/base/pointer.h"
 #include "models/performance/accuracy.h"
 
 #include <assert.h>
@@ -114,35 +115,31 @@ void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
                            const char *at, struct error *err)
 {
     const struct regression_kind *regression = regression_of(kind);
-    char pointer[96];
+    struct pointer inputs_at = pointer_of(at, "inputs");
 
-    if (kind == MODEL_AUTO && s->profile == PERF_THESIS) {
-        snprintf(pointer, sizeof(pointer), "%s/profile", at);
-        invalid(err, pointer, ITEM_NOT_USED,
+    if (kind == MODEL_AUTO && s->profile == PERF_THESIS)
+        invalid(err, pointer_of(at, "profile").text, ITEM_NOT_USED,
                 "the kind auto knows the profile robust only");
-    }
-    if (kind != MODEL_AUTO && s->target != TARGET_RUN_TIME) {
-        snprintf(pointer, sizeof(pointer), "%s/target", at);
-        invalid(err, pointer, ITEM_NOT_USED, "the kind %s predicts run times only",
-                model_kind_names[kind]);
-    }
-    snprintf(pointer, sizeof(pointer), "%s/inputs", at);
+    if (kind != MODEL_AUTO && s->target != TARGET_RUN_TIME)
+        invalid(err, pointer_of(at, "target").text, ITEM_NOT_USED,
+                "the kind %s predicts run times only", model_kind_names[kind]);
     if (!regression) {
         if (kind == MODEL_AUTO)
             return;
         if (s->input_count)
-            invalid(err, pointer, ITEM_NOT_USED, "the kind %s has no inputs to choose",
-                    model_kind_names[kind]);
+            invalid(err, inputs_at.text, ITEM_NOT_USED,
+                    "the kind %s has no inputs to choose", model_kind_names[kind]);
         return;
     }
     if (s->input_count && (s->input_count < regression->inputs_min ||
                            s->input_count > regression->inputs_max))
-        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "the kind %s takes %zu to %zu inputs",
-                regression->name, regression->inputs_min, regression->inputs_max);
+        invalid(err, inputs_at.text, ITEM_OUT_OF_BOUNDS,
+                "the kind %s takes %zu to %zu inputs", regression->name,
+                regression->inputs_min, regression->inputs_max);
     for (size_t i = 0; i < s->input_count; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(s->inputs[i], s->inputs[k]) == 0)
-                invalid(err, pointer, ITEM_DUPLICATE, "'%.60s' is there twice",
+                invalid(err, inputs_at.text, ITEM_DUPLICATE, "'%.60s' is there twice",
                         s->inputs[i]);
 }
 

@@ -2,6 +2,7 @@
 #include "handlers/model/model_json.h"
 
 #include "handlers/model/model_core.h"
+#include "models/base/pointer.h"
 #include "service/hash.h"
 #include "service/store_model.h"
 
@@ -141,12 +142,9 @@ enum error_code model_runs_read(enum model_kind kind,
             r->outlier,
         };
         list[i].started_at_s = (double)NAN;
-        if (r->processors != floor(r->processors)) {
-            char pointer[96];
-
-            snprintf(pointer, sizeof(pointer), "%s/%zu/processors", at, i);
-            invalid(err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
-        }
+        if (r->processors != floor(r->processors))
+            invalid(err, pointer_in(at, i, "processors").text, ITEM_NOT_AN_INTEGER,
+                    "must be a whole number");
         list[i].names = auto_names;
         if (kind == MODEL_AUTO)
             fitted_auto_inputs(auto_names, &query, r->parameters, r->parameter_count,
@@ -277,10 +275,8 @@ static enum error_code read_combinations(const struct combination_row *rows, siz
     struct perf_combination *list = NEW(a, struct perf_combination, count + 1);
 
     for (size_t i = 0; i < count; i++) {
-        char pointer[96];
-
-        snprintf(pointer, sizeof(pointer), "%s/%s/%zu", at, name, i);
-        read_combination(&rows[i], pointer, &list[i], err);
+        read_combination(&rows[i], pointer_in(pointer_of(at, name).text, i, NULL).text,
+                         &list[i], err);
     }
     *out = list;
     return err->code;
@@ -656,7 +652,7 @@ static enum error_code unpack_text(const struct model_document *in, const char *
                                    struct fitted_model *out, struct arena *a,
                                    struct error *err)
 {
-    const char *pointer = arena_printf(a, "%s/packed", at);
+    struct pointer pointer = pointer_of(at, "packed");
     struct db_bytes bytes = {NULL, 0};
     const double *numbers;
     size_t count;
@@ -664,7 +660,8 @@ static enum error_code unpack_text(const struct model_document *in, const char *
 
     bytes.data = base64url_decode(in->packed, &bytes.length, a);
     if (!bytes.data || bytes.length % sizeof(double))
-        return invalid(err, pointer, ITEM_NOT_PACKED, "this is not what a fit answers");
+        return invalid(err, pointer.text, ITEM_NOT_PACKED,
+                       "this is not what a fit answers");
     numbers = store_numbers_read(bytes, &count, a);
     if (!numbers)
         arena_leave(a);
@@ -674,7 +671,7 @@ static enum error_code unpack_text(const struct model_document *in, const char *
                                    out, a, err) == OK)
         return OK;
     *err = (struct error){.arena = err->arena};
-    return invalid(err, pointer, ITEM_NOT_PACKED,
+    return invalid(err, pointer.text, ITEM_NOT_PACKED,
                    "these are not the numbers of a model of %s%s with these settings",
                    kind < 0 ? "any kind" : "the kind ",
                    kind < 0 ? "" : model_kind_names[kind]);
@@ -707,12 +704,12 @@ enum error_code model_document_read(const struct model_document *in, const char 
     enum model_kind kind =
         in->kind >= 0 ? (enum model_kind)in->kind : MODEL_COMPREHENSIVE;
     int ways = (in->packed != NULL) + (in->combinations != NULL) + (in->samples != NULL);
-    const char *settings_at = arena_printf(a, "%s/settings", at);
-    const char *samples_at = arena_printf(a, "%s/samples", at);
+    struct pointer settings_at = pointer_of(at, "settings");
+    struct pointer samples_at = pointer_of(at, "samples");
     struct fitted_run *runs;
 
     if (in->kind >= 0 || in->samples)
-        fitted_check_settings(kind, &in->settings, settings_at, err);
+        fitted_check_settings(kind, &in->settings, settings_at.text, err);
     if (ways != 1)
         return invalid(err, at, ITEM_CONFLICT,
                        "give exactly one of packed, combinations and samples");
@@ -722,8 +719,8 @@ enum error_code model_document_read(const struct model_document *in, const char 
         return unpack_text(in, at, out, a, err);
     if (in->combinations)
         return from_combinations(in, at, out, a, err);
-    TRY(model_runs_read(kind, &in->settings, in->samples, in->sample_count, samples_at,
-                        &runs, a, err));
+    TRY(model_runs_read(kind, &in->settings, in->samples, in->sample_count,
+                        samples_at.text, &runs, a, err));
     return fitted_train(kind, &in->settings, runs, in->sample_count, budget, out, NULL, a,
                         err);
 }

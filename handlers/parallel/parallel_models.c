@@ -8,9 +8,9 @@
  */
 #include "handlers/parallel/parallel_parts.h"
 
-#include <stdio.h>
+#include "models/base/pointer.h"
 
-enum { POINTER_BYTES = 64 };
+#include <stdio.h>
 
 /* The model that a site names, or the job. */
 static const struct site_model *given_model(const struct schedule_call *call, size_t k)
@@ -45,10 +45,9 @@ static enum error_code find_stored(struct schedule_call *call)
             .site_id = call->sites[k].site.id,
             .phase = (double)NAN,
             .model_id = given ? given->model_id : NULL,
-            .pointer =
-                call->sites[k].model
-                    ? arena_printf(rq->arena, "/snapshot/sites/%zu/model/model_id", k)
-                    : "/jobs/0/model/model_id",
+            .pointer = call->sites[k].model ? pointer_keep("/snapshot/sites", k,
+                                                           "model/model_id", rq->arena)
+                                            : "/jobs/0/model/model_id",
         };
     }
     TRY(stored_models_find(rq, &question, &found));
@@ -64,11 +63,10 @@ static enum error_code read_given(struct schedule_call *call, size_t k,
                                   struct perf_terms *model)
 {
     struct request *rq = call->rq;
-    char pointer[POINTER_BYTES] = "/jobs/0/model";
+    struct pointer own = pointer_in("/snapshot/sites", k, "model");
 
-    if (call->sites[k].model)
-        snprintf(pointer, sizeof(pointer), "/snapshot/sites/%zu/model", k);
-    return site_model_read(given_model(call, k), call->job->problem_size, pointer, model,
+    return site_model_read(given_model(call, k), call->job->problem_size,
+                           call->sites[k].model ? own.text : "/jobs/0/model", model,
                            rq->arena, rq->err);
 }
 

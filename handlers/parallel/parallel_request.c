@@ -1,12 +1,12 @@
 /* parallel_request.c - an application, its sites and its model, from a request. */
 #include "handlers/parallel/parallel_parts.h"
 #include "handlers/parallel/parallel_schedules.h"
+#include "models/base/pointer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { POINTER_BYTES = 64 };
 static const double PAIR_BYTES = 16; /* of two machines of a site */
 
 #define T struct site_model
@@ -197,18 +197,17 @@ static enum error_code make_machines(struct schedule_call *call)
     call->sources = NEW(rq->arena, const struct stored_model *, call->site_count);
     for (size_t k = 0; k < call->site_count; k++) {
         struct sites_problem *p = &call->problems[k];
-        char pointer[POINTER_BYTES], model[POINTER_BYTES];
+        struct pointer pointer = pointer_in("/snapshot/sites", k, NULL);
         enum error_code code;
 
-        snprintf(pointer, sizeof(pointer), "/snapshot/sites/%zu", k);
-        snprintf(model, sizeof(model), "/snapshot/sites/%zu/model", k);
         p->site = &call->sites[k].site;
-        code = site_machines_make(p->site, pointer, &p->machines, rq->arena, rq->err);
+        code =
+            site_machines_make(p->site, pointer.text, &p->machines, rq->arena, rq->err);
         if (code != OK && code != ERR_INVALID)
             return code;
         if (call->sites[k].model)
-            site_model_check(call->sites[k].model, call->job->problem_size, model,
-                             rq->err);
+            site_model_check(call->sites[k].model, call->job->problem_size,
+                             pointer_of(pointer.text, "model").text, rq->err);
         TRY(warn_of_site(call, p));
     }
     return OK;

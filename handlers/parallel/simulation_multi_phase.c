@@ -7,6 +7,7 @@
 #include "handlers/simulation/simulations.h"
 #include "handlers/sites/sites_json.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 
 #include <string.h>
 
@@ -274,12 +275,11 @@ static void read_policies(struct request *rq, const struct multi_phase_simulatio
 
     for (size_t p = 0; p < count; p++) {
         const char *name = given[p].algorithm ? given[p].algorithm : "incremental";
-        char *pointer = arena_printf(rq->arena, "/policies/%zu/algorithm", p);
 
         policies[p] = (struct plan_sim_policy){(enum plan_sim_mode)given[p].mode,
                                                policy_find(plan_policies, name)};
         if (!policies[p].planner)
-            unknown_planner(name, pointer, rq->err);
+            unknown_planner(name, pointer_in("/policies", p, "algorithm").text, rq->err);
     }
     in->policies = policies;
     in->policy_count = count;
@@ -296,13 +296,14 @@ static enum error_code read_phases(struct request *rq,
     if (in->application != PLAN_APP_GIVEN && body->phase_count > 0)
         invalid(rq->err, "/phases", ITEM_CONFLICT, "they are for application given");
     for (size_t k = 0; k < body->phase_count; k++) {
-        char *pointer = arena_printf(rq->arena, "/phases/%zu/terms", k);
+        struct pointer pointer = pointer_in("/phases", k, "terms");
 
         if (body->phases[k].term_count == 0)
-            invalid(rq->err, pointer, ITEM_TOO_SHORT, "a model has at least one term");
+            invalid(rq->err, pointer.text, ITEM_TOO_SHORT,
+                    "a model has at least one term");
         else
-            site_terms_read(body->phases[k].terms, body->phases[k].term_count, pointer,
-                            &phases[k], rq->arena, rq->err);
+            site_terms_read(body->phases[k].terms, body->phases[k].term_count,
+                            pointer.text, &phases[k], rq->arena, rq->err);
     }
     in->phases = phases;
     in->phase_count = body->phase_count;

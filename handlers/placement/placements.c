@@ -12,6 +12,7 @@
 #include "handlers/placement/search_json.h"
 #include "handlers/snapshots/lease_view.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -732,15 +733,15 @@ static bool asks_run_times(const struct placements_request *body)
 static void check_include(const struct placements_request *body, struct error *err)
 {
     for (size_t i = 0; i < body->include_count; i++) {
-        char pointer[64], hint[NAMES_HINT_BYTES];
+        char hint[NAMES_HINT_BYTES];
         bool known = false;
 
         for (size_t k = 0; k < LISTS; k++)
             known = known || strcmp(body->include[i], lists[k]) == 0;
         if (known)
             continue;
-        snprintf(pointer, sizeof(pointer), "/include/%zu", i);
-        invalid(err, pointer, ITEM_NOT_A_CHOICE, "no such part of the answer; %s",
+        invalid(err, pointer_in("/include", i, NULL).text, ITEM_NOT_A_CHOICE,
+                "no such part of the answer; %s",
                 names_hint(body->include[i], lists, LISTS, hint, sizeof(hint)));
         error_allow(err, body->include[i], lists, LISTS);
     }

@@ -8,6 +8,7 @@
 
 #include "handlers/common/decision.h"
 #include "handlers/prediction/prediction_models.h"
+#include "models/base/pointer.h"
 #include "models/performance/plan_runs.h"
 
 #include <math.h>
@@ -405,11 +406,10 @@ static enum error_code given_candidates(struct request *rq, const struct plan_re
     *list = NEW(rq->arena, struct run_candidate, in->candidate_count + 1);
     for (size_t i = 0; i < in->candidate_count; i++) {
         const struct candidate *c = &in->candidates[i];
-        char pointer[64];
 
-        snprintf(pointer, sizeof(pointer), "/candidates/%zu/processors", i);
         if (c->processors != floor(c->processors))
-            invalid(rq->err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
+            invalid(rq->err, pointer_in("/candidates", i, "processors").text,
+                    ITEM_NOT_AN_INTEGER, "must be a whole number");
         (*list)[i] = (struct run_candidate){
             c->problem_size, (size_t)c->processors,
             isnan(c->cpu_available_ratio) ? in->cpu_available_ratio

@@ -15,6 +15,7 @@
 
 #include "handlers/common/decision.h"
 #include "handlers/history/progress_samples.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -385,16 +386,15 @@ static enum error_code look_up(struct request *rq, const struct remaining_reques
 static void check_init(const struct function_in *f, size_t i, struct error *err)
 {
     size_t want = f->name == PROGRESS_constant ? 1 : PROGRESS_PARAMS_MAX;
-    char pointer[64];
+    struct pointer pointer = pointer_in("/functions", i, "init");
 
-    snprintf(pointer, sizeof(pointer), "/functions/%zu/init", i);
     if (!f->init)
         return;
     if (f->init_count != want)
-        invalid(err, pointer, ITEM_WRONG_LENGTH, "%s has %zu parameters, not %zu",
+        invalid(err, pointer.text, ITEM_WRONG_LENGTH, "%s has %zu parameters, not %zu",
                 progress_function_names[f->name], want, f->init_count);
     else if (want == PROGRESS_PARAMS_MAX && (!(f->init[1] >= 0) || !(f->init[2] > 0)))
-        invalid(err, pointer, ITEM_OUT_OF_BOUNDS,
+        invalid(err, pointer.text, ITEM_OUT_OF_BOUNDS,
                 "the amplitude must not be negative, the decay above 0");
 }
 
@@ -416,7 +416,6 @@ static int method_of(const char *algorithm)
 static void check_request(const struct remaining_request *in, struct error *err)
 {
     const char *algorithm = in->decision.algorithm;
-    char pointer[64];
 
     if (method_of(algorithm) == UNKNOWN_METHOD)
         decision_unknown_policy(algorithm, progress_policies, err);
@@ -425,18 +424,16 @@ static void check_request(const struct remaining_request *in, struct error *err)
     for (size_t i = 0; in->functions && i < in->function_count; i++) {
         check_init(&in->functions[i], i, err);
         for (size_t j = 0; j < i; j++)
-            if (in->functions[j].name == in->functions[i].name) {
-                snprintf(pointer, sizeof(pointer), "/functions/%zu/name", i);
-                invalid(err, pointer, ITEM_DUPLICATE, "the function is there twice");
-            }
+            if (in->functions[j].name == in->functions[i].name)
+                invalid(err, pointer_in("/functions", i, "name").text, ITEM_DUPLICATE,
+                        "the function is there twice");
     }
     for (size_t i = 0; i < in->sample_count; i++) {
         struct progress_mistake m = progress_report_mistake(&in->samples[i]);
 
         if (!m.member)
             continue;
-        snprintf(pointer, sizeof(pointer), "/samples/%zu/%s", i, m.member);
-        invalid(err, pointer, m.code, "%s", m.text);
+        invalid(err, pointer_in("/samples", i, m.member).text, m.code, "%s", m.text);
     }
 }
 

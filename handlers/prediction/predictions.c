@@ -14,6 +14,8 @@
 #include "handlers/prediction/loads.h"
 #include "handlers/prediction/prediction_models.h"
 #include "handlers/prediction/prediction_remaining.h"
+#include "models/base/pointer.h"
+#include "models/performance/phase_sum.h"
 #include "service/records/records.h"
 
 #include <stdio.h>
@@ -504,24 +506,19 @@ static void check_question(const struct predicting *p, const struct fitted_model
                            const struct perf_query *q, const char *at)
 {
     struct error *err = p->rq->err;
-    char pointer[96];
 
-    if (q->processors != floor(q->processors)) {
-        snprintf(pointer, sizeof(pointer), "%s/processors", at);
-        invalid(err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
-    }
+    if (q->processors != floor(q->processors))
+        invalid(err, pointer_of(at, "processors").text, ITEM_NOT_AN_INTEGER,
+                "must be a whole number");
     if (m->kind >= MODEL_LINEAR || m->kind == MODEL_AUTO)
         return;
-    if (isnan(q->problem_size)) {
-        snprintf(pointer, sizeof(pointer), "%s/problem_size", at);
-        invalid(err, pointer, ITEM_REQUIRED, "the model predicts from the problem size");
-    }
-    if (q->processors >= 2 && isnan(q->bandwidth_mbps)) {
-        snprintf(pointer, sizeof(pointer), "%s/bandwidth_mbps", at);
-        invalid(err, pointer, ITEM_REQUIRED,
+    if (isnan(q->problem_size))
+        invalid(err, pointer_of(at, "problem_size").text, ITEM_REQUIRED,
+                "the model predicts from the problem size");
+    if (q->processors >= 2 && isnan(q->bandwidth_mbps))
+        invalid(err, pointer_of(at, "bandwidth_mbps").text, ITEM_REQUIRED,
                 "more than one processor: give the bandwidth between them, or "
                 "resource_ids");
-    }
 }
 
 static struct perf_query query_of(const struct predicting *p, const struct question *q)
@@ -564,17 +561,14 @@ static void fill_inputs(const struct predicting *p, const struct fitted_model *m
     if (m->kind == MODEL_AUTO)
         fill_auto_inputs(p, m, q, query, inputs);
     for (size_t i = 0; i < count && m->kind >= MODEL_LINEAR; i++) {
-        char pointer[160];
-
         inputs[i] = fitted_input(names[i], query, q->parameters, q->parameter_count);
         if (isnan(inputs[i]))
             inputs[i] = fitted_input(names[i], query, p->in->query.parameters,
                                      p->in->query.parameter_count);
         if (!isnan(inputs[i]))
             continue;
-        snprintf(pointer, sizeof(pointer), "%s/%.60s", at, names[i]);
-        invalid(p->rq->err, pointer, ITEM_REQUIRED, "the model needs the input '%.60s'",
-                names[i]);
+        invalid(p->rq->err, pointer_named(at, names[i]).text, ITEM_REQUIRED,
+                "the model needs the input '%.60s'", names[i]);
     }
 }
 
@@ -702,11 +696,10 @@ static enum error_code answer_many(struct predicting *p)
         struct perf_query query = query_of(p, q);
         double inputs[FITTED_INPUTS_MAX] = {0};
         struct fitted_prediction prediction;
-        char at[32];
+        struct pointer at = pointer_in("/queries", i, NULL);
 
-        snprintf(at, sizeof(at), "/queries/%zu", i);
-        check_question(p, m, &query, at);
-        fill_inputs(p, m, q, &query, at, inputs);
+        check_question(p, m, &query, at.text);
+        fill_inputs(p, m, q, &query, at.text, inputs);
         if (p->rq->err->code != OK)
             continue;
         fitted_predict(m, &query, inputs, &p->interval, &prediction);
@@ -743,7 +736,7 @@ static const struct model_at_hand *model_of_phase(const struct predicting *p,
 
 /* One phase; its time goes to the sum, or its share to the missing ones. */
 static enum error_code ask_phase(struct predicting *p, size_t i, struct result *row,
-                                 struct counted_warnings *counted, double *missing_share)
+                                 struct counted_warnings *counted, struct phase_sum *sum)
 {
     const struct phase_question *q = &p->in->phases[i];
     const struct model_at_hand *model = model_of_phase(p, q->phase_index);
@@ -754,14 +747,13 @@ static enum error_code ask_phase(struct predicting *p, size_t i, struct result *
     struct fitted_prediction prediction = {.reason = "phase_model_missing"};
     struct fitted_interval interval;
     double inputs[FITTED_INPUTS_MAX] = {0};
-    char at[32];
+    struct pointer at = pointer_in("/phases", i, NULL);
 
-    snprintf(at, sizeof(at), "/phases/%zu", i);
     prediction.time_s = prediction.low_s = prediction.high_s = (double)NAN;
     prediction.extrapolation_ratio = (double)NAN;
     if (model) {
-        check_question(p, &model->fitted, &query, at);
-        fill_inputs(p, &model->fitted, &question, &query, at, inputs);
+        check_question(p, &model->fitted, &query, at.text);
+        fill_inputs(p, &model->fitted, &question, &query, at.text, inputs);
         TRY(fitted_interval(&model->fitted, p->in->interval_level, &interval,
                             p->rq->arena, p->rq->err));
         fitted_predict(&model->fitted, &query, inputs, &interval, &prediction);
@@ -770,44 +762,35 @@ static enum error_code ask_phase(struct predicting *p, size_t i, struct result *
     count_warnings(counted, prediction.warnings, i);
     row->phase_index = q->phase_index;
     if (prediction.reason)
-        *missing_share += or_else(q->share_ratio, 2); /* 2: not known */
+        phase_sum_miss(sum, q->share_ratio);
+    else
+        phase_sum_add(sum, row->run_time_s, row->run_time_low_s, row->run_time_high_s);
     return OK;
 }
 
-/* The sum of the phases. Without ratios of whole runs its interval is the sum of the
- * phases' intervals: they err together at worst. */
 static enum error_code answer_phases(struct predicting *p)
 {
     struct result *rows = NEW(p->rq->arena, struct result, p->in->phase_count);
-    struct result *sum = &p->out->result;
+    struct result *whole = &p->out->result;
     struct counted_warnings counted = {0};
-    double missing_share = 0;
+    struct phase_sum sum = {0};
     const char *reason = NULL;
+    bool known;
 
-    sum->run_time_s = sum->run_time_low_s = sum->run_time_high_s = 0;
     for (size_t i = 0; i < p->in->phase_count; i++) {
-        TRY(ask_phase(p, i, &rows[i], &counted, &missing_share));
-        if (rows[i].reason) {
-            reason = reason ? reason : rows[i].reason;
-            continue;
-        }
-        sum->run_time_s += rows[i].run_time_s;
-        sum->run_time_low_s += rows[i].run_time_low_s;
-        sum->run_time_high_s += rows[i].run_time_high_s;
+        TRY(ask_phase(p, i, &rows[i], &counted, &sum));
+        reason = reason ? reason : rows[i].reason;
     }
     if (p->rq->err->code != OK)
         return p->rq->err->code;
     p->out->phases = rows;
     p->out->phase_count = p->in->phase_count;
     explain_counted(p, "phases", &counted);
-    if (!(missing_share < 1)) {
-        sum->run_time_s = sum->run_time_low_s = sum->run_time_high_s = (double)NAN;
-        return add_reason(p, reason ? reason : "phase_model_missing");
-    }
-    sum->run_time_s /= 1 - missing_share;
-    sum->run_time_low_s /= 1 - missing_share;
-    sum->run_time_high_s /= 1 - missing_share;
-    return OK;
+    known = phase_sum_end(&sum);
+    whole->run_time_s = sum.time_s;
+    whole->run_time_low_s = sum.low_s;
+    whole->run_time_high_s = sum.high_s;
+    return known ? OK : add_reason(p, reason ? reason : "phase_model_missing");
 }
 
 static enum error_code name_models(struct predicting *p)
@@ -856,13 +839,10 @@ static enum error_code check_request(const struct predictions_request *in,
         invalid(err, "/resource_ids", ITEM_TOO_SHORT, "give at least one resource");
     if (in->is_load && !in->load.resource_ids)
         invalid(err, "/resource_ids", ITEM_REQUIRED, "whose load is to be forecast");
-    for (size_t i = 0; in->phases && i < in->phase_count; i++) {
-        char pointer[48];
-
-        snprintf(pointer, sizeof(pointer), "/phases/%zu/phase_index", i);
+    for (size_t i = 0; in->phases && i < in->phase_count; i++)
         if (in->phases[i].phase_index != floor(in->phases[i].phase_index))
-            invalid(err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
-    }
+            invalid(err, pointer_in("/phases", i, "phase_index").text,
+                    ITEM_NOT_AN_INTEGER, "must be a whole number");
     return err->code;
 }
 

@@ -2,6 +2,7 @@
 #include "handlers/prediction/resource_histories.h"
 
 #include "handlers/common/decision.h"
+#include "models/base/pointer.h"
 #include "service/clock.h"
 #include "service/store_reliability.h"
 
@@ -50,17 +51,14 @@ size_t histories_find(struct resource_histories *h, const char *id, bool add)
 
 void histories_check(const struct resource_histories *h, struct error *err)
 {
-    char pointer[64];
-
     for (size_t i = 0; i < h->count; i++) {
         const struct resource *r = h->list[i].resource;
 
         if (!r || !(r->failure_count != floor(r->failure_count)) ||
             isnan(r->failure_count))
             continue;
-        snprintf(pointer, sizeof(pointer), "/snapshot/resources/%zu/failure_count", i);
-        invalid(err, pointer, ITEM_NOT_AN_INTEGER, "%g is not a whole number",
-                r->failure_count);
+        invalid(err, pointer_in("/snapshot/resources", i, "failure_count").text,
+                ITEM_NOT_AN_INTEGER, "%g is not a whole number", r->failure_count);
     }
 }
 

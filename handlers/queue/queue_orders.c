@@ -8,6 +8,7 @@
 #include "handlers/placement/run_times.h"
 #include "handlers/queue/queue_orders.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -482,7 +483,6 @@ static enum error_code check_jobs(struct deciding *d)
     const struct queue_orders_request *body = d->body;
     struct error *err = d->rq->err;
     struct name_index running;
-    char pointer[64];
 
     name_index_create(&running, body->running_count, d->rq->arena);
     for (size_t i = 0; i < body->running_count; i++)
@@ -491,16 +491,13 @@ static enum error_code check_jobs(struct deciding *d)
         const struct waiting_job *job = &body->jobs[i];
         size_t same = name_index_find(&running, job->of.id);
 
-        if (same != NAME_NOT_FOUND) {
-            snprintf(pointer, sizeof(pointer), "/jobs/%zu/id", i);
-            invalid(err, pointer, ITEM_DUPLICATE,
+        if (same != NAME_NOT_FOUND)
+            invalid(err, pointer_in("/jobs", i, "id").text, ITEM_DUPLICATE,
                     "'%.100s' runs already: it is /running/%zu too", job->of.id, same);
-        }
-        if (job->planned_start_s < body->now_s - YEAR_S) {
-            snprintf(pointer, sizeof(pointer), "/jobs/%zu/planned_start_s", i);
-            invalid(err, pointer, ITEM_OUT_OF_BOUNDS,
-                    "%.15g is more than a year before now_s", job->planned_start_s);
-        }
+        if (job->planned_start_s < body->now_s - YEAR_S)
+            invalid(err, pointer_in("/jobs", i, "planned_start_s").text,
+                    ITEM_OUT_OF_BOUNDS, "%.15g is more than a year before now_s",
+                    job->planned_start_s);
     }
     return OK;
 }
@@ -836,10 +833,7 @@ static enum decision_status status_of(const struct queue_orders_answer *answer,
 static void mistake(struct error *err, size_t job, const char *member,
                     enum item_code code, const char *text)
 {
-    char pointer[64];
-
-    snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s", job, member);
-    invalid(err, pointer, code, "%s", text);
+    invalid(err, pointer_in("/jobs", job, member).text, code, "%s", text);
 }
 
 /* The first member of a Job that a pool of processors knows nothing of; NULL: none. */

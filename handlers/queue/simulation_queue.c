@@ -8,6 +8,7 @@
 #include "handlers/stored/uploads.h"
 #include "handlers/stored/workload_log.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 #include "service/stored_hint.h"
 
 #include <stdio.h>
@@ -475,19 +476,20 @@ static enum error_code take_policies(struct playing *p)
         p->policies[i] = &queue_policies[i];
     for (size_t i = 0; i < body->policy_count; i++) {
         const char *name = body->policies[i];
-        char pointer[64], hint[NAMES_HINT_BYTES];
+        struct pointer pointer = pointer_in("/policies", i, NULL);
+        char hint[NAMES_HINT_BYTES];
 
-        snprintf(pointer, sizeof(pointer), "/policies/%zu", i);
         p->policies[i] = policy_find(queue_policies, name);
         if (!p->policies[i]) {
-            invalid(p->rq->err, pointer, ITEM_UNKNOWN_ALGORITHM,
+            invalid(p->rq->err, pointer.text, ITEM_UNKNOWN_ALGORITHM,
                     "there is no queue policy '%.60s'; %s", name,
                     policy_hint(name, tables, hint, sizeof(hint)));
             policy_allow(p->rq->err, name, tables);
         }
         for (size_t k = 0; k < i && p->policies[i]; k++)
             if (p->policies[k] == p->policies[i])
-                invalid(p->rq->err, pointer, ITEM_DUPLICATE, "'%s' is there twice", name);
+                invalid(p->rq->err, pointer.text, ITEM_DUPLICATE, "'%s' is there twice",
+                        name);
     }
     return OK;
 }
@@ -714,7 +716,7 @@ static const char *place_of(const struct playing *p, size_t job)
     double number = p->in.jobs[job].number;
 
     if (!p->counts)
-        return arena_printf(p->rq->arena, "%s/%zu", p->source, job);
+        return pointer_keep(p->source, job, NULL, p->rq->arena);
     return arena_printf(p->rq->arena, "%s, job number %.15g", p->source,
                         isnan(number) ? -1 : number);
 }

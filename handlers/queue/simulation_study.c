@@ -5,6 +5,7 @@
 #include "algorithms/queue/study.h"
 #include "handlers/common/decision.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 #include "service/json.h"
 
 #include <stdio.h>
@@ -358,8 +359,7 @@ static void take_variant(struct request *rq, const struct study_variant *v,
     if (v->id)
         game->id = v->id;
     if (v->policy)
-        game->policy =
-            find_policy(rq, v->policy, arena_printf(rq->arena, "%s/policy", pointer));
+        game->policy = find_policy(rq, v->policy, pointer_of(pointer, "policy").text);
     if (v->estimates >= 0)
         game->estimates = v->estimates;
     if (!isnan(v->workload_scale))
@@ -384,8 +384,7 @@ static void take_estimates(struct study_plan *plan, size_t index, struct study_g
             game->estimates = i;
             return;
         }
-    invalid(plan->rq->err,
-            arena_printf(plan->rq->arena, "/study/grid/estimates/%zu", index),
+    invalid(plan->rq->err, pointer_in("/study/grid/estimates", index, NULL).text,
             ITEM_NOT_A_CHOICE, "'%.40s' is neither requested nor actual", word);
 }
 
@@ -411,7 +410,7 @@ static void take_combination(struct study_plan *plan, size_t number,
 
     if (g->policy_count) {
         game->policy = find_policy(plan->rq, g->policy[policy],
-                                   arena_printf(a, "/study/grid/policy/%zu", policy));
+                                   pointer_in("/study/grid/policy", policy, NULL).text);
         add_name(&name, "policy", g->policy[policy]);
     }
     if (g->estimates_count) {
@@ -427,7 +426,7 @@ static void take_combination(struct study_plan *plan, size_t number,
 
         if (wanted != floor(wanted))
             invalid(plan->rq->err,
-                    arena_printf(a, "/study/grid/processors/%zu", processors),
+                    pointer_in("/study/grid/processors", processors, NULL).text,
                     ITEM_NOT_AN_INTEGER, "%.15g is no whole number", wanted);
         game->processors = (uint64_t)wanted;
         add_name(&name, "processors", arena_printf(a, "%.15g", wanted));
@@ -492,7 +491,7 @@ enum error_code study_prepare(struct request *rq, const struct study_request *re
         plan->games[i + 1] = base;
         if (i < request->variant_count)
             take_variant(rq, &request->variants[i],
-                         arena_printf(rq->arena, "/study/variants/%zu", i),
+                         pointer_in("/study/variants", i, NULL).text,
                          &plan->games[i + 1]);
         else
             take_combination(plan, i - request->variant_count, &plan->games[i + 1]);

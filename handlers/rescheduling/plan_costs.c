@@ -10,6 +10,7 @@
 #include "handlers/rescheduling/plan_parts.h"
 
 #include "algorithms/plan/cost.h"
+#include "models/base/pointer.h"
 #include "service/service.h"
 #include "service/store_reschedule.h"
 
@@ -120,7 +121,8 @@ static enum error_code read_routes(struct plan_call *call, double *between)
         bool first_pass = i == place;
 
         if (from == SIZE_MAX || to == SIZE_MAX) {
-            char *pointer = arena_printf(call->rq->arena, "/snapshot/routes/%zu", place);
+            const char *pointer =
+                pointer_keep("/snapshot/routes", place, NULL, call->rq->arena);
 
             if (first_pass && call->body->snapshot)
                 invalid(call->rq->err, pointer, ITEM_UNKNOWN_ID,

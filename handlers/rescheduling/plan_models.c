@@ -9,6 +9,8 @@
  */
 #include "handlers/rescheduling/plan_parts.h"
 
+#include "models/base/pointer.h"
+
 /* ---- given models ---- */
 
 /* The models of a list by phase, and their times if they have any without the store.
@@ -21,20 +23,21 @@ static void read_list(struct plan_call *call, const struct plan_phase_request *l
 
     for (size_t i = 0; i < count; i++) {
         size_t k = list[i].phase, before = rq->err->item_count;
-        char *at = arena_printf(rq->arena, "%s/phase_models/%zu", pointer, i);
-        char *phase = arena_printf(rq->arena, "%s/phase_models/%zu/phase", pointer, i);
+        struct pointer models_at = pointer_of(pointer, "phase_models");
+        struct pointer at = pointer_in(models_at.text, i, NULL);
+        struct pointer phase = pointer_of(at.text, "phase");
 
-        site_model_check(&list[i].model, call->job->problem_size, at, rq->err);
+        site_model_check(&list[i].model, call->job->problem_size, at.text, rq->err);
         if (k > call->job->phases)
-            invalid(rq->err, phase, ITEM_OUT_OF_BOUNDS, "the job has %llu phases",
+            invalid(rq->err, phase.text, ITEM_OUT_OF_BOUNDS, "the job has %llu phases",
                     (unsigned long long)call->job->phases);
         else if (phases[k - 1])
-            invalid(rq->err, phase, ITEM_DUPLICATE, "phase %zu has a model already", k);
+            invalid(rq->err, phase.text, ITEM_DUPLICATE, "phase %zu has a model already", k);
         if (rq->err->item_count > before)
             continue;
         phases[k - 1] = &list[i];
         if (!list[i].model.model_id)
-            site_model_read(&list[i].model, call->job->problem_size, at, &models[k - 1],
+            site_model_read(&list[i].model, call->job->problem_size, at.text, &models[k - 1],
                             rq->arena, rq->err);
     }
 }
@@ -73,7 +76,7 @@ void plan_models_read(struct plan_call *call)
               call->phases, call->models);
     for (size_t s = 0; s < call->in.site_count; s++) {
         struct plan_call_site *site = &call->at[s];
-        char *pointer = arena_printf(a, "/snapshot/sites/%zu", s);
+        const char *pointer = pointer_keep("/snapshot/sites", s, NULL, a);
 
         site->phases = NEW(a, const struct plan_phase_request *, n);
         site->models = NEW(a, struct perf_terms, n);
@@ -98,10 +101,11 @@ static void want(struct plan_call *call, size_t s, size_t k,
     if (!given)
         return;
     out->model_id = given->model.model_id;
-    out->pointer = own ? arena_printf(a, "/snapshot/sites/%zu/phase_models/%zu/model_id",
-                                      s, (size_t)(own - call->given[s].phase_models))
-                       : arena_printf(a, "/jobs/0/phase_models/%zu/model_id",
-                                      (size_t)(given - call->job->phase_models));
+    out->pointer =
+        own ? arena_printf(a, "/snapshot/sites/%zu/phase_models/%zu/model_id", s,
+                           (size_t)(own - call->given[s].phase_models))
+            : pointer_keep("/jobs/0/phase_models",
+                           (size_t)(given - call->job->phase_models), "model_id", a);
 }
 
 /* The stored models into call->at[].stored. */

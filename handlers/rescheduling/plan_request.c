@@ -2,6 +2,7 @@
 #include "handlers/rescheduling/plan_parts.h"
 
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 
 #include <string.h>
 
@@ -258,7 +259,7 @@ static enum error_code read_sites(struct plan_call *call)
 
     for (size_t s = 0; s < call->in.site_count; s++) {
         struct plan_call_site *at = &call->at[s];
-        char *pointer = arena_printf(rq->arena, "/snapshot/sites/%zu", s);
+        const char *pointer = pointer_keep("/snapshot/sites", s, NULL, rq->arena);
         enum error_code code;
 
         at->given = &call->given[s];

@@ -14,6 +14,7 @@
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/coallocation/coallocation_refine.h"
 #include "handlers/site_history/site_errors_threshold.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,10 +328,10 @@ static enum error_code read_failed(struct error_call *c)
     if (error->component_id)
         mark_failed(c, &ids, error->component_id, "/error/component_id");
     for (size_t i = 0; i < error->component_id_count; i++) {
-        char pointer[64];
+        struct pointer pointer;
 
-        snprintf(pointer, sizeof(pointer), "/error/component_ids/%zu", i);
-        mark_failed(c, &ids, error->component_ids[i], pointer);
+        pointer = pointer_in("/error/component_ids", i, NULL);
+        mark_failed(c, &ids, error->component_ids[i], pointer.text);
     }
     if (c->failed_count == 0 && error->group == CO_ERROR_SOFT)
         invalid(c->rq->err, "/error/component_id", ITEM_REQUIRED,
@@ -360,12 +361,10 @@ static enum error_code read_counters(struct error_call *c)
     c->counters = NEW(c->rq->arena, struct site_counter, most);
     name_index_create(&c->counter_index, most, c->rq->arena);
     for (size_t i = 0; i < body->counter_count; i++) {
-        char pointer[64];
-
         if (name_index_add(&c->counter_index, body->site_error_counters[i].site_id, i) !=
             NAME_NOT_FOUND) {
-            snprintf(pointer, sizeof(pointer), "/site_error_counters/%zu/site_id", i);
-            invalid(c->rq->err, pointer, ITEM_DUPLICATE, "the site is there twice");
+            invalid(c->rq->err, pointer_in("/site_error_counters", i, "site_id").text,
+                    ITEM_DUPLICATE, "the site is there twice");
         }
         c->counters[c->counter_count++] = body->site_error_counters[i];
     }
@@ -654,13 +653,11 @@ static enum error_code read_runners(struct request *rq,
     *parts = 0;
     name_index_create(&ids, body->runner_count, rq->arena);
     for (size_t i = 0; i < body->runner_count; i++) {
-        char pointer[64];
-
         *parts += body->runners[i].allocation_count;
         if (name_index_add(&ids, body->runners[i].job_id, i) == NAME_NOT_FOUND)
             continue;
-        snprintf(pointer, sizeof(pointer), "/runners/%zu/job_id", i);
-        invalid(rq->err, pointer, ITEM_DUPLICATE, "the job is there twice");
+        invalid(rq->err, pointer_in("/runners", i, "job_id").text, ITEM_DUPLICATE,
+                "the job is there twice");
     }
     return OK;
 }

@@ -6,6 +6,7 @@
 #include "handlers/history/bulk.h"
 #include "handlers/session_run/plan.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 #include "service/config.h"
 #include "service/service.h"
 
@@ -58,7 +59,7 @@ static void refuse(struct adding *x, size_t i, enum item_code code, const char *
     uint64_t line = x->items->line ? x->items->line[i] : JSON_NO_INTEGER;
 
     if (!x->items->line && !x->items->is_single)
-        pointer = arena_printf(x->rq->arena, "/%zu/id", i);
+        pointer = pointer_keep("", i, "id", x->rq->arena);
     x->mistakes[x->mistake_count++] = (struct session_mistake){
         item(x, i)->task.id, line, item_kinds[code].name, detail, pointer};
 }

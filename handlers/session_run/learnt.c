@@ -7,6 +7,7 @@
 #include "handlers/session_run/run.h"
 
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 #include "service/store_model.h"
 
 #include <string.h>
@@ -154,7 +155,7 @@ static struct job job_of(struct session_run *run, size_t task,
 static const char *task_at(const void *context, size_t task, struct arena *a)
 {
     (void)context;
-    return arena_printf(a, "/workflow/tasks/%zu", task);
+    return pointer_keep("/workflow/tasks", task, NULL, a);
 }
 
 enum error_code session_models_ask(struct session_run *run)

@@ -10,6 +10,7 @@
 #include "algorithms/workflow/list.h"
 #include "handlers/workflow/workflow_progress.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 #include "service/service.h"
 
 #include <stdlib.h>
@@ -481,7 +482,7 @@ static void check_models(const struct session_run *run)
 
         if (m && m->model_id && m->application_id)
             invalid(run->rq->err,
-                    arena_printf(run->rq->arena, "/workflow/tasks/%zu/model/model_id", i),
+                    pointer_keep("/workflow/tasks", i, "model/model_id", run->rq->arena),
                     ITEM_CONFLICT,
                     "task %.100s: give at most one of model_id and application_id",
                     run->tasks[i].task.id);

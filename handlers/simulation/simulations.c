@@ -11,6 +11,7 @@
 #include "handlers/simulation_grid/simulation_policies.h"
 #include "handlers/simulation_grid/simulation_scenario.h"
 #include "handlers/simulation_grid/simulation_workflow.h"
+#include "models/base/pointer.h"
 #include "service/background.h"
 #include "service/clock.h"
 #include "service/config.h"
@@ -78,12 +79,9 @@ static void check_kinds(const struct simulation_setting *setting,
     for (size_t i = 0; w->generator == WORKLOAD_BATCH && i < w->given_count; i++)
         sessions |= !isnan(w->jobs[i].session_s);
     for (size_t i = 0; i < body->compare_count; i++) {
-        char pointer[64];
-
         if (!labels[i].policy.vm == !sessions)
             continue;
-        snprintf(pointer, sizeof(pointer), "/compare/%zu/algorithm", i);
-        invalid(err, pointer, ITEM_CONFLICT,
+        invalid(err, pointer_in("/compare", i, "algorithm").text, ITEM_CONFLICT,
                 sessions ? "the workload consists of sessions: a vm policy is needed"
                          : "a vm policy places sessions, and the workload has none");
     }

@@ -2,6 +2,7 @@
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/simulation_grid/simulation_coallocation.h"
 #include "handlers/simulation_grid/simulation_coallocation_parts.h"
+#include "models/base/pointer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -544,10 +545,10 @@ static enum error_code read_policies(const struct co_sim_request *body,
     bool has_files = kind != CO_WORKLOAD_w_nc && kind != CO_WORKLOAD_w_c;
 
     for (size_t i = 0; i < body->policy_count; i++) {
-        char pointer[64];
+        struct pointer pointer;
 
-        snprintf(pointer, sizeof(pointer), "/policies/%zu", i);
-        find_policy(s, body->policies[i], pointer, err);
+        pointer = pointer_in("/policies", i, NULL);
+        find_policy(s, body->policies[i], pointer.text, err);
     }
     if (body->policy_count == 0 && decision->algorithm &&
         strcmp(decision->algorithm, "auto") != 0) {
@@ -561,9 +562,10 @@ static enum error_code read_policies(const struct co_sim_request *body,
         TRY(bind(decision, s, p, known, a, err));
     for (size_t i = 0; i < decision->option_count; i++)
         if (!known[i]) {
-            char *pointer = arena_printf(a, "/options/%s", decision->options[i].name);
+            struct pointer pointer = pointer_named("/options", decision->options[i].name);
 
-            invalid(err, pointer, ITEM_UNKNOWN_OPTION, "none of the policies has it");
+            invalid(err, pointer.text, ITEM_UNKNOWN_OPTION,
+                    "none of the policies has it");
         }
     return OK;
 }

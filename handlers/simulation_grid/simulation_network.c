@@ -5,10 +5,10 @@
  */
 #include "handlers/simulation/simulation_parts.h"
 
+#include "models/base/pointer.h"
+
 #include <stdio.h>
 #include <string.h>
-
-enum { POINTER_BYTES = 128 };
 
 struct naming {
     struct building *b;
@@ -122,14 +122,14 @@ static enum error_code take_route(struct naming *n, const struct name_index *lin
     size_t *ids = NEW(b->a, size_t, in->link_count);
 
     for (size_t i = 0; i < in->link_count; i++) {
-        char pointer[POINTER_BYTES];
-
         ids[i] = name_index_find(links, in->link_ids[i]);
         if (ids[i] != NAME_NOT_FOUND)
             continue;
         ids[i] = 0;
-        snprintf(pointer, sizeof(pointer), "/network/routes/%zu/link_ids/%zu", index, i);
-        invalid(b->err, pointer, ITEM_UNKNOWN_ID, "not one of network.links");
+        invalid(b->err,
+                pointer_in(pointer_in("/network/routes", index, "link_ids").text, i, NULL)
+                    .text,
+                ITEM_UNKNOWN_ID, "not one of network.links");
     }
     *route = (struct sim_route){.from = node_of(n, in->from_node_id),
                                 .to = node_of(n, in->to_node_id),
@@ -168,12 +168,10 @@ static void refuse_short_form(struct building *b)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        char pointer[POINTER_BYTES];
-
         if (!rows[i].is_given)
             continue;
-        snprintf(pointer, sizeof(pointer), "/network/%s", rows[i].member);
-        invalid(b->err, pointer, ITEM_CONFLICT, "give either links and routes or this");
+        invalid(b->err, pointer_of("/network", rows[i].member).text, ITEM_CONFLICT,
+                "give either links and routes or this");
     }
     if (b->scenario.network.mode != SIM_NETWORK_SHARED)
         invalid(b->err, "/network/links", ITEM_CONFLICT, "only with the mode shared");

@@ -7,11 +7,10 @@
 #include "algorithms/simulation/placement_round.h"
 #include "algorithms/simulation/vm.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { POINTER_BYTES = 256 };
 
 /* No scheduler at all. */
 static const struct policy pinned[] = {{.name = "pinned"}, {0}};
@@ -76,8 +75,8 @@ static void find_checkpoint(const struct simulation_compared *in, const char *po
                             struct simulation_label *label, struct arena *a,
                             struct error *err)
 {
+    struct pointer here = pointer_of(pointer, "checkpoint");
     const struct policy *policy;
-    char here[POINTER_BYTES];
 
     if (!in->checkpoint) {
         if (label->policy.round && label->policy.round->flags & ROUND_CHECKPOINTS)
@@ -89,40 +88,36 @@ static void find_checkpoint(const struct simulation_compared *in, const char *po
     if (!policy) {
         const struct policy *const known[] = {checkpoint_policies, NULL};
 
-        snprintf(here, sizeof(here), "%.99s/checkpoint/algorithm", pointer);
-        unknown_policy(here, in->checkpoint->algorithm, known, err);
+        unknown_policy(pointer_of(here.text, "algorithm").text, in->checkpoint->algorithm,
+                       known, err);
         return;
     }
-    snprintf(here, sizeof(here), "%.99s/checkpoint", pointer);
     set_checkpoint(label, policy, in->checkpoint->options, in->checkpoint->option_count,
-                   here, a, err);
+                   here.text, a, err);
 }
 
 /* A checkpoint policy or a VM policy leaves no room for another checkpoint policy. */
 static void refuse_checkpoint(const struct simulation_compared *in, const char *pointer,
                               const char *why, struct error *err)
 {
-    char here[POINTER_BYTES];
-
     if (!in->checkpoint)
         return;
-    snprintf(here, sizeof(here), "%.99s/checkpoint", pointer);
-    invalid(err, here, ITEM_CONFLICT, "%s", why);
+    invalid(err, pointer_of(pointer, "checkpoint").text, ITEM_CONFLICT, "%s", why);
 }
 
 static void fill_label(const struct simulation_compared *in, const char *pointer,
                        struct simulation_label *label, struct arena *a, struct error *err)
 {
     struct sim_policy *policy = &label->policy;
-    char here[POINTER_BYTES];
+    struct pointer here;
     const struct policy *found, *table;
 
     policy->label = in->label ? in->label : in->algorithm;
     label->algorithm = in->algorithm;
-    snprintf(here, sizeof(here), "%.99s/algorithm", pointer);
+    here = pointer_of(pointer, "algorithm");
     found = find(in->algorithm, &table);
     if (!found) {
-        unknown_policy(here, in->algorithm, tables, err);
+        unknown_policy(here.text, in->algorithm, tables, err);
     } else if (table == vm_policies) {
         policy->vm = found;
         policy->vm_param = bind(found, in->options, in->option_count, pointer, a, err);
@@ -148,18 +143,18 @@ enum error_code simulation_policies(const struct simulation_request *body,
                                     struct arena *a, struct error *err)
 {
     struct simulation_label *list = NEW(a, struct simulation_label, body->compare_count);
-    char pointer[POINTER_BYTES];
+    struct pointer pointer;
 
     if (body->compare_count == 0)
         invalid(err, "/compare", ITEM_TOO_SHORT, "name one policy at least");
     for (size_t i = 0; i < body->compare_count; i++) {
-        snprintf(pointer, sizeof(pointer), "/compare/%zu", i);
-        fill_label(&body->compare[i], pointer, &list[i], a, err);
+        pointer = pointer_in("/compare", i, NULL);
+        fill_label(&body->compare[i], pointer.text, &list[i], a, err);
         for (size_t k = 0; k < i; k++) {
             if (strcmp(list[k].policy.label, list[i].policy.label) != 0)
                 continue;
-            snprintf(pointer, sizeof(pointer), "/compare/%zu/label", i);
-            invalid(err, pointer, ITEM_DUPLICATE, "entry %zu has the same label", k);
+            invalid(err, pointer_in("/compare", i, "label").text, ITEM_DUPLICATE,
+                    "entry %zu has the same label", k);
             break;
         }
     }

@@ -3,6 +3,7 @@
 
 #include "handlers/simulation/simulation_parts.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,10 +70,7 @@ static void take(const struct distribution *given, struct distribution *to)
 static void mistake_at(struct building *b, const char *pointer, const char *member,
                        enum item_code code, const char *text)
 {
-    char whole[512];
-
-    snprintf(whole, sizeof(whole), "%s/%s", pointer, member);
-    invalid(b->err, whole, code, "%s", text);
+    invalid(b->err, pointer_of(pointer, member).text, code, "%s", text);
 }
 
 static void check_outages(struct building *b, const struct simulation_resources *in,
@@ -171,8 +169,8 @@ static void take_group(struct building *b, size_t site_index, size_t index,
 {
     const struct simulation_site *site = &b->body->sites[site_index];
     const struct simulation_resources *in = &site->resources[index];
-    const char *pointer =
-        arena_printf(b->a, "/sites/%zu/resources/%zu", site_index, index);
+    const char *pointer = pointer_keep(pointer_in("/sites", site_index, "resources").text,
+                                       index, NULL, b->a);
 
     *group = (struct sim_group){
         .pointer = pointer,
@@ -262,7 +260,7 @@ static void take_resource(struct building *b, const struct resource *r, size_t i
         b->slots_shared = true;
     }
     *group = (struct sim_group){
-        .pointer = arena_printf(b->a, "/snapshot/resources/%zu", index),
+        .pointer = pointer_keep("/snapshot/resources", index, NULL, b->a),
         .id = r->id,
         .count = 1,
         .mips_total = distribution_constant(fmax(0, total_mips - r->mips_external)),

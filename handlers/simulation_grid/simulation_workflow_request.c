@@ -2,6 +2,7 @@
 #include "handlers/simulation_grid/simulation_workflow.h"
 #include "handlers/simulation_grid/simulation_workflow_parts.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -771,13 +772,13 @@ static void read_label(const struct wf_sim_compared *in, const char *where,
                        struct error *err)
 {
     struct wf_sim_label *label = &s->labels[s->label_count];
-    char pointer[96];
+    struct pointer pointer;
 
     label->label = in->label ? in->label : in->algorithm;
     label->policy.policy = policy_find(workflow_round_policies, in->algorithm);
-    snprintf(pointer, sizeof(pointer), "%s/algorithm", where);
+    pointer = pointer_of(where, "algorithm");
     if (!label->policy.policy) {
-        unknown_policy(in->algorithm, pointer, err);
+        unknown_policy(in->algorithm, pointer.text, err);
         return;
     }
     bind(in, options_at, label, a, err);
@@ -808,10 +809,9 @@ static void read_policies(const struct wf_sim_request *body, struct wf_sim_setti
         invalid(err, "/options", ITEM_CONFLICT,
                 "they are for algorithm; policies of compare have their own");
     for (size_t i = 0; i < body->compare_count; i++) {
-        char where[32];
+        struct pointer where = pointer_in("/compare", i, NULL);
 
-        snprintf(where, sizeof(where), "/compare/%zu", i);
-        read_label(&body->compare[i], where, where, s, a, err);
+        read_label(&body->compare[i], where.text, where.text, s, a, err);
     }
     if (body->compare_count == 0 && named)
         read_label(&alone, "", "", s, a, err);

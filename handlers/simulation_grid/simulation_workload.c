@@ -2,6 +2,7 @@
 #include "handlers/simulation/simulation_parts.h"
 #include "handlers/stored/workload_log.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 #include "service/hash.h"
 #include "service/stored_hint.h"
 
@@ -196,16 +197,18 @@ static void pin(struct building *b, const struct given_jobs *given, size_t index
     const struct simulation_job *job = &given->in->jobs[index];
     const struct sim_resource_name *found =
         bsearch(job->resource_id, names, name_count, sizeof(*names), compare_id);
-    char pointer[128];
+    struct pointer pointer;
 
-    snprintf(pointer, sizeof(pointer), "%s/jobs/%zu/resource_id", given->pointer, index);
+    pointer = pointer_in(pointer_of(given->pointer, "jobs").text, index, "resource_id");
     if (!found) {
-        invalid(b->err, pointer, ITEM_UNKNOWN_ID, "no resource of the grid is called so");
+        invalid(b->err, pointer.text, ITEM_UNKNOWN_ID,
+                "no resource of the grid is called so");
         return;
     }
     given->jobs[index].resource = (size_t)(found - names);
     if (!isnan(job->session_s))
-        invalid(b->err, pointer, ITEM_CONFLICT, "a session is placed by the vm policy");
+        invalid(b->err, pointer.text, ITEM_CONFLICT,
+                "a session is placed by the vm policy");
 }
 
 enum error_code simulation_pins(struct building *b)
@@ -329,11 +332,10 @@ static enum error_code begin(struct building *b, const struct simulation_workloa
     else if (generator == SIMULATION_NOT_GIVEN && given)
         generator = WORKLOAD_BATCH;
     if (in && in->preset) {
-        char whole[128];
+        struct pointer whole = pointer_of(pointer, "preset");
 
-        snprintf(whole, sizeof(whole), "%s/preset", pointer);
         if (workload_from_preset(in->preset, w, b->a, &here) != OK)
-            return unknown_workload(b->err, whole, in->preset);
+            return unknown_workload(b->err, whole.text, in->preset);
     } else if (has_preset) {
         *w = *b->scenario.workload;
         if (isinf(w->stop_s)) /* prepared: to be left open again */
@@ -356,7 +358,6 @@ static enum error_code begin(struct building *b, const struct simulation_workloa
 static void check_width(struct building *b, const char *pointer, const struct workload *w)
 {
     size_t log_count = w->swf_job_count, wide = 0;
-    char member[128];
 
     if (w->job_count && w->job_count < log_count)
         log_count = w->job_count;
@@ -373,9 +374,9 @@ static void check_width(struct building *b, const char *pointer, const struct wo
         wide++;
         if (b->body->ignore_width)
             continue;
-        snprintf(member, sizeof(member), "%s/jobs/%zu/cpus", pointer, i);
         invalid(
-            b->err, member, ITEM_NOT_ALLOWED,
+            b->err, pointer_in(pointer_of(pointer, "jobs").text, i, "cpus").text,
+            ITEM_NOT_ALLOWED,
             "a slot of kind grid is one processor, not %llu: play it with kind queue, "
             "or with ignore_width on one slot",
             (unsigned long long)w->jobs[i].cpus);
@@ -499,7 +500,7 @@ static enum error_code make_interface(struct building *b, size_t index,
 {
     const struct simulation_interface *in = &b->body->user_interfaces[index];
     struct workload *w = NEW(b->a, struct workload, 1);
-    const char *pointer = arena_printf(b->a, "/user_interfaces/%zu/workload", index);
+    const char *pointer = pointer_keep("/user_interfaces", index, "workload", b->a);
     enum error_code code;
 
     *w = workload_blank(WORKLOAD_BATCH);

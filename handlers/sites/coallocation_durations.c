@@ -3,6 +3,7 @@
 
 #include "algorithms/coallocation/metrics.h"
 #include "handlers/common/decision.h"
+#include "models/base/order.h"
 #include "service/clock.h"
 #include "service/store_claim.h"
 
@@ -95,13 +96,6 @@ enum error_code co_run_times_find(struct request *rq,
     return OK;
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const double *x = left, *y = right;
-
-    return (*x > *y) - (*x < *y);
-}
-
 void co_run_time_of(const struct co_run_times *runs, const struct co_duration_request *in,
                     double processors, double *run_time_s, size_t *samples,
                     struct arena *a)
@@ -116,6 +110,6 @@ void co_run_time_of(const struct co_run_times *runs, const struct co_duration_re
     *run_time_s = (double)NAN;
     if (count == 0 || (double)count < in->min_samples)
         return;
-    qsort(list, count, sizeof(*list), by_number);
+    sort_numbers(list, count);
     *run_time_s = co_percentile(list, count, 100 * in->quantile);
 }

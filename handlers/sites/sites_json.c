@@ -1,6 +1,7 @@
 /* sites_json.c - how sites with their machines and links look in JSON. */
 #include "handlers/sites/sites_json.h"
 
+#include "models/base/pointer.h"
 #include "models/performance/functions.h"
 
 #include <stdio.h>
@@ -111,10 +112,7 @@ const struct json_object site_term_json = {
 static void mistake(const char *pointer, size_t i, const char *member,
                     enum item_code code, const char *detail, struct error *err)
 {
-    char path[128];
-
-    snprintf(path, sizeof(path), "%s/%zu/%s", pointer, i, member);
-    invalid(err, path, code, "%s", detail);
+    invalid(err, pointer_in(pointer, i, member).text, code, "%s", detail);
 }
 
 /* A whole number, or the mistake that it is none; PERF_NONE if it is not needed. */

@@ -14,11 +14,10 @@
 #include "handlers/model/model_learn.h"
 #include "handlers/sites/sites_terms.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { POINTER_BYTES = 128 };
 
 /* ---- what is kept ---- */
 
@@ -161,15 +160,13 @@ void site_model_check(const struct site_model *model, double problem_size,
 {
     int ways =
         (model->terms != NULL) + (model->combination != NULL) + (model->model_id != NULL);
-    char path[POINTER_BYTES];
 
     if (ways != 1)
         invalid(err, pointer, ways ? ITEM_CONFLICT : ITEM_REQUIRED,
                 "give exactly one of terms, combination and model_id");
-    if (model->terms && model->term_count == 0) {
-        snprintf(path, sizeof(path), "%s/terms", pointer);
-        invalid(err, path, ITEM_TOO_SHORT, "a model has at least one term");
-    }
+    if (model->terms && model->term_count == 0)
+        invalid(err, pointer_of(pointer, "terms").text, ITEM_TOO_SHORT,
+                "a model has at least one term");
     if ((model->combination || model->model_id) && isnan(problem_size))
         invalid(err, "/jobs/0/problem_size", ITEM_REQUIRED,
                 "the member is missing: a combination or a stored model needs it");
@@ -179,18 +176,16 @@ enum error_code site_model_read(const struct site_model *model, double problem_s
                                 const char *pointer, struct perf_terms *out,
                                 struct arena *a, struct error *err)
 {
-    char path[POINTER_BYTES];
+    struct pointer path = pointer_of(pointer, model->terms ? "terms" : "combination");
     struct perf_term *term;
     const char *wrong;
 
-    snprintf(path, sizeof(path), "%s/%s", pointer,
-             model->terms ? "terms" : "combination");
     if (model->terms)
-        return site_terms_read(model->terms, model->term_count, path, out, a, err);
+        return site_terms_read(model->terms, model->term_count, path.text, out, a, err);
     term = NEW(a, struct perf_term, 1);
     wrong = read_combination(model->combination, problem_size, term);
     if (wrong)
-        return invalid(err, path, ITEM_NOT_USABLE, "%s", wrong);
+        return invalid(err, path.text, ITEM_NOT_USABLE, "%s", wrong);
     *out = (struct perf_terms){term, 1, (double)NAN};
     return OK;
 }

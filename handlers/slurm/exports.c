@@ -1,5 +1,6 @@
 /* exports.c - POST /v1/exports/slurm: a decision as changes of a Slurm queue. */
 #include "handlers/slurm/slurm.h"
+#include "models/base/pointer.h"
 #include "models/json_walk.h"
 #include "models/slurm/advice.h"
 #include "service/store.h"
@@ -447,22 +448,22 @@ static bool render_one(const struct export_request *in, const char *version,
 static enum error_code check_all(const struct export_request *in, const struct decided *d,
                                  const struct changes *c, struct error *err)
 {
-    char pointer[64];
+    struct pointer pointer;
 
     for (size_t i = 0; i < d->count; i++)
         if (!slurm_is_job_id(d->list[i].id)) {
-            snprintf(pointer, sizeof(pointer), "/order/%zu", d->list[i].place);
+            pointer = pointer_in("/order", d->list[i].place, NULL);
             invalid(err,
                     in->decision      ? "/decision"
                     : in->decision_id ? "/decision_id"
-                                      : pointer,
+                                      : pointer.text,
                     ITEM_BAD_CHARACTERS,
                     "'%.64s': an id is digits, or digits_digits for a task of an array",
                     d->list[i].id);
         }
     for (size_t i = 0; i < in->action_count; i++) {
-        snprintf(pointer, sizeof(pointer), "/actions/%zu", i);
-        slurm_action_check(&c->list[c->count - in->action_count + i], pointer, err);
+        pointer = pointer_in("/actions", i, NULL);
+        slurm_action_check(&c->list[c->count - in->action_count + i], pointer.text, err);
     }
     if (in->with_preemptions)
         for (size_t i = 0; i < d->stopped_count; i++)
@@ -471,8 +472,8 @@ static enum error_code check_all(const struct export_request *in, const struct d
                         "'%.64s' is no id of Slurm", d->stopped[i]);
     for (size_t i = 0; i < in->job_count; i++)
         if (!slurm_is_job_id(in->jobs[i].id)) {
-            snprintf(pointer, sizeof(pointer), "/jobs/%zu/id", i);
-            invalid(err, pointer, ITEM_BAD_CHARACTERS, "no id of Slurm");
+            invalid(err, pointer_in("/jobs", i, "id").text, ITEM_BAD_CHARACTERS,
+                    "no id of Slurm");
         }
     return err->code;
 }

@@ -8,6 +8,7 @@
 #include "algorithms/placement/amounts.h"
 #include "algorithms/world/lease.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -197,16 +198,16 @@ static void refuse(const struct fitting *f, const struct world *w,
     double needed = whole ? 1 : amount_value(w, r->amount, r->needed);
     double free = whole ? 0 : amount_value(w, r->amount, r->free);
     const char *name = w->amounts[r->amount].name;
-    char pointer[40];
+    struct pointer list = pointer_of("", f->asked->list);
+    struct pointer pointer = pointer_in(list.text, number_of(f, r->take), NULL);
 
-    snprintf(pointer, sizeof(pointer), "/%s/%zu", f->asked->list, number_of(f, r->take));
     if (r->position == WORLD_NONE)
-        invalid(f->rq->err, pointer, ITEM_CONFLICT,
+        invalid(f->rq->err, pointer.text, ITEM_CONFLICT,
                 "%.15g of %s, which all share, are needed, and %.15g are free %.15g s "
                 "from now",
                 needed, name, free, r->at_s);
     else
-        invalid(f->rq->err, pointer, ITEM_CONFLICT,
+        invalid(f->rq->err, pointer.text, ITEM_CONFLICT,
                 "%.15g of %s are needed on '%.100s', and %.15g are free %.15g s from now",
                 needed, name, w->resources[r->position].id, free, r->at_s);
     error_short(f->rq->err, name, needed, free, r->owners, r->owner_count);

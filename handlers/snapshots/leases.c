@@ -11,6 +11,7 @@
 #include "handlers/snapshots/lease_view.h"
 #include "handlers/snapshots/stored_snapshot.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 #include "models/snapshot_at.h"
 #include "service/uuid.h"
 
@@ -111,26 +112,24 @@ void lease_check_owner(struct request *rq, const char *owner, const char *pointe
 static void check_resources(struct request *rq, const struct lease_wish *wish, size_t at)
 {
     struct name_index ids;
-    char pointer[96];
+    struct pointer list = pointer_in("/placements", at, "resource_ids");
 
-    snprintf(pointer, sizeof(pointer), "/placements/%zu/resource_ids", at);
     if (wish->row.resource_id_count == 0)
-        invalid(rq->err, pointer, ITEM_TOO_SHORT, "name at least one resource");
+        invalid(rq->err, list.text, ITEM_TOO_SHORT, "name at least one resource");
     name_index_create(&ids, wish->row.resource_id_count, rq->arena);
     for (size_t k = 0; k < wish->row.resource_id_count; k++) {
         const char *id = wish->row.resource_ids[k];
 
         if (name_index_add(&ids, id, k) == NAME_NOT_FOUND)
             continue;
-        snprintf(pointer, sizeof(pointer), "/placements/%zu/resource_ids/%zu", at, k);
-        invalid(rq->err, pointer, ITEM_DUPLICATE, "'%.100s' is there twice", id);
+        invalid(rq->err, pointer_in(list.text, k, NULL).text, ITEM_DUPLICATE,
+                "'%.100s' is there twice", id);
     }
 }
 
 static enum error_code check_request(struct request *rq, const struct lease_request *in)
 {
     struct name_index ids;
-    char pointer[96];
 
     lease_check_owner(rq, in->owner, "/owner");
     if (in->placement_count == 0)
@@ -141,17 +140,14 @@ static enum error_code check_request(struct request *rq, const struct lease_requ
         size_t before = name_index_add(&ids, wish->row.job_id, i);
 
         budget_step(&rq->finish, wish->row.resource_id_count);
-        if (before != NAME_NOT_FOUND) {
-            snprintf(pointer, sizeof(pointer), "/placements/%zu/job_id", i);
-            invalid(rq->err, pointer, ITEM_DUPLICATE,
+        if (before != NAME_NOT_FOUND)
+            invalid(rq->err, pointer_in("/placements", i, "job_id").text, ITEM_DUPLICATE,
                     "'%.100s' is also the job of /placements/%zu", wish->row.job_id,
                     before);
-        }
-        if (wish->end_s <= wish->start_s) {
-            snprintf(pointer, sizeof(pointer), "/placements/%zu/end_s", i);
-            invalid(rq->err, pointer, ITEM_OUT_OF_BOUNDS,
-                    "%.15g is not after the begin, %.15g", wish->end_s, wish->start_s);
-        }
+        if (wish->end_s <= wish->start_s)
+            invalid(rq->err, pointer_in("/placements", i, "end_s").text,
+                    ITEM_OUT_OF_BOUNDS, "%.15g is not after the begin, %.15g",
+                    wish->end_s, wish->start_s);
         check_resources(rq, wish, i);
     }
     return rq->err->code;
@@ -193,7 +189,6 @@ static enum error_code check_once(const struct leasing *l, const struct lease_re
     struct error *err = l->rq->err;
     struct name_index leased;
     size_t rows = 0, found = 0;
-    char pointer[96];
 
     for (size_t i = 0; i < l->live_count; i++)
         rows += l->live[i].placement_count;
@@ -206,13 +201,13 @@ static enum error_code check_once(const struct leasing *l, const struct lease_re
     for (size_t i = 0; i < in->placement_count; i++) {
         const char *id = in->placements[i].row.job_id;
         size_t lease = name_index_find(&leased, id);
+        struct pointer pointer = pointer_in("/placements", i, "job_id");
 
-        snprintf(pointer, sizeof(pointer), "/placements/%zu/job_id", i);
         if (lease_runs(running, &in->placements[i].row)) {
-            invalid(err, pointer, ITEM_DUPLICATE, "'%.100s' runs already", id);
+            invalid(err, pointer.text, ITEM_DUPLICATE, "'%.100s' runs already", id);
         } else if (lease != NAME_NOT_FOUND) {
-            invalid(err, pointer, ITEM_DUPLICATE, "'%.100s' is leased by '%.100s'", id,
-                    l->live[lease].owner);
+            invalid(err, pointer.text, ITEM_DUPLICATE, "'%.100s' is leased by '%.100s'",
+                    id, l->live[lease].owner);
             error_short(err, NULL, 0, 0, &l->live[lease].owner, 1);
         } else {
             continue;
@@ -231,7 +226,6 @@ static enum error_code check_known(const struct leasing *l,
     const struct snapshot *s = &l->snapshot;
     struct request *rq = l->rq;
     struct name_index ids;
-    char pointer[96];
 
     name_index_create(&ids, s->resource_count, rq->arena);
     for (size_t i = 0; i < s->resource_count; i++)
@@ -243,9 +237,10 @@ static enum error_code check_known(const struct leasing *l,
 
             if (name_index_find(&ids, id) != NAME_NOT_FOUND)
                 continue;
-            snprintf(pointer, sizeof(pointer), "/placements/%zu/resource_ids/%zu", i, k);
-            invalid(rq->err, pointer, ITEM_UNKNOWN_ID,
-                    "the snapshot has no resource '%.100s'", id);
+            invalid(rq->err,
+                    pointer_in(pointer_in("/placements", i, "resource_ids").text, k, NULL)
+                        .text,
+                    ITEM_UNKNOWN_ID, "the snapshot has no resource '%.100s'", id);
         }
     }
     return rq->err->code;

@@ -5,6 +5,7 @@
 
 #include "handlers/common/snapshot_json.h"
 #include "handlers/snapshots/stored_snapshot.h"
+#include "models/base/pointer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,19 +70,17 @@ struct naming {
     size_t count;
 };
 
-/* A list of resources of the row `number` of `list`. */
+/* A list of resources of the row `number` of `list`, a pointer. */
 static void look_at_list(struct naming *x, const char *list, size_t number,
                          const char *const *ids, size_t count)
 {
     budget_step(&x->rq->finish, count);
     for (size_t k = 0; k < count; k++) {
-        char pointer[96];
-
         if (!ids[k] || strcmp(ids[k], x->rq->path_value[1]) != 0)
             continue;
-        snprintf(pointer, sizeof(pointer), "/%s/%zu/resource_ids/%zu", list, number, k);
-        invalid(x->rq->err, pointer, ITEM_CONFLICT,
-                "the stored snapshot names '%.100s' here", ids[k]);
+        invalid(x->rq->err,
+                pointer_in(pointer_in(list, number, "resource_ids").text, k, NULL).text,
+                ITEM_CONFLICT, "the stored snapshot names '%.100s' here", ids[k]);
         x->count++;
     }
 }
@@ -95,13 +94,13 @@ static enum error_code check_unnamed(struct request *rq, const char *document)
     TRY(json_read(&snapshot_json, document, strlen(document), &s, NULL, rq->arena,
                   rq->err));
     for (size_t i = 0; i < s.running_count; i++)
-        look_at_list(&x, "running", i, s.running[i].resource_ids,
+        look_at_list(&x, "/running", i, s.running[i].resource_ids,
                      s.running[i].resource_id_count);
     for (size_t i = 0; i < s.reservation_count; i++)
-        look_at_list(&x, "reservations", i, s.reservations[i].resource_ids,
+        look_at_list(&x, "/reservations", i, s.reservations[i].resource_ids,
                      s.reservations[i].resource_id_count);
     for (size_t i = 0; i < s.partition_count; i++)
-        look_at_list(&x, "partitions", i, s.partitions[i].resource_ids,
+        look_at_list(&x, "/partitions", i, s.partitions[i].resource_ids,
                      s.partitions[i].resource_id_count);
     return x.count ? fail(rq->err, ERR_CONFLICT, "",
                           "'%.100s' is named %zu time%s in the snapshot: take these rows "

@@ -10,6 +10,7 @@
 #include "algorithms/workflow/amounts.h"
 #include "algorithms/workflow/problem.h"
 #include "models/base/names.h"
+#include "models/base/pointer.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -435,7 +436,7 @@ static const char *task_pointer(const void *context, size_t task, struct arena *
 
     while (task >= call->in.workflows[w].task_count)
         task -= call->in.workflows[w++].task_count;
-    return call->in.single ? arena_printf(a, "/workflow/tasks/%zu", task)
+    return call->in.single ? pointer_keep("/workflow/tasks", task, NULL, a)
                            : arena_printf(a, "/workflows/%zu/tasks/%zu", w, task);
 }
 

@@ -7,7 +7,7 @@
 /* Ascending. None may be NAN. */
 void sort_numbers(double *value, size_t count);
 
-/* Median of `count` >= 1 values, which are sorted; of two in the middle their mean. */
+/* Median of `count` >= 1 values, which it sorts; of two in the middle their mean. */
 double sort_median(double *value, size_t count);
 
 /* Quantile p of `count` >= 1 ascending values, 0 <= p <= 1, linear between two. */

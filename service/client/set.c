@@ -109,6 +109,5 @@ enum error_code set_value(const char *document, size_t length, const char *assig
                     "nothing can stand at %.*s: what is above it is no object, or a "
                     "shorter list",
                     (int)(equals - assignment), assignment);
-    *text = json_tree_text(root, a);
-    return *text ? OK : fail_memory(err);
+    return json_tree_text(root, text, a, err);
 }

@@ -270,11 +270,17 @@ static void print_parts(const struct client *c, bool schema, struct text_buffer 
     text_addf(b, "}");
 }
 
-static bool finish(struct text_buffer *b)
+static bool terminate(struct text_buffer *b)
 {
     text_add(b, "", 1);
     b->length -= !b->failed;
     return !b->failed;
+}
+
+/* A request that is sent; false: c->err says why not. */
+static bool finish(struct client *c, struct text_buffer *b)
+{
+    return terminate(b) || fail_memory(c->err) == OK;
 }
 
 static int import(struct client *c)
@@ -284,10 +290,8 @@ static int import(struct client *c)
     if (c->imported)
         return SLURM_EXIT_DONE;
     print_parts(c, false, &b);
-    if (!finish(&b)) {
-        fail_memory(c->err);
+    if (!finish(c, &b))
         return failed(c, SLURM_EXIT_SERVICE);
-    }
     if (ask_post(&c->gridplan, "/v1/imports/slurm", b.data, b.length, &c->imported,
                  c->arena, c->err) != OK)
         return failed(c, SLURM_EXIT_SERVICE);
@@ -332,10 +336,8 @@ static int snapshot(struct client *c)
             return failed(c, SLURM_EXIT_SERVICE);
     } else
         print_parts(c, true, &b);
-    if (!finish(&b)) {
-        fail_memory(c->err);
+    if (!finish(c, &b))
         return failed(c, SLURM_EXIT_SERVICE);
-    }
     return write_out(c, b.data, b.length);
 }
 
@@ -371,10 +373,8 @@ static int decide(struct client *c, const char **decision)
         text_add(&b, value, strlen(value));
         text_addf(&b, i ? "}" : ", \"jobs\": ");
     }
-    if (!finish(&b)) {
-        fail_memory(c->err);
+    if (!finish(c, &b))
         return failed(c, SLURM_EXIT_SERVICE);
-    }
     if (ask_post(&c->gridplan, "/v1/queue-orders", b.data, b.length, decision, c->arena,
                  c->err) != OK)
         return failed(c, SLURM_EXIT_SERVICE);
@@ -555,7 +555,7 @@ static bool join(struct client *c, const char *decision, struct rows *rows)
         count_elements(c, jobs) + count_elements(c, starts) + count_elements(c, waiting);
     rows->list = TRY_NEW(c->arena, struct row, rows->size + 1);
     if (!rows->list || !name_index_try(&rows->index, rows->size + 1, c->arena))
-        return false;
+        return fail_memory(c->err) == OK;
     each(c, jobs, take_row, &r, add_job, rows);
     each(c, member(c, c->imported, "estimates"), take_row, &r, add_estimate, rows);
     each(c, starts, take_row, &r, add_start, rows);
@@ -609,10 +609,8 @@ static int advise(struct client *c)
         puts(decision);
         return SLURM_EXIT_DONE;
     }
-    if (!join(c, decision, &rows)) {
-        fail_memory(c->err);
+    if (!join(c, decision, &rows))
         return failed(c, SLURM_EXIT_SERVICE);
-    }
     for (size_t i = 0; i < rows.count; i++) {
         if (!is_shown(c, &rows.list[i]))
             continue;
@@ -631,10 +629,8 @@ static int export_changes(struct client *c, const char *decision, const char **c
     struct text_buffer b = {.arena = c->arena};
     struct rows rows = {0};
 
-    if (!join(c, NULL, &rows)) {
-        fail_memory(c->err);
+    if (!join(c, NULL, &rows))
         return failed(c, SLURM_EXIT_SERVICE);
-    }
     text_addf(&b, "{\"render\": \"%s\", \"mode\": \"%s\", ",
               c->flags.render ? c->flags.render : "scontrol",
               c->flags.mode ? c->flags.mode : "priority");
@@ -654,10 +650,8 @@ static int export_changes(struct client *c, const char *decision, const char **c
     text_addf(&b, "], \"decision\": ");
     text_add(&b, decision, strlen(decision));
     text_addf(&b, "}");
-    if (!finish(&b)) {
-        fail_memory(c->err);
+    if (!finish(c, &b))
         return failed(c, SLURM_EXIT_SERVICE);
-    }
     if (ask_post(&c->gridplan, "/v1/exports/slurm", b.data, b.length, changes, c->arena,
                  c->err) != OK)
         return failed(c, SLURM_EXIT_SERVICE);
@@ -729,7 +723,7 @@ static void read_change(struct client *c, struct json_walk *w, struct change *ou
         } else
             json_walk_skip(w);
     }
-    if (!out->line && finish(&shown))
+    if (!out->line && terminate(&shown))
         out->line = shown.data;
 }
 
@@ -871,10 +865,8 @@ static int ingest(struct client *c)
         json_print_text(out.output, &b);
     }
     text_addf(&b, "}");
-    if (!finish(&b)) {
-        fail_memory(c->err);
+    if (!finish(c, &b))
         return failed(c, SLURM_EXIT_SERVICE);
-    }
     if (ask_post(&c->gridplan, "/v1/imports/slurm", b.data, b.length, &converted,
                  c->arena, c->err) != OK ||
         !post_list(c, converted, "executions", "/v1/executions") ||
@@ -958,10 +950,8 @@ static int ask_study(struct client *c, struct asking *asking)
 {
     if (what_if_request(asking->w, &asking->body, c->arena, c->err) != OK)
         return failed(c, SLURM_EXIT_USAGE);
-    if (!finish(&asking->body)) {
-        fail_memory(c->err);
+    if (!finish(c, &asking->body))
         return failed(c, SLURM_EXIT_SERVICE);
-    }
     if (ask_post(&c->gridplan, "/v1/simulations", asking->body.data, asking->body.length,
                  &asking->answer, c->arena, c->err) != OK)
         return failed(c, SLURM_EXIT_SERVICE);

@@ -386,11 +386,12 @@ static enum error_code statement_of(const struct record *record, const char *wha
                                     const struct text_buffer *b, unsigned flags,
                                     struct db_statement *out, struct error *err)
 {
-    if (b->failed)
+    const char *name = arena_try_printf(b->arena, "%s_%s", what, record->table);
+
+    if (!name || b->failed)
         return fail_memory(err);
-    *out = (struct db_statement){arena_try_printf(b->arena, "%s_%s", what, record->table),
-                                 b->data, flags | DB_ONCE};
-    return out->name ? OK : fail_memory(err);
+    *out = (struct db_statement){name, b->data, flags | DB_ONCE};
+    return OK;
 }
 
 /* ---- storing ---- */
@@ -719,8 +720,7 @@ static enum error_code token_of(const struct record *record, const struct layout
 
     memcpy(&number, row + l->row_id_offset, sizeof(number));
     snprintf(row_id, sizeof(row_id), "%" PRIu64, number);
-    *token = token_make(at_s, row_id, a);
-    return *token ? OK : fail_memory(err);
+    return token_make(at_s, row_id, token, a, err);
 }
 
 enum error_code record_read(struct db_session *s, const char *tenant,
