@@ -184,7 +184,7 @@ static void tell_stopped(struct telling *t, size_t row, int mode,
     };
     budget_step(&t->rq->budget, v->stopped_count);
     for (size_t k = 0; k < v->stopped_count; k++) {
-        const struct cluster_running *r = &t->bound.of.running[v->stopped[k]];
+        const struct cluster_running *r = &t->bound.of.running[v->stopped[k]->running];
 
         if ((preempt_mode_of(t, r) == PREEMPT_CANCEL) != (mode == PREEMPT_CANCEL))
             continue;

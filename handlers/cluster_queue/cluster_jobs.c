@@ -435,7 +435,8 @@ static enum cluster_after_kind kind_of(int kind)
 {
     return kind == CLUSTER_JOB_STARTED  ? CLUSTER_AFTER_START
            : kind == CLUSTER_JOB_FAILED ? CLUSTER_AFTER_FAILURE
-                                        : CLUSTER_AFTER_END;
+           : kind == CLUSTER_JOB_ANY    ? CLUSTER_AFTER_END
+                                        : CLUSTER_AFTER_OK;
 }
 
 /* The jobs of the request that a name stands for: [*first, *end). */
