@@ -267,6 +267,7 @@ struct edge {
     double at_s;
     uint32_t node;
     bool closes;
+    bool looks; /* only: more tasks may have room there */
 };
 
 struct finding {
@@ -279,14 +280,14 @@ struct finding {
     struct arena *scratch;
 };
 
-static void add_edge(struct finding *f, double at_s, size_t node, bool closes)
+static void add_edge(struct finding *f, double at_s, size_t node, bool closes, bool looks)
 {
     if (f->count == f->room) {
         f->edges = arena_grow(f->scratch, f->edges, sizeof(*f->edges), f->room,
                               2 * f->room + 64);
         f->room = 2 * f->room + 64;
     }
-    f->edges[f->count++] = (struct edge){at_s, (uint32_t)node, closes};
+    f->edges[f->count++] = (struct edge){at_s, (uint32_t)node, closes, looks};
 }
 
 /* A start from low_s on with which it ends by end_s, the latest but for rounding. */
@@ -325,9 +326,9 @@ static void add_window(struct finding *f, size_t node, double low, double high, 
     }
     if (low > high || low >= f->before_s)
         return;
-    add_edge(f, low, node, false);
+    add_edge(f, low, node, false, false);
     if (isfinite(high))
-        add_edge(f, high, node, true);
+        add_edge(f, high, node, true, false);
 }
 
 static bool node_bears(const struct finding *f, size_t node, const struct stretch *x)
@@ -369,6 +370,8 @@ static void find_windows(struct finding *f, size_t node)
 
         if (isnan(since_s) && x->at_s >= f->before_s)
             return;
+        if (bears && f->job->tasks && x->at_s > f->from_s && x->at_s < f->before_s)
+            add_edge(f, x->at_s, node, false, true);
         if (bears && isnan(since_s))
             since_s = fmax(x->at_s, f->from_s);
         if (!bears && !isnan(since_s)) {
@@ -459,7 +462,9 @@ static double sweep(struct finding *f, struct cluster_question *q,
         const struct edge *x = &f->edges[i];
         bool is_node = x->node < c->node_count;
 
-        if (is_node && x->closes) {
+        if (x->looks) {
+            /* the set stays */
+        } else if (is_node && x->closes) {
             set[x->node / 64] &= ~(UINT64_C(1) << x->node % 64);
             open--;
         } else if (is_node) {

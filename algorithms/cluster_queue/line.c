@@ -259,6 +259,16 @@ static struct endings list_endings(struct cluster_pass *p)
     return e;
 }
 
+static int64_t units_of(const struct cluster_held *held, size_t what)
+{
+    int64_t units = 0;
+
+    for (size_t n = 0; n < held->shared_count; n++)
+        if (held->shared[n].what == what)
+            units += held->shared[n].units;
+    return units;
+}
+
 /* Of what exists once, free when group k has ended. */
 static bool shared_at(struct cluster_pass *p, const struct endings *e,
                       const struct cluster_row *row, size_t k, double from_s)
@@ -272,9 +282,7 @@ static bool shared_at(struct cluster_pass *p, const struct endings *e,
 
         budget_step(p->of->budget, s->held_count);
         for (size_t h = 0; h < s->held_count; h++)
-            for (size_t n = 0; e->groups.of[h] <= k && n < s->held[h]->shared_count; n++)
-                if (s->held[h]->shared[n].what == what)
-                    free += s->held[h]->shared[n].units;
+            free += e->groups.of[h] <= k ? units_of(s->held[h], what) : 0;
         free -= cluster_reserved(p->of, job, what, from_s,
                                  cluster_end_s(from_s, row->limit_s));
         if (free < job->shared[i].units)
@@ -450,9 +458,9 @@ static bool is_no_easier(const struct cluster *c, const struct cluster_row *row,
     if (!than || row->partition != than->partition || row->limit_s < than->limit_s)
         return false;
     b = &c->jobs[than->job];
-    if (a->nodes < b->nodes || a->tasks != b->tasks || a->reservation >= 0 ||
-        b->reservation >= 0 || b->exclusive || b->exclusive_user || b->required ||
-        b->allowed || b->feature_count || b->shared_count)
+    if (a->nodes < b->nodes || a->tasks < b->tasks || !a->tasks != !b->tasks ||
+        a->reservation >= 0 || b->reservation >= 0 || b->exclusive || b->exclusive_user ||
+        b->required || b->allowed || b->feature_count || b->shared_count)
         return false;
     for (size_t k = 0; k < c->amount_count; k++)
         if (row->need[k] < than->need[k])
@@ -484,6 +492,7 @@ static bool leaves_room(struct cluster_pass *p, const struct head *head, size_t 
     for (size_t i = 0; i < pick->count; i++) {
         int64_t *need = &head->withheld[pick->nodes[i] * c->amount_count];
 
+        budget_step(c->budget, c->amount_count);
         if (is_alone(c, r))
             memcpy(need, c->nodes[pick->nodes[i]].capacity,
                    c->amount_count * sizeof(*need));
