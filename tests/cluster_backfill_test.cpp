@@ -303,7 +303,7 @@ TEST_CASE("jobs of lower qualities of service are stopped, only those that are n
         std::string text;
         cluster_decide(&s.get(), &out, a);
         for (size_t i = 0; i < out.verdicts[0].stopped_count; i++)
-            text += s.running[out.verdicts[0].stopped[i]].id;
+            text += s.running[out.verdicts[0].stopped[i]->running].id;
         return text + " " + s.tell(out.verdicts[0]).substr(0, 9);
     };
     CHECK(stopped() == "da starts n1");

@@ -234,3 +234,135 @@ TEST_CASE("a queue decided again and again starts jobs when a recorded Slurm did
         CHECK(live.wait_s == Approx(live.recorded_wait_s).epsilon(0.15));
     }
 }
+
+namespace
+{
+
+// A recording as a simulation: what was submitted when, with the limits, run times and
+// priorities of that time.
+class simulated_recording
+{
+    json recording;
+    std::map<std::string, std::vector<json>> actual;
+
+    json task_ids(const std::string &array) const
+    {
+        json ids = json::array();
+        for (const json &x : recording["submissions"])
+            for (const json &task : x["tasks"]) {
+                std::string id = task["id"];
+                if (id == array || id.substr(0, array.size() + 1) == array + "_")
+                    ids.push_back(id);
+            }
+        return ids;
+    }
+    json job_of(const json &x, const json &task)
+    {
+        json job = x["job"];
+        job.update(task);
+        std::string id = task["id"];
+        double submit_s = recording["base_s"].get<double>() + x["at_s"].get<double>();
+        job["submit_s"] = submit_s;
+        job["run_time_s"] = x["run_s"];
+        if (x.contains("begin_s"))
+            job["begin_s"] = std::floor(submit_s) + x["begin_s"].get<double>();
+        if (x["held"].get<bool>())
+            job["held"] = true;
+        for (const json &release : recording["releases"])
+            if (release["job"] == id) {
+                job.erase("held");
+                job["eligible_s"] =
+                    recording["base_s"].get<double>() + release["at_s"].get<double>();
+            }
+        if (x.contains("after")) {
+            job["after"] = json::array();
+            for (const json &other : task_ids(x["after"].get<std::string>()))
+                job["after"].push_back({{"job_id", other}, {"kind", x["kind"]}});
+        }
+        if (actual.count(id) && actual[id][0]["priority_at_start"].get<double>() > 0)
+            job["priority"] = actual[id][0]["priority_at_start"];
+        return job;
+    }
+
+  public:
+    std::vector<double> apart_s;
+    double wait_s = 0, recorded_wait_s = 0;
+    std::vector<std::string> preempted, recorded_preempted;
+
+    explicit simulated_recording(const std::string &name)
+    {
+        std::ifstream in(GRIDPLAN_SOURCE_DIR "/tests/data/engines/slurm/requests/" +
+                         name + ".replay.json");
+        REQUIRE(in);
+        recording = json::parse(in);
+        for (const json &a : recording["actual"])
+            actual[a["job"].get<std::string>()].push_back(a);
+        json body = {{"kind", "queue"},
+                     {"policies", {"slurm_backfill"}},
+                     {"cluster", recording["cluster"]},
+                     {"per_job", true},
+                     {"jobs", json::array()}};
+        body["cluster"]["reservations"] = recording["reservations"];
+        body["cluster"]["policy_settings"]["sched_interval_s"] = 5;
+        body["cluster"]["policy_settings"]["sched_min_interval_s"] = 0.5;
+        for (const json &x : recording["submissions"])
+            for (const json &task : x["tasks"])
+                body["jobs"].push_back(job_of(x, task));
+        api service;
+        api_reply r = service.post("/v1/simulations", body.dump());
+        INFO(r.body.substr(0, 2000));
+        REQUIRE(r.status == 200);
+        json answer = r.json();
+        for (const json &row : answer["results"][0]["jobs"])
+            compare(row);
+        std::sort(apart_s.begin(), apart_s.end());
+        std::sort(preempted.begin(), preempted.end());
+        std::sort(recorded_preempted.begin(), recorded_preempted.end());
+    }
+    void compare(const json &row)
+    {
+        std::string id = row["job_id"];
+        double first_s = HUGE_VAL;
+        bool completed = false, was_preempted = false;
+        for (const json &a : actual[id]) {
+            completed |= a["state"] == "COMPLETED";
+            was_preempted |= a["state"] == "PREEMPTED";
+            first_s = std::min(first_s, a["start_s"].get<double>());
+        }
+        if (row["preempted_count"].get<int>() > 0)
+            preempted.push_back(id);
+        if (was_preempted)
+            recorded_preempted.push_back(id);
+        if (!completed)
+            return;
+        INFO(id);
+        REQUIRE(row["start_s"].is_number());
+        apart_s.push_back(std::abs(row["start_s"].get<double>() - first_s));
+        wait_s += row["start_s"].get<double>() - row["submit_s"].get<double>();
+        recorded_wait_s += first_s - row["submit_s"].get<double>();
+    }
+};
+
+} // namespace
+
+TEST_CASE("a simulation starts and preempts jobs as a recorded Slurm did",
+          "[api][cluster]")
+{
+    struct {
+        const char *name;
+        size_t jobs, preempted;
+        double median_s;
+    } cases[] = {{"live1", 28, 0, 16}, {"live3", 45, 0, 25}, {"live4", 17, 6, 10}};
+    for (const auto &c : cases) {
+        simulated_recording s(c.name);
+        size_t n = s.apart_s.size();
+        double median_s = (s.apart_s[(n - 1) / 2] + s.apart_s[n / 2]) / 2;
+        INFO(c.name << ": median " << median_s << " s, waits " << s.wait_s << " against "
+                    << s.recorded_wait_s << " of " << n);
+        CHECK(n == c.jobs);
+        CHECK(median_s <= c.median_s);
+        CHECK(s.wait_s == Approx(s.recorded_wait_s).epsilon(0.15));
+        CHECK(s.preempted == s.recorded_preempted);
+        CHECK(s.preempted.size() == c.preempted);
+    }
+}

@@ -736,7 +736,7 @@ void cluster_backfill(struct cluster_pass *p)
     b.window_end_s = b.now_s + c->settings.bf_window_s;
     b.intervals[b.count++] = make_interval(&b, b.now_s, b.window_end_s);
     memset(b.intervals[0]->nodes, 0xff, p->state->words * sizeof(uint64_t));
-    for (size_t i = 0; i < c->row_count; i++) {
+    for (size_t i = 0; i < p->row_count; i++) {
         if (budget_step(c->budget, 1)) {
             p->out->is_cut = true;
             return;

@@ -72,9 +72,8 @@ static int64_t usable(const struct cluster_state *s, const struct cluster_row *r
     return units < p->cpus_per_node_max ? units : p->cpus_per_node_max;
 }
 
-/* How many tasks of the row fit, at most `most`. */
-static size_t room(const struct cluster_state *s, const struct cluster_row *row,
-                   size_t node, const int64_t *free, size_t most)
+size_t cluster_room(const struct cluster_state *s, const struct cluster_row *row,
+                    size_t node, const int64_t *free, size_t most)
 {
     for (size_t k = 0; k < s->of->amount_count && most > 0; k++) {
         int64_t units;
@@ -98,7 +97,9 @@ static struct seen see(const struct cluster_question *q, size_t node)
     struct seen n = {.left = s->places[node]};
     size_t amounts = s->of->amount_count;
 
-    memcpy(n.free, &s->free[node * amounts], amounts * sizeof(int64_t));
+    memcpy(n.free, &(q->then ? q->then : s->free)[node * amounts],
+           amounts * sizeof(int64_t));
+    n.left = q->then ? NULL : n.left;
     for (size_t k = 0; k < amounts && q->withheld; k++)
         n.free[k] -= q->withheld[node * amounts + k];
     return n;
@@ -128,7 +129,7 @@ static uint32_t first_group(const struct cluster_question *q, size_t node)
         return NEVER;
     for (;;) {
         budget_step(s->of->budget, s->of->amount_count);
-        if (is_compatible(s, q->row, n.left) && room(s, q->row, node, n.free, 1))
+        if (is_compatible(s, q->row, n.left) && cluster_room(s, q->row, node, n.free, 1))
             return group;
         if (!n.left || !q->groups)
             return NEVER;
@@ -145,7 +146,7 @@ static size_t tasks_at(const struct cluster_question *q, size_t node, size_t k)
     while (n.left && q->groups && q->groups->of[n.left->held->index] <= k)
         release(&n, s->of->amount_count);
     budget_step(s->of->budget, s->of->amount_count);
-    return room(s, q->row, node, n.free, s->of->jobs[q->row->job].tasks);
+    return cluster_room(s, q->row, node, n.free, s->of->jobs[q->row->job].tasks);
 }
 
 ptrdiff_t cluster_lack(const struct cluster_state *s, const struct cluster_row *row,

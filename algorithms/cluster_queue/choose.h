@@ -32,6 +32,7 @@ struct cluster_question {
     uint32_t *first;                     /* [node_count]: from this group on */
     uint64_t *work;                      /* set, for the moment */
     const int64_t *withheld; /* of free amounts, [node_count][amount_count]; NULL: none */
+    const int64_t *then;     /* what is free at another time, likewise; NULL: it is now */
 };
 
 /* Memory for questions. */
@@ -53,6 +54,11 @@ void cluster_choose(struct cluster_question *q, const uint64_t *within, size_t k
  * and outside of the reservations of others, or inside of its own. */
 void cluster_usable(const struct cluster_state *s, const struct cluster_row *row,
                     double from_s, double to_s, uint64_t *set);
+
+/* How many tasks of the row, or 1, have room in what is free of a node, at most `most`.
+ */
+size_t cluster_room(const struct cluster_state *s, const struct cluster_row *row,
+                    size_t node, const int64_t *free, size_t most);
 
 /* What keeps a row from a node now: CLUSTER_NONE: nothing; CLUSTER_SHARED: another job
  * that does not share; else the index of an amount. */

@@ -115,7 +115,8 @@ struct cluster_features {
 
 enum cluster_after_kind {
     CLUSTER_AFTER_START,
-    CLUSTER_AFTER_END, /* any, and ok as long as plans assume success */
+    CLUSTER_AFTER_END, /* any */
+    CLUSTER_AFTER_OK,  /* plans assume success */
     CLUSTER_AFTER_FAILURE
 };
 

@@ -27,10 +27,8 @@ static int by_id(const struct cluster_job *a, const struct cluster_job *b)
     return order || !numbers ? order : compare(a->task, b->task);
 }
 
-static int in_order(const void *x, const void *y, void *context)
+int cluster_compare_rows(const struct cluster *c, size_t i, size_t k)
 {
-    const struct cluster *c = context;
-    size_t i = *(const size_t *)x, k = *(const size_t *)y;
     const struct cluster_row *r = &c->rows[i], *q = &c->rows[k];
     const struct cluster_job *a = &c->jobs[r->job], *b = &c->jobs[q->job];
     int order = (b->reservation >= 0) - (a->reservation >= 0);
@@ -47,12 +45,15 @@ static int in_order(const void *x, const void *y, void *context)
     return order ? order : (i > k) - (i < k);
 }
 
-void cluster_order(const struct cluster *c, size_t *order)
+static int in_order(const void *x, const void *y, void *context)
 {
-    for (size_t i = 0; i < c->row_count; i++)
-        order[i] = i;
-    qsort_r(order, c->row_count, sizeof(*order), in_order, (void *)(uintptr_t)c);
-    budget_step(c->budget, 16 * c->row_count);
+    return cluster_compare_rows(context, *(const size_t *)x, *(const size_t *)y);
+}
+
+void cluster_order(const struct cluster *c, size_t *rows, size_t count)
+{
+    qsort_r(rows, count, sizeof(*rows), in_order, (void *)(uintptr_t)c);
+    budget_step(c->budget, 16 * count);
 }
 
 /* ---- ready or not ---- */
@@ -286,8 +287,12 @@ void cluster_begin(struct cluster_pass *p, size_t row, const struct cluster_pick
     const struct cluster_row *r = &p->of->rows[row];
     struct cluster_verdict *v = &p->out->verdicts[row];
     ptrdiff_t name = p->of->jobs[r->job].of.name;
+    struct cluster_held *held;
 
-    cluster_start(p->state, r, pick, p->of->now_s, limit_s);
+    held = cluster_start(p->state, r, pick, p->of->now_s, limit_s);
+    held->row = row;
+    if (p->begun)
+        p->begun[p->begun_count++] = held;
     p->started[r->job] = true;
     if (name >= 0)
         p->names_running[name] = true;
@@ -356,7 +361,7 @@ static void try_row(struct loop *l, size_t row)
     }
 }
 
-void cluster_main_loop(struct cluster_pass *p)
+void cluster_main_loop(struct cluster_pass *p, double rows_deep)
 {
     const struct cluster *c = p->of;
     struct loop l = {
@@ -367,7 +372,7 @@ void cluster_main_loop(struct cluster_pass *p)
     };
     double depth = c->settings.partition_job_depth;
 
-    for (size_t i = 0; i < c->row_count; i++) {
+    for (size_t i = 0; i < p->row_count && (double)i < rows_deep; i++) {
         size_t row = p->out->order[i], partition = c->rows[row].partition;
         const struct cluster_verdict *v = &p->out->verdicts[row];
 
@@ -445,7 +450,7 @@ static void explain_all(struct cluster_pass *p)
 {
     const struct cluster *c = p->of;
 
-    for (size_t i = 0; i < c->row_count; i++) {
+    for (size_t i = 0; i < p->row_count; i++) {
         size_t row = p->out->order[i];
         struct cluster_verdict *v = &p->out->verdicts[row];
 
@@ -482,9 +487,12 @@ void cluster_decide(const struct cluster *c, struct cluster_decision *out,
     for (size_t i = 0; i < c->running_count; i++)
         if (c->running[i].of.name >= 0)
             p.names_running[c->running[i].of.name] = true;
-    cluster_order(c, out->order);
+    for (size_t i = 0; i < c->row_count; i++)
+        out->order[i] = i;
+    p.row_count = c->row_count;
+    cluster_order(c, out->order, c->row_count);
     cluster_screen(&p);
-    cluster_main_loop(&p);
+    cluster_main_loop(&p, HUGE_VAL);
     if (c->settings.bf_interval_s >= 0 && !out->is_cut)
         cluster_backfill(&p);
     explain_all(&p);

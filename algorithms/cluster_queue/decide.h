@@ -66,7 +66,7 @@ struct cluster_verdict {
     ptrdiff_t behind;                     /* row that its start follows; CLUSTER_NONE */
     ptrdiff_t reservation;                /* in its way; CLUSTER_NONE */
     struct cluster_limit limit;           /* reason LIMIT */
-    size_t *stopped;                      /* running jobs that are stopped for it */
+    struct cluster_held **stopped;        /* jobs that are stopped for it */
     size_t stopped_count;
     bool by_backfill;
 };
@@ -86,9 +86,13 @@ struct cluster_pass {
     struct cluster_state *state;
     struct cluster_decision *out;
     struct cluster_question question;
+    size_t row_count;    /* of out->order: rows that wait, first of the queue first */
     uint64_t *usable;    /* set, for the moment */
     bool *started;       /* [job_count] */
-    bool *names_running; /* of singletons, see ready.c */
+    bool *names_running; /* of singletons: [name_count] */
+    bool goes_on;        /* of a replay: jobs of `of` that run may be stopped, too */
+    struct cluster_held **begun; /* jobs that have started; NULL: nobody asks */
+    size_t begun_count;
     struct arena *arena;
 };
 
@@ -98,8 +102,11 @@ void cluster_decide(const struct cluster *c, struct cluster_decision *out,
 
 /* ---- parts ---- */
 
-/* Rows in the order of the queue. */
-void cluster_order(const struct cluster *c, size_t *order);
+/* Sorts rows into the order of the queue. */
+void cluster_order(const struct cluster *c, size_t *rows, size_t count);
+
+/* Whether a row is before another one in it: < 0; they are never equal. */
+int cluster_compare_rows(const struct cluster *c, size_t row, size_t other);
 
 /* Whether a row could start now, or be planned, but for nodes and licences; else why
  * not, in its verdict. */
@@ -112,11 +119,15 @@ void cluster_screen(struct cluster_pass *p);
 void cluster_begin(struct cluster_pass *p, size_t row, const struct cluster_pick *pick,
                    double limit_s, bool by_backfill);
 
+/* The id of a job that runs. */
+const char *cluster_held_id(const struct cluster *c, const struct cluster_held *held);
+
 /* Stops running jobs so that a row fits on the nodes of p->usable, and chooses its nodes;
  * false: those that may be stopped are not enough, and run on. */
 bool cluster_preempt(struct cluster_pass *p, size_t row, struct cluster_pick *pick);
 
-void cluster_main_loop(struct cluster_pass *p);
+/* Looks at the first `depth` rows. */
+void cluster_main_loop(struct cluster_pass *p, double depth);
 void cluster_backfill(struct cluster_pass *p);
 
 #endif

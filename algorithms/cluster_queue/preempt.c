@@ -22,20 +22,27 @@ static bool uses(const struct cluster_held *held, const uint64_t *nodes)
     return false;
 }
 
-static bool is_candidate(const struct cluster *c, const struct cluster_row *row,
-                         const struct cluster_held *held, const uint64_t *usable)
+static bool is_candidate(const struct cluster_pass *p, const struct cluster_row *row,
+                         const struct cluster_held *held)
 {
+    const struct cluster *c = p->of;
     ptrdiff_t own = c->jobs[row->job].of.qos, its = held->of.qos;
     ptrdiff_t partition = held->of.partition;
 
-    if (held->running < 0 || held->start_s + c->settings.preempt_exempt_s > c->now_s ||
-        !uses(held, usable) || (its >= 0 && c->qos[its].not_preempted))
+    if ((held->running < 0 && !(p->goes_on && held->start_s < c->now_s)) ||
+        held->start_s + c->settings.preempt_exempt_s > c->now_s ||
+        !uses(held, p->usable) || (its >= 0 && c->qos[its].not_preempted))
         return false;
     if (c->settings.preempt_type == CLUSTER_PREEMPT_QOS)
         return own >= 0 && its >= 0 && c->qos[own].preempts && c->qos[own].preempts[its];
     return c->settings.preempt_type == CLUSTER_PREEMPT_TIER && partition >= 0 &&
            c->partitions[partition].preemptible_by_tier &&
            c->partitions[partition].tier < c->partitions[row->partition].tier;
+}
+
+const char *cluster_held_id(const struct cluster *c, const struct cluster_held *held)
+{
+    return held->running >= 0 ? c->running[held->running].id : c->jobs[held->job].id;
 }
 
 static int in_order(const void *x, const void *y, void *context)
@@ -48,7 +55,7 @@ static int in_order(const void *x, const void *y, void *context)
         return a->priority < b->priority ? -1 : 1;
     if (a->start_s < b->start_s || a->start_s > b->start_s)
         return a->start_s > b->start_s ? -1 : 1;
-    return strcmp(c->running[a->running].id, c->running[b->running].id);
+    return strcmp(cluster_held_id(c, a), cluster_held_id(c, b));
 }
 
 static bool fits(struct cluster_pass *p, const struct cluster_row *row)
@@ -70,7 +77,7 @@ bool cluster_preempt(struct cluster_pass *p, size_t row, struct cluster_pick *pi
 
     for (size_t i = 0; i < p->state->held_count; i++) {
         budget_step(c->budget, p->state->held[i]->node_count);
-        if (is_candidate(c, r, p->state->held[i], p->usable))
+        if (is_candidate(p, r, p->state->held[i]))
             list[count++] = p->state->held[i];
     }
     qsort_r(list, count, sizeof(struct cluster_held *), in_order, (void *)(uintptr_t)c);
@@ -89,10 +96,11 @@ bool cluster_preempt(struct cluster_pass *p, size_t row, struct cluster_pick *pi
     }
     if (!enough)
         return false;
-    v->stopped = NEW(p->arena, size_t, taken);
+    v->stopped = list;
+    v->stopped_count = 0;
     for (size_t i = 0; i < taken; i++)
         if (list[i])
-            v->stopped[v->stopped_count++] = (size_t)list[i]->running;
+            v->stopped[v->stopped_count++] = list[i];
     fits(p, r);
     cluster_choose(&p->question, p->usable, 0, pick, p->arena);
     return true;

@@ -122,47 +122,91 @@ static struct priority_settings settings_of(const struct cluster *c,
     return s;
 }
 
+struct cluster_ranker {
+    const struct cluster_ranking *by;
+    struct priority_settings settings;
+    size_t width;        /* amounts, nodes, what exists once */
+    const double *there; /* of each partition, [width] */
+    const double *basic; /* of jobs; NULL: by factors */
+    double *asked;       /* for the moment */
+};
+
+struct cluster_ranker *cluster_ranker_create(const struct cluster *c,
+                                             const struct cluster_ranking *by,
+                                             struct arena *a)
+{
+    struct cluster_ranker *r = NEW(a, struct cluster_ranker, 1);
+    size_t width = c->amount_count + 1 + c->shared_count;
+    double *there = NEW(a, double, width * c->partition_count);
+
+    for (size_t i = 0; i < c->partition_count; i++)
+        sum_partition(c, c->partitions[i].nodes, &there[i * width]);
+    *r = (struct cluster_ranker){
+        .by = by,
+        .settings = settings_of(c, by, width, a),
+        .width = width,
+        .there = there,
+        .basic = by->basic ? basic_priorities(c, a) : NULL,
+        .asked = NEW(a, double, width),
+    };
+    return r;
+}
+
+static void rank_row(const struct cluster_ranker *r, const struct cluster *c,
+                     const struct cluster_rank_job *rank, struct cluster_row *row,
+                     struct priority *part)
+{
+    const struct cluster_job *job = &c->jobs[row->job];
+    const struct cluster_owner *of = &job->of;
+    double given = isnan(rank->given) && r->basic ? r->basic[row->job] : rank->given;
+    struct priority made;
+
+    if (!isnan(given)) {
+        row->priority = job->held ? 0 : given;
+        return;
+    }
+    sum_job(c, row, r->asked);
+    made = priority_of(
+        &r->settings,
+        &(struct priority_job){
+            .held = job->held,
+            .age_s = age_of(c, r->by, job),
+            .fair_share = of->account >= 0 ? c->accounts[of->account].fair_share : 0,
+            .nodes = (double)job->nodes,
+            .cpus = r->asked[CLUSTER_CPUS] / CLUSTER_UNITS,
+            .limit_s = row->limit_s,
+            .partition_factor = c->partitions[row->partition].factor,
+            .qos = of->qos >= 0 ? c->qos[of->qos].priority : 0,
+            .site_factor = rank->site_factor,
+            .nice = rank->nice,
+            .asked = r->asked,
+            .there = &r->there[row->partition * r->width],
+        },
+        NULL);
+    row->priority = made.total;
+    if (part)
+        *part = made;
+}
+
+void cluster_rank_rows(const struct cluster_ranker *r, const struct cluster *c,
+                       const struct cluster_rank_job *jobs, struct cluster_row *rows,
+                       const size_t *which, size_t count, struct priority *parts)
+{
+    for (size_t i = 0; i < count; i++) {
+        budget_step(c->budget, r->width);
+        rank_row(r, c, &jobs[rows[which[i]].job], &rows[which[i]],
+                 parts ? &parts[which[i]] : NULL);
+    }
+}
+
 void cluster_rank(const struct cluster *c, const struct cluster_ranking *by,
                   const struct cluster_rank_job *jobs, struct cluster_row *rows,
                   struct priority *parts, struct arena *a)
 {
-    size_t width = c->amount_count + 1 + c->shared_count;
-    struct priority_settings s = settings_of(c, by, width, a);
-    double *there = NEW(a, double, width * c->partition_count);
-    double *asked = NEW(a, double, width);
-    double *basic = by->basic ? basic_priorities(c, a) : NULL;
+    const struct cluster_ranker *r = cluster_ranker_create(c, by, a);
 
-    for (size_t i = 0; i < c->partition_count; i++)
-        sum_partition(c, c->partitions[i].nodes, &there[i * width]);
     for (size_t i = 0; i < c->row_count; i++) {
-        const struct cluster_job *job = &c->jobs[rows[i].job];
-        const struct cluster_rank_job *rank = &jobs[rows[i].job];
-        const struct cluster_owner *of = &job->of;
-        double given = isnan(rank->given) && basic ? basic[rows[i].job] : rank->given;
-
-        budget_step(c->budget, width);
-        if (!isnan(given)) {
-            rows[i].priority = job->held ? 0 : given;
-            continue;
-        }
-        sum_job(c, &rows[i], asked);
-        parts[i] = priority_of(
-            &s,
-            &(struct priority_job){
-                .held = job->held,
-                .age_s = age_of(c, by, job),
-                .fair_share = of->account >= 0 ? c->accounts[of->account].fair_share : 0,
-                .nodes = (double)job->nodes,
-                .cpus = asked[CLUSTER_CPUS] / CLUSTER_UNITS,
-                .limit_s = rows[i].limit_s,
-                .partition_factor = c->partitions[rows[i].partition].factor,
-                .qos = of->qos >= 0 ? c->qos[of->qos].priority : 0,
-                .site_factor = rank->site_factor,
-                .nice = rank->nice,
-                .asked = asked,
-                .there = &there[rows[i].partition * width],
-            },
-            NULL);
-        rows[i].priority = parts[i].total;
+        budget_step(c->budget, r->width);
+        rank_row(r, c, &jobs[rows[i].job], &rows[i], &parts[i]);
     }
 }

@@ -30,7 +30,19 @@ void cluster_fair_shares(const struct cluster_ranking *by, const double *shares,
                          struct cluster_account *accounts, size_t count,
                          struct budget *budget, struct arena *a);
 
-/* Sets the priorities of rows; parts: [row_count], all 0 where it was given. */
+/* What does not change while jobs come and go. */
+struct cluster_ranker;
+struct cluster_ranker *cluster_ranker_create(const struct cluster *c,
+                                             const struct cluster_ranking *by,
+                                             struct arena *a);
+
+/* Sets the priorities of `count` of the rows, listed in `which`; parts: [row_count], all
+ * 0 where it was given; NULL: nobody asks. */
+void cluster_rank_rows(const struct cluster_ranker *r, const struct cluster *c,
+                       const struct cluster_rank_job *jobs, struct cluster_row *rows,
+                       const size_t *which, size_t count, struct priority *parts);
+
+/* The same of all rows. */
 void cluster_rank(const struct cluster *c, const struct cluster_ranking *by,
                   const struct cluster_rank_job *jobs, struct cluster_row *rows,
                   struct priority *parts, struct arena *a);

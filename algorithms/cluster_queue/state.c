@@ -160,8 +160,11 @@ void cluster_resume(struct cluster_state *s, struct cluster_held *held)
     held->gone = false;
     s->held[s->held_count++] = held;
     for (size_t i = 0; i < held->node_count; i++) {
-        struct cluster_place *place = NEW(s->arena, struct cluster_place, 1);
+        struct cluster_place *place =
+            s->spare ? s->spare : NEW(s->arena, struct cluster_place, 1);
         struct cluster_place **at = &s->places[held->nodes[i]];
+
+        s->spare = s->spare ? s->spare->next : NULL;
 
         while (*at && (*at)->held->end_s <= held->end_s)
             at = &(*at)->next;
@@ -192,11 +195,12 @@ struct cluster_held *cluster_start(struct cluster_state *s, const struct cluster
     const struct cluster *c = s->of;
     const struct cluster_job *job = &c->jobs[row->job];
     int64_t *taken = NEW(s->arena, int64_t, pick->count * c->amount_count);
+    uint32_t *nodes = NEW(s->arena, uint32_t, pick->count);
     struct cluster_held held = {
         .running = CLUSTER_NONE,
         .job = (ptrdiff_t)row->job,
         .of = job->of,
-        .nodes = pick->nodes,
+        .nodes = nodes,
         .node_count = pick->count,
         .taken = taken,
         .shared = job->shared,
@@ -210,6 +214,7 @@ struct cluster_held *cluster_start(struct cluster_state *s, const struct cluster
     };
 
     held.of.partition = (ptrdiff_t)row->partition;
+    memcpy(nodes, pick->nodes, pick->count * sizeof(*nodes));
     for (size_t i = 0; i < pick->count; i++)
         cluster_need_on(c, row, pick->nodes[i], pick->tasks ? pick->tasks[i] : 1,
                         &taken[i * c->amount_count]);
@@ -223,8 +228,13 @@ void cluster_stop(struct cluster_state *s, struct cluster_held *held)
 
         while (*at && (*at)->held != held)
             at = &(*at)->next;
-        if (*at)
-            *at = (*at)->next;
+        if (*at) {
+            struct cluster_place *gone = *at;
+
+            *at = gone->next;
+            gone->next = s->spare;
+            s->spare = gone;
+        }
         budget_step(s->of->budget, 1);
     }
     take(s, held, -1);

@@ -19,6 +19,7 @@ struct cluster_pick {
 struct cluster_held {
     size_t index;           /* in state.held */
     ptrdiff_t running, job; /* index in the cluster's lists; the other is CLUSTER_NONE */
+    size_t row;             /* of a job: that started */
     struct cluster_owner of;
     const uint32_t *nodes;
     size_t node_count;
@@ -50,6 +51,7 @@ struct cluster_state {
     int64_t *free;                 /* [node_count][amount_count] */
     int64_t *shared;               /* [shared_count], free */
     struct cluster_place **places; /* [node_count] */
+    struct cluster_place *spare;   /* of jobs that have ended */
     struct cluster_held **held;
     size_t held_count, held_room;
     struct cluster_usage *usage; /* a table by key */

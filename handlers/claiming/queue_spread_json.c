@@ -83,8 +83,9 @@ void queue_group_rows(const struct queue_outcome *outcomes, size_t count, int gr
 }
 
 void queue_spread_read(const struct queue_outcome *outcomes, size_t count,
-                       size_t rows_max, struct queue_spread_answer *out,
-                       struct arena *run, struct arena *a)
+                       size_t rows_max, const char *const *users,
+                       struct queue_spread_answer *out, struct arena *run,
+                       struct arena *a)
 {
     struct queue_spread *spread = NEW(a, struct queue_spread, 1);
     uint64_t sizes;
@@ -92,6 +93,6 @@ void queue_spread_read(const struct queue_outcome *outcomes, size_t count,
     out->percentiles = queue_spread(outcomes, count, spread, run) ? spread : NULL;
     queue_group_rows(outcomes, count, QUEUE_BY_SIZE, rows_max, NULL, &out->by_size,
                      &out->by_size_count, &sizes, run, a);
-    queue_group_rows(outcomes, count, QUEUE_KEY_USER, rows_max, NULL, &out->by_user,
+    queue_group_rows(outcomes, count, QUEUE_KEY_USER, rows_max, users, &out->by_user,
                      &out->by_user_count, &out->rest_count, run, a);
 }

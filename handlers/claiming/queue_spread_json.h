@@ -45,10 +45,12 @@ extern const struct json_object queue_spread_json, queue_group_row_json;
         .of = &queue_group_row_json                                                    \
     }
 
-/* Reads it off the jobs of a replay. `run` is for what is in the way afterwards. */
+/* Reads it off the jobs of a replay. users: names of their keys; NULL: the keys are
+ * numbers. `run` is for what is in the way afterwards. */
 void queue_spread_read(const struct queue_outcome *outcomes, size_t count,
-                       size_t rows_max, struct queue_spread_answer *out,
-                       struct arena *run, struct arena *a);
+                       size_t rows_max, const char *const *users,
+                       struct queue_spread_answer *out, struct arena *run,
+                       struct arena *a);
 
 /* The rows of one table (queue_tabulate()); *rest: groups that are in the others. Keys
  * are numbers, or indexes of `names` if it is not NULL. */

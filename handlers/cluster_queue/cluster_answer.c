@@ -39,39 +39,6 @@ static const char *const scopes[] = {
 #undef X
 };
 
-/* ---- settings ---- */
-
-/* Options of the request go before the cluster's settings. */
-static void take_options(struct request *rq, const struct decision_request *in,
-                         struct cluster_settings_in *to)
-{
-    const struct param *params = cluster_policies[0].params;
-    double value[PARAMS_MAX];
-    double *const numbers[] = {
-#define X(name, ...) &to->name,
-        CLUSTER_NUMBERS(X)
-#undef X
-    };
-    bool *const switches[] = {
-#define X(name, ...) &to->name,
-        CLUSTER_SWITCHES(X)
-#undef X
-    };
-    size_t number_count = sizeof(numbers) / sizeof(*numbers);
-
-    if (params_bind(params, in->options, in->option_count, value, rq->err) != OK)
-        return;
-    for (size_t i = 0; i < in->option_count; i++)
-        for (size_t k = 0; k < CLUSTER_OPTION_COUNT; k++) {
-            if (strcmp(in->options[i].name, params[k].name) != 0)
-                continue;
-            if (k < number_count)
-                *numbers[k] = value[k];
-            else
-                *switches[k - number_count] = value[k] > 0;
-        }
-}
-
 /* ---- a job's row ---- */
 
 /* Whether row `a` says more of its job than row `b`: it starts, it has the earlier plan,
@@ -184,7 +151,7 @@ static void tell_stopped(struct telling *t, size_t row, int mode,
     };
     budget_step(&t->rq->budget, v->stopped_count);
     for (size_t k = 0; k < v->stopped_count; k++) {
-        const struct cluster_running *r = &t->bound.of.running[v->stopped[k]];
+        const struct cluster_running *r = &t->bound.of.running[v->stopped[k]->running];
 
         if ((preempt_mode_of(t, r) == PREEMPT_CANCEL) != (mode == PREEMPT_CANCEL))
             continue;
@@ -585,7 +552,8 @@ enum error_code queue_orders_cluster(struct request *rq,
 
     if (name && strcmp(name, "auto") != 0 && !policy_find(cluster_policies, name))
         decision_unknown_policy(name, cluster_policies, rq->err);
-    take_options(rq, &body->decision, &in.policy_settings);
+    cluster_take_options(body->decision.options, body->decision.option_count,
+                         &in.policy_settings, rq->err);
     with.cluster = &in;
     t.bound.rq = rq;
     t.bound.body = &with;

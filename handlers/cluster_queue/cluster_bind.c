@@ -371,6 +371,7 @@ static void bind_accounts(struct cluster_bound *b)
     double *shares = NEW(a, double, in->account_count);
     struct pointer pointer;
 
+    b->shares = shares;
     b->account_list = NEW(a, struct cluster_account, in->account_count);
     b->default_qos = NEW(a, ptrdiff_t, in->account_count);
     name_index_create(&b->associations, 2 * in->account_count, a);
@@ -764,6 +765,36 @@ static void look_at_running(struct cluster_bound *b)
 }
 
 /* ---- settings ---- */
+
+void cluster_take_options(const struct named_value *options, size_t count,
+                          struct cluster_settings_in *to, struct error *err)
+{
+    const struct param *params = cluster_policies[0].params;
+    double value[PARAMS_MAX];
+    double *const numbers[] = {
+#define X(name, ...) &to->name,
+        CLUSTER_NUMBERS(X)
+#undef X
+    };
+    bool *const switches[] = {
+#define X(name, ...) &to->name,
+        CLUSTER_SWITCHES(X)
+#undef X
+    };
+    size_t number_count = sizeof(numbers) / sizeof(*numbers);
+
+    if (params_bind(params, options, count, value, err) != OK)
+        return;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < CLUSTER_OPTION_COUNT; k++) {
+            if (strcmp(options[i].name, params[k].name) != 0)
+                continue;
+            if (k < number_count)
+                *numbers[k] = value[k];
+            else
+                *switches[k - number_count] = value[k] > 0;
+        }
+}
 
 static double endless_if_0(double value)
 {

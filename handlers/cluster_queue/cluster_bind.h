@@ -10,6 +10,7 @@
 struct cluster_bound {
     struct request *rq;
     const struct queue_orders_request *body;
+    bool is_replay; /* the jobs are still to come, each at its submit_s */
     const struct cluster_in *in;
     struct cluster of;
     struct cluster_ranking ranking;
@@ -23,6 +24,7 @@ struct cluster_bound {
 
     struct cluster_partition *partition_list;
     struct cluster_account *account_list;
+    double *shares; /* of each account */
     struct cluster_array *array_list;
     struct cluster_running *running_list;
 
@@ -46,6 +48,11 @@ void cluster_count(struct cluster_tally *t, size_t index);
 
 /* Notes all mistakes in rq->err. With mistakes nothing else of `b` may be used. */
 enum error_code cluster_bind(struct cluster_bound *b);
+
+/* Settings of slurm_backfill by name go before the cluster's. Mistakes are at
+ * /options/NAME. */
+void cluster_take_options(const struct named_value *options, size_t count,
+                          struct cluster_settings_in *to, struct error *err);
 
 /* ---- parts ---- */
 

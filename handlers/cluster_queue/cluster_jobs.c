@@ -325,7 +325,8 @@ static struct cluster_job make_job(struct cluster_bound *b, size_t i)
 {
     const struct waiting_job *w = &b->body->jobs[i];
     const struct cluster_job_in *c = &w->cluster;
-    double submit_s = fmin(w->job.submit_s, b->body->now_s);
+    double submit_s =
+        b->is_replay ? w->job.submit_s : fmin(w->job.submit_s, b->body->now_s);
     double eligible_s = isnan(c->eligible_s) ? submit_s : c->eligible_s;
     struct cluster_job to = {
         .id = w->of.id,
@@ -347,7 +348,7 @@ static struct cluster_job make_job(struct cluster_bound *b, size_t i)
     };
 
     check_form(b, i);
-    if (w->job.submit_s > b->body->now_s)
+    if (submit_s < w->job.submit_s)
         cluster_count(&b->later, i);
     if (!isnan(w->planned_start_s))
         cluster_count(&b->ignored_promise, i);
@@ -434,7 +435,8 @@ static enum cluster_after_kind kind_of(int kind)
 {
     return kind == CLUSTER_JOB_STARTED  ? CLUSTER_AFTER_START
            : kind == CLUSTER_JOB_FAILED ? CLUSTER_AFTER_FAILURE
-                                        : CLUSTER_AFTER_END;
+           : kind == CLUSTER_JOB_ANY    ? CLUSTER_AFTER_END
+                                        : CLUSTER_AFTER_OK;
 }
 
 /* The jobs of the request that a name stands for: [*first, *end). */

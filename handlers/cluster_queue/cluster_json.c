@@ -302,32 +302,48 @@ static const struct json_object settings_json = {
     sizeof(struct cluster_settings_in), settings_rows};
 
 #define T struct cluster_in
+#define RESOURCES_ROW(flag)                                                             \
+    JSON_LIST(T, resources, resource_count, struct cluster_resource_in, &resource_json, \
+              CLUSTER_NODES_MAX, (flag) | JSON_UNIQUE_IDS,                              \
+              "The nodes; neighbours in this order are chosen together")
+#define OTHER_ROWS                                                                      \
+    JSON_AMOUNTS(T, shared_capacities, shared_capacity_count, 0,                        \
+                 "What exists once, as licences"),                                      \
+        JSON_LIST(T, running, running_count, struct cluster_running_in,                 \
+                  &cluster_running_json, CLUSTER_RUNNING_MAX, 0,                        \
+                  "What runs, with resource_ids"),                                      \
+        JSON_LIST(T, partitions, partition_count, struct cluster_partition_in,          \
+                  &partition_json, CLUSTER_PARTITIONS_MAX, JSON_UNIQUE_IDS,             \
+                  "Absent: one of all nodes, `default`"),                               \
+        JSON_LIST(T, qos, qos_count, struct cluster_qos_in, &qos_json, CLUSTER_QOS_MAX, \
+                  JSON_UNIQUE_IDS, "Qualities of service"),                             \
+        JSON_LIST(T, accounts, account_count, struct cluster_account_in, &account_json, \
+                  CLUSTER_ACCOUNTS_MAX, JSON_UNIQUE_IDS, "The tree of associations"),   \
+        JSON_LIST(T, reservations, reservation_count, struct cluster_reservation_in,    \
+                  &reservation_json, CLUSTER_RESERVATIONS_MAX, JSON_UNIQUE_IDS,         \
+                  "Reservations"),                                                      \
+        JSON_OBJECT(T, policy_settings, struct cluster_settings_in, &settings_json, 0,  \
+                    "Settings of slurm_backfill")
 static const struct json_field cluster_rows[] = {
-    JSON_LIST(T, resources, resource_count, struct cluster_resource_in, &resource_json,
-              CLUSTER_NODES_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS,
-              "The nodes; neighbours in this order are chosen together"),
-    JSON_AMOUNTS(T, shared_capacities, shared_capacity_count, 0,
-                 "What exists once, as licences"),
-    JSON_LIST(T, running, running_count, struct cluster_running_in, &cluster_running_json,
-              CLUSTER_RUNNING_MAX, 0, "What runs, with resource_ids"),
-    JSON_LIST(T, partitions, partition_count, struct cluster_partition_in,
-              &partition_json, CLUSTER_PARTITIONS_MAX, JSON_UNIQUE_IDS,
-              "Absent: one of all nodes, `default`"),
-    JSON_LIST(T, qos, qos_count, struct cluster_qos_in, &qos_json, CLUSTER_QOS_MAX,
-              JSON_UNIQUE_IDS, "Qualities of service"),
-    JSON_LIST(T, accounts, account_count, struct cluster_account_in, &account_json,
-              CLUSTER_ACCOUNTS_MAX, JSON_UNIQUE_IDS, "The tree of associations"),
-    JSON_LIST(T, reservations, reservation_count, struct cluster_reservation_in,
-              &reservation_json, CLUSTER_RESERVATIONS_MAX, JSON_UNIQUE_IDS,
-              "Reservations"),
-    JSON_OBJECT(T, policy_settings, struct cluster_settings_in, &settings_json, 0,
-                "Settings of slurm_backfill"),
+    RESOURCES_ROW(JSON_REQUIRED),
+    OTHER_ROWS,
+    {0},
+};
+static const struct json_field simulated_rows[] = {
+    JSON_BOOLEAN(T, from_header, false, 0,
+                 "Instead of resources: MaxNodes nodes of MaxProcs / MaxNodes cpus, as "
+                 "the header of the log says"),
+    RESOURCES_ROW(0),
+    OTHER_ROWS,
     {0},
 };
 #undef T
 const struct json_object cluster_json = {"QueueCluster",
                                          "A cluster with partitions, accounts and limits",
                                          sizeof(struct cluster_in), cluster_rows};
+const struct json_object simulated_cluster_json = {
+    "QueueSimulationCluster", "A cluster with partitions, accounts and limits",
+    sizeof(struct cluster_in), simulated_rows};
 
 /* ---- a waiting job ---- */
 

@@ -160,6 +160,7 @@ struct cluster_settings_in {
 };
 
 struct cluster_in {
+    bool from_header; /* of simulations: the log says its nodes */
     const struct cluster_resource_in *resources;
     size_t resource_count;
     const struct named_value *shared_capacities;
@@ -178,6 +179,7 @@ struct cluster_in {
 };
 
 extern const struct json_object cluster_json;
+extern const struct json_object simulated_cluster_json; /* of simulations */
 
 /* Of a waiting job. */
 enum cluster_after_in {

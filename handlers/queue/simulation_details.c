@@ -29,28 +29,42 @@ struct queue_details queue_details_none(void)
         .preempted_count = JSON_NO_INTEGER,
         .killed_core_s = NAN,
         .fragmented_core_s = NAN,
+        .lost_core_s = NAN,
     };
+}
+
+bool queue_details_steps(const struct queue_outcome *outcomes, size_t count,
+                         uint64_t step_s, struct queue_usage *usage,
+                         struct queue_details *out, struct arena *run)
+{
+    double from_s = HUGE_VAL, to_s = -HUGE_VAL, step;
+
+    for (size_t i = 0; i < count; i++)
+        if (queue_ran(&outcomes[i])) {
+            from_s = fmin(from_s, outcomes[i].submit_s);
+            to_s = fmax(to_s, outcomes[i].start_s + outcomes[i].run_s);
+            /* It was preempted: its last attempt is not its first one. */
+            if (outcomes[i].response_s > outcomes[i].wait_s + outcomes[i].run_s)
+                to_s = fmax(to_s, outcomes[i].submit_s + outcomes[i].response_s);
+        }
+    if (!isfinite(from_s))
+        return false;
+    step = step_s ? (double)step_s : queue_usage_step(to_s - from_s, QUEUE_STEPS);
+    out->is_coarse = step < queue_usage_step(to_s - from_s, QUEUE_STEPS_MAX);
+    if (out->is_coarse)
+        step = queue_usage_step(to_s - from_s, QUEUE_STEPS_MAX);
+    queue_usage_begin(usage, from_s, to_s, step, run);
+    return true;
 }
 
 static void read_usage(const struct queue_outcome *outcomes, size_t count, double cores,
                        uint64_t step_s, struct queue_details *out, struct arena *run,
                        struct arena *a)
 {
-    double from_s = HUGE_VAL, to_s = -HUGE_VAL, step;
     struct queue_usage usage;
 
-    for (size_t i = 0; i < count; i++)
-        if (queue_ran(&outcomes[i])) {
-            from_s = fmin(from_s, outcomes[i].submit_s);
-            to_s = fmax(to_s, outcomes[i].start_s + outcomes[i].run_s);
-        }
-    if (!isfinite(from_s))
+    if (!queue_details_steps(outcomes, count, step_s, &usage, out, run))
         return;
-    step = step_s ? (double)step_s : queue_usage_step(to_s - from_s, QUEUE_STEPS);
-    out->is_coarse = step < queue_usage_step(to_s - from_s, QUEUE_STEPS_MAX);
-    if (out->is_coarse)
-        step = queue_usage_step(to_s - from_s, QUEUE_STEPS_MAX);
-    queue_usage_begin(&usage, from_s, to_s, step, run);
     queue_usage_of(&usage, outcomes, count);
     out->utilisation = queue_usage_rows(&usage, cores, a);
     out->step_count = usage.step_count;

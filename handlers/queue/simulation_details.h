@@ -15,7 +15,7 @@ struct queue_details {
     const struct queue_usage_row *utilisation;
     size_t step_count;
     uint64_t killed_count, preempted_count; /* JSON_NO_INTEGER: no details */
-    double killed_core_s, fragmented_core_s;
+    double killed_core_s, fragmented_core_s, lost_core_s;
     bool is_coarse; /* the steps asked for were too many, and are longer */
 };
 
@@ -67,6 +67,9 @@ extern const struct json_object queue_usage_row_json;
                              "details: seconds times processors that these had run"),   \
         QUEUE_DETAILS_COUNT(T, preempted_count,                                         \
                             "details: attempts that were preempted"),                   \
+        QUEUE_DETAILS_NUMBER(T, lost_core_s, lost_core_s,                               \
+                             "details of a cluster: seconds times cpus of attempts "    \
+                             "that were preempted"),                                    \
         QUEUE_DETAILS_NUMBER(T, fragmented_core_s, fragmented_core_s,                   \
                              "details: idle cores, times their time, while a waiting "  \
                              "job would fit in their sum but on no set of nodes; 0 "    \
@@ -74,6 +77,11 @@ extern const struct json_object queue_usage_row_json;
 
 /* Of a result without details. */
 struct queue_details queue_details_none(void);
+
+/* Steps of its utilisation, still empty; false: no job ran. */
+bool queue_details_steps(const struct queue_outcome *outcomes, size_t count,
+                         uint64_t step_s, struct queue_usage *usage,
+                         struct queue_details *out, struct arena *run);
 
 /* Of a replay on equal processors. step_s 0: QUEUE_STEPS of them. False: the budget was
  * spent. `run` is for what is in the way afterwards. */

@@ -2,6 +2,7 @@
 #include "handlers/queue/simulation_queue.h"
 
 #include "handlers/common/experiment.h"
+#include "handlers/queue/simulation_cluster.h"
 #include "handlers/queue/simulation_details.h"
 #include "handlers/queue/simulation_study.h"
 #include "handlers/simulation/simulations.h"
@@ -30,11 +31,20 @@ enum {
 
 /* ---- the request ---- */
 
-/* A job that is given. */
+/* A job that is given. Behind requested_s: on a cluster. */
 struct log_job {
     const char *id;
     double submit_s, run_time_s, requested_s;
-    uint64_t processors;
+    uint64_t processors; /* 0: not given */
+    const char *user;
+    double cpus, memory_bytes, deadline_s, time_limit_s, priority;
+    const struct named_value *needs;
+    size_t need_count;
+    uint64_t nodes;
+    bool exclusive, preemptible;
+    const char *const *partition_ids;
+    size_t partition_id_count;
+    struct cluster_job_in cluster;
 };
 
 struct queue_simulation {
@@ -54,6 +64,8 @@ struct queue_simulation {
     const struct queue_reservation *reservations;
     size_t reservation_count;
     const struct study_request *study;
+    const struct cluster_in *cluster; /* NULL: equal processors */
+    bool strict_dependencies;
 };
 
 static const char *const kinds[] = {"queue", NULL};
@@ -66,10 +78,32 @@ static const char *const estimates[] = {"requested", "actual", NULL};
 static const struct json_field job_rows[] = {
     JSON_ID(T, id, JSON_NULLABLE, "Name; comes back with per_job"),
     SECONDS(T, submit_s, 0, 0, "When it arrives; default 0"),
-    JSON_INTEGER(T, processors, 1, JSON_EXACT, 1, 0, "Processors it needs; default 1"),
+    JSON_INTEGER(T, processors, 1, JSON_EXACT, 0, JSON_BOUND_ONLY,
+                 "Processors it needs; default 1"),
     SECONDS(T, run_time_s, 0, JSON_REQUIRED, "How long it runs", JSON_WAS({"run_s", 0})),
     SECONDS(T, requested_s, NAN, JSON_NULLABLE,
-            "Run time that the user asks for; default: run_time_s"),
+            "Run time that the user asks for; default: run_time_s; on a cluster "
+            "time_limit_s"),
+    JSON_ID(T, user, JSON_NULLABLE, "cluster: who owns it"),
+    JSON_NUMBER(T, cpus, 0, 1e9, 1, JSON_ABOVE_MIN, "cluster: of each node; default 1"),
+    JSON_NUMBER(T, memory_bytes, 0, 1e18, 0, 0, "cluster: of each node; default 0"),
+    JSON_AMOUNTS(T, needs, need_count, 0,
+                 "cluster: other amounts, by the names of capacities (of each node) and "
+                 "shared_capacities (once)"),
+    JSON_INTEGER(T, nodes, 1, CLUSTER_NODES_MAX, 1, 0, "cluster: nodes; default 1"),
+    JSON_BOOLEAN(T, exclusive, false, 0, "cluster: it shares its nodes with nobody"),
+    JSON_BOOLEAN(T, preemptible, false, 0, "cluster: it may be stopped for others"),
+    SECONDS(T, time_limit_s, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
+            "cluster: it is killed so long after its start; default: requested_s, else "
+            "what its partition says"),
+    SECONDS(T, deadline_s, NAN, JSON_NULLABLE, "cluster: to be done by"),
+    JSON_NUMBER(T, priority, -JSON_LARGEST, JSON_LARGEST, 0, 0,
+                "cluster: above 0: given; else it is reckoned"),
+    JSON_TEXTS(T, partition_ids, partition_id_count, 1000, 0,
+               "cluster: partitions that it may use, one of them; default: the default "
+               "one"),
+    CLUSTER_JOB_AFTER_ROW(T),
+    CLUSTER_JOB_ROWS(T),
     {0},
 };
 #undef T
@@ -169,6 +203,18 @@ static const struct json_field request_rows[] = {
     JSON_LIST(T, reservations, reservation_count, struct queue_reservation,
               &reservation_json, RESERVATIONS_MAX, 0,
               "Processors set aside; more than there are is a mistake"),
+    {.name = "cluster",
+     .doc =
+         "Instead of processors: nodes, partitions, accounts and limits; its times are "
+         "on the scale of the log. Jobs are ended at their limit, and there are "
+         "always details; the policy slurm_backfill is there, too",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, cluster, const struct cluster_in *),
+     .of = &simulated_cluster_json,
+     .flags = JSON_POINTER | JSON_NULLABLE},
+    JSON_BOOLEAN(T, strict_dependencies, false, 0,
+                 "cluster: a job in `after` that is not known is a mistake; else it is "
+                 "taken to be gone"),
     {.name = "study",
      .doc = "What would happen if: a base and variants of it, instead of policies",
      .type = JSON_TYPE_OBJECT,
@@ -191,6 +237,8 @@ struct job_row {
     const char *job_id;
     double number, submit_s, start_s, finish_s;
     uint64_t processors;
+    const char *partition_id, *outcome; /* of a cluster */
+    uint64_t preempted_count;           /* JSON_NO_INTEGER: not of a cluster */
 };
 
 struct policy_answer {
@@ -240,6 +288,12 @@ static const struct json_field job_row_rows[] = {
     JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL, "When it started; null: never"),
     JSON_NUMBER(T, finish_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "When it ended; null: it never started"),
+    JSON_TEXT(T, partition_id, JSON_OPTIONAL, "cluster: the partition that it ran in"),
+    JSON_TEXT(T, outcome, JSON_OPTIONAL,
+              "cluster: done, killed (at its limit), cancelled (when it was preempted), "
+              "never, or waits: what it waits for never comes"),
+    JSON_INTEGER(T, preempted_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,
+                 "cluster: how often it was stopped for others"),
     {0},
 };
 #undef T
@@ -281,7 +335,8 @@ static const struct json_field never_fits_rows[] = {
     JSON_TEXT(T, job_id, JSON_OPTIONAL, "Its name, if it has one"),
     JSON_NUMBER(T, number, 0, 0, 0, JSON_OPTIONAL, "Its number in the log"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors it needs"),
-    JSON_TEXT(T, reason, 0, "never_fits"),
+    JSON_TEXT(T, reason, 0,
+              "never_fits; on a cluster one of the reasons of POST /v1/queue-orders"),
     {0},
 };
 #undef T
@@ -339,8 +394,13 @@ struct playing {
     const char *left_out;            /* of accounting; NULL: nothing */
     const struct policy **policies;
     size_t policy_count;
-    struct policy_answer *results; /* of each */
-    struct study_plan study;       /* instead, if the request has one */
+    struct policy_answer *results;       /* of each */
+    struct study_plan study;             /* instead, if the request has one */
+    const struct workload_log *log;      /* NULL: the jobs were given */
+    struct simulation_jobs jobs;         /* on a cluster */
+    const struct cluster_in *cluster_in; /* likewise */
+    struct simulation_cluster cluster;   /* likewise */
+    const struct cluster_replayed *now;  /* what was played last */
 };
 
 static void count_skipped(struct playing *p, const struct swf_counts *counts)
@@ -373,6 +433,7 @@ static enum error_code take_log(struct playing *p, const char *member, const cha
 
     TRY(workload_log_read(format, text, length, read, p->rq->arena, p->rq->err));
     log = read->log;
+    p->log = read;
     p->header = read->header;
     p->left_out = workload_left_out(read, p->rq->arena);
     if (log.count == 0)
@@ -434,7 +495,8 @@ static enum error_code take_jobs(struct playing *p)
         jobs[i].submit_s = job->submit_s;
         jobs[i].run_s = job->run_time_s;
         jobs[i].requested_s = job->requested_s;
-        jobs[i].processors = jobs[i].requested_processors = (double)job->processors;
+        jobs[i].processors = jobs[i].requested_processors =
+            job->processors ? (double)job->processors : 1;
     }
     p->in.jobs = jobs;
     p->in.job_count = body->job_count;
@@ -467,19 +529,25 @@ static enum error_code take_workload(struct playing *p)
 static enum error_code take_policies(struct playing *p)
 {
     const struct queue_simulation *body = p->body;
-    const struct policy *const tables[] = {queue_policies, NULL};
+    const struct policy *const tables[] = {queue_policies,
+                                           body->cluster ? cluster_policies : NULL, NULL};
     size_t known = policies_count(queue_policies);
+    size_t more = body->cluster ? policies_count(cluster_policies) : 0;
 
-    p->policy_count = body->policy_count ? body->policy_count : known;
+    p->policy_count = body->policy_count ? body->policy_count : known + more;
     p->policies = NEW(p->rq->arena, const struct policy *, p->policy_count);
     for (size_t i = 0; i < known && !body->policy_count; i++)
         p->policies[i] = &queue_policies[i];
+    for (size_t i = 0; i < more && !body->policy_count; i++)
+        p->policies[known + i] = &cluster_policies[i];
     for (size_t i = 0; i < body->policy_count; i++) {
         const char *name = body->policies[i];
         struct pointer pointer = pointer_in("/policies", i, NULL);
         char hint[NAMES_HINT_BYTES];
 
         p->policies[i] = policy_find(queue_policies, name);
+        if (!p->policies[i] && body->cluster)
+            p->policies[i] = policy_find(cluster_policies, name);
         if (!p->policies[i]) {
             invalid(p->rq->err, pointer.text, ITEM_UNKNOWN_ALGORITHM,
                     "there is no queue policy '%.60s'; %s", name,
@@ -522,6 +590,148 @@ static enum error_code check_reservations(struct playing *p)
     return p->in.processors ? queue_check(&in, p->rq->arena, p->rq->err) : OK;
 }
 
+/* ---- a cluster ---- */
+
+static int by_arrival(const void *x, const void *y, void *context)
+{
+    const struct log_job *jobs = context;
+    size_t i = *(const size_t *)x, k = *(const size_t *)y;
+
+    if (jobs[i].submit_s < jobs[k].submit_s || jobs[i].submit_s > jobs[k].submit_s)
+        return jobs[i].submit_s < jobs[k].submit_s ? -1 : 1;
+    return (i > k) - (i < k);
+}
+
+static struct waiting_job waiting_of(const struct log_job *from)
+{
+    return (struct waiting_job){
+        .of = {.id = from->id,
+               .estimate_ref_s = (double)NAN,
+               .cpus = from->cpus,
+               .memory_bytes = from->memory_bytes,
+               .user = from->user,
+               .deadline_s = from->deadline_s,
+               .queued_at_s = (double)NAN,
+               .deadline_at_s = (double)NAN,
+               .needs = from->needs,
+               .need_count = from->need_count,
+               .nodes = from->nodes,
+               .exclusive = from->exclusive,
+               .time_limit_s =
+                   isnan(from->time_limit_s) ? from->requested_s : from->time_limit_s,
+               .estimate_s = (double)NAN,
+               .priority = from->priority,
+               .preemptible = from->preemptible,
+               .partition_ids = from->partition_ids,
+               .partition_id_count = from->partition_id_count},
+        .job = {.submit_s = from->submit_s, .estimate_s = (double)NAN},
+        .planned_start_s = (double)NAN,
+        .cluster = from->cluster,
+    };
+}
+
+/* The jobs that are given, in the order of arrival. */
+static void list_given(struct playing *p)
+{
+    const struct queue_simulation *body = p->body;
+    struct arena *a = p->rq->arena;
+    struct waiting_job *list = NEW(a, struct waiting_job, body->job_count);
+    double *run_s = NEW(a, double, body->job_count);
+    size_t *order = NEW(a, size_t, body->job_count);
+
+    for (size_t i = 0; i < body->job_count; i++) {
+        order[i] = i;
+        if (body->jobs[i].processors)
+            invalid(p->rq->err, arena_printf(a, "/jobs/%zu/processors", i), ITEM_CONFLICT,
+                    "on a cluster a job has cpus and nodes");
+        if (!body->jobs[i].id)
+            invalid(p->rq->err, arena_printf(a, "/jobs/%zu/id", i), ITEM_REQUIRED,
+                    "the member is missing: on a cluster jobs have names");
+    }
+    if (p->rq->err->code != OK)
+        return;
+    qsort_r(order, body->job_count, sizeof(*order), by_arrival,
+            (void *)(uintptr_t)body->jobs);
+    for (size_t i = 0; i < body->job_count; i++) {
+        list[i] = waiting_of(&body->jobs[order[i]]);
+        run_s[i] = body->jobs[order[i]].run_time_s;
+    }
+    p->jobs =
+        (struct simulation_jobs){.list = list, .run_s = run_s, .count = body->job_count};
+}
+
+/* What goes with processors alone, or with a cluster alone. */
+static void check_form(const struct playing *p)
+{
+    const struct queue_simulation *body = p->body;
+    struct error *err = p->rq->err;
+
+    if (body->cluster && body->processors)
+        invalid(err, "/cluster", ITEM_CONFLICT, "give one of processors and cluster");
+    if (body->cluster && body->reservation_count)
+        invalid(err, "/reservations", ITEM_CONFLICT,
+                "with a cluster it is a member of that");
+    if (body->cluster)
+        return;
+    if (body->strict_dependencies)
+        invalid(err, "/strict_dependencies", ITEM_CONFLICT,
+                "it goes with a cluster alone");
+    for (size_t i = 0; i < body->job_count; i++) {
+        const struct log_job *j = &body->jobs[i];
+        const char *member = cluster_job_member(&j->cluster);
+        const struct {
+            const char *name;
+            bool is_given;
+        } others[] = {{"nodes", j->nodes > 1},
+                      {"cpus", j->cpus < 1 || j->cpus > 1},
+                      {"memory_bytes", j->memory_bytes > 0},
+                      {"needs", j->need_count},
+                      {"exclusive", j->exclusive},
+                      {"preemptible", j->preemptible},
+                      {"time_limit_s", !isnan(j->time_limit_s)},
+                      {"deadline_s", !isnan(j->deadline_s)},
+                      {"priority", j->priority < 0 || j->priority > 0},
+                      {"partition_ids", j->partition_ids},
+                      {"after", j->cluster.after_count}};
+
+        budget_step(&p->rq->budget, sizeof(others) / sizeof(*others));
+        for (size_t k = 0; !member && k < sizeof(others) / sizeof(*others); k++)
+            if (others[k].is_given)
+                member = others[k].name;
+        if (member)
+            invalid(err, arena_printf(p->rq->arena, "/jobs/%zu/%s", i, member),
+                    ITEM_CONFLICT, "it goes with a cluster alone");
+    }
+}
+
+static enum error_code take_cluster(struct playing *p)
+{
+    const struct queue_simulation *body = p->body;
+
+    p->cluster_in = body->cluster;
+    if (!body->cluster->from_header && !body->cluster->resources)
+        return invalid(p->rq->err, "/cluster/resources", ITEM_REQUIRED,
+                       "the member is missing: the nodes; or from_header");
+    if (body->cluster->from_header)
+        p->cluster_in = simulation_cluster_of_header(
+            p->rq, body->cluster, p->header.max_procs, p->header.max_nodes);
+    if (!p->cluster_in)
+        return p->rq->err->code;
+    if (body->job_count)
+        list_given(p);
+    else
+        simulation_jobs_of_log(p->rq, p->cluster_in, p->in.jobs, p->in.job_count,
+                               &p->jobs);
+    TRY(p->rq->err->code);
+    TRY(simulation_cluster_bind(p->rq, p->cluster_in, &p->jobs, 1,
+                                body->strict_dependencies, &p->cluster));
+    TRY(request_reserve(p->rq, simulation_cluster_bytes(&p->cluster)));
+    p->in.jobs = p->cluster.rows;
+    p->in.job_count = p->cluster.job_count;
+    p->in.processors = (uint64_t)fmin(ceil(p->cluster.cpus), 1e15);
+    return OK;
+}
+
 /* A study says itself what is played, and has no schedules. */
 static enum error_code prepare_study(struct playing *p)
 {
@@ -539,7 +749,8 @@ static enum error_code prepare_study(struct playing *p)
             invalid(p->rq->err, members[i].pointer, ITEM_CONFLICT,
                     "a study has no such rows; its variants say their policies");
     if (body->study)
-        study_prepare(p->rq, body->study, &p->in, body->decision.seed, &p->study);
+        study_prepare(p->rq, body->study, &p->in, body->cluster, body->decision.seed,
+                      &p->study);
     if (p->rq->err->code != OK || !body->study)
         return p->rq->err->code;
     p->policy_count = p->study.game_count;
@@ -555,8 +766,11 @@ static enum error_code prepare(struct playing *p)
     code = take_workload(p);
     if (code != OK && code != ERR_INVALID)
         return code;
-    if (code == OK || p->body->processors)
+    check_form(p);
+    if ((code == OK || p->body->processors) && !p->body->cluster)
         take_processors(p);
+    if (code == OK && p->body->cluster && p->rq->err->code == OK)
+        TRY(take_cluster(p));
     code = check_reservations(p);
     if (code != OK && code != ERR_INVALID)
         return code;
@@ -570,6 +784,8 @@ static enum error_code prepare(struct playing *p)
 
 static const char *name_of(const struct playing *p, size_t job)
 {
+    if (p->body->cluster && p->body->job_count)
+        return p->cluster.bound.jobs[job].id;
     return p->body->job_count ? p->body->jobs[job].id : NULL;
 }
 
@@ -578,6 +794,9 @@ static void list_never_fits(struct playing *p)
     struct queue_simulation_answer *answer = p->answer;
     struct never_fits *list = NEW(p->rq->arena, struct never_fits, NEVER_FITS_MAX);
 
+    answer->never_fits = list;
+    if (p->body->cluster)
+        return;
     for (size_t i = 0; i < p->in.job_count; i++) {
         double processors = ceil(swf_processors(&p->in.jobs[i]));
 
@@ -590,6 +809,19 @@ static void list_never_fits(struct playing *p)
                                     queue_reason_names[QUEUE_REASON_NEVER_FITS]};
     }
     answer->never_fits = list;
+}
+
+static void tell_on_cluster(const struct playing *p, size_t job, struct job_row *to)
+{
+    static const char *const words[] = {"waits", "never", "done", "killed", "cancelled"};
+    const struct cluster_replay_outcome *o = &p->now->outcomes[job];
+
+    to->outcome = words[o->state];
+    to->preempted_count = o->preempted;
+    if (isnan(o->start_s))
+        return;
+    to->finish_s = o->end_s;
+    to->partition_id = p->cluster.partitions[p->cluster.bound.rows[o->row].partition];
 }
 
 static void list_jobs(const struct playing *p, const struct queue_replay_out *out,
@@ -611,10 +843,33 @@ static void list_jobs(const struct playing *p, const struct queue_replay_out *ou
             .start_s = out->start_s[i],
             .finish_s = out->start_s[i] + out->run_s[i],
             .processors = (uint64_t)fmin(ceil(swf_processors(job)), JSON_EXACT),
+            .preempted_count = JSON_NO_INTEGER,
         };
+        if (p->body->cluster)
+            tell_on_cluster(p, i, &rows[i]);
     }
     to->jobs = rows;
     to->row_count = count;
+}
+
+/* Who never ran, by the first policy. */
+static void list_never_on_cluster(struct playing *p)
+{
+    struct queue_simulation_answer *answer = p->answer;
+    struct never_fits *list = NEW(p->rq->arena, struct never_fits, NEVER_FITS_MAX);
+
+    for (size_t i = 0; i < p->in.job_count; i++) {
+        const struct cluster_replay_outcome *o = &p->now->outcomes[i];
+
+        if (o->state != CLUSTER_JOB_NEVER && o->state != CLUSTER_JOB_WAITS)
+            continue;
+        if (answer->never_fit_count++ < NEVER_FITS_MAX)
+            list[answer->never_fits_count++] = (struct never_fits){
+                name_of(p, i), p->in.jobs[i].number,
+                (uint64_t)fmin(ceil(swf_processors(&p->in.jobs[i])), JSON_EXACT),
+                cluster_reason_names[o->reason]};
+    }
+    answer->never_fits = list;
 }
 
 /* Whether the jobs are in the order of arrival; those of a log are. */
@@ -764,10 +1019,55 @@ static enum error_code warn_lines(struct playing *p)
     return OK;
 }
 
+/* Of a cluster's jobs. */
+static enum error_code warn_on_cluster(struct playing *p)
+{
+    const struct cluster_bound *b = &p->cluster.bound;
+    struct decision_answer *out = &p->answer->decision;
+
+    if (p->jobs.no_partition)
+        TRY(decision_warn(p->rq, out,
+                          "partition_ignored: %zu job(s) of %s are of a partition that "
+                          "the cluster does not have; the default one",
+                          p->jobs.no_partition, p->source));
+    if (p->jobs.no_qos)
+        TRY(decision_warn(p->rq, out,
+                          "qos_ignored: %zu job(s) of %s are of a queue N for which the "
+                          "cluster has no QOS queue.N",
+                          p->jobs.no_qos, p->source));
+    if (p->jobs.no_limit)
+        TRY(decision_warn(p->rq, out,
+                          "run_time_defaulted: %zu job(s) of %s ask for no run time; "
+                          "the scheduler counts on the one they took",
+                          p->jobs.no_limit, p->source));
+    if (b->gone.count)
+        TRY(decision_warn(
+            p->rq, out,
+            "unknown_dependency: %zu, first of /jobs/%zu/after: no such job, "
+            "taken to be gone",
+            b->gone.count, b->gone.first));
+    if (b->endless.count)
+        TRY(decision_warn(p->rq, out,
+                          "no_time_limit: %zu job(s), first /jobs/%zu in the order of "
+                          "arrival, and their partition have none; 365 days",
+                          b->endless.count, b->endless.first));
+    if (b->unknown_end.count)
+        TRY(decision_warn(p->rq, out,
+                          "unknown_end: %zu running job(s), first '%s', do not say when "
+                          "they end; their nodes are never free",
+                          b->unknown_end.count, b->of.running[b->unknown_end.first].id));
+    if (b->ignored_promise.count)
+        TRY(decision_warn(p->rq, out, "ignored: planned_start_s of %zu job(s)",
+                          b->ignored_promise.count));
+    return OK;
+}
+
 static enum error_code warn_jobs(struct playing *p)
 {
     struct tallies t;
 
+    if (p->body->cluster)
+        return warn_on_cluster(p);
     count_jobs(p, &t);
     TRY(warn_of(p, &t.wide, "never_fits",
                 "need more processors than the cluster has, and are in no figure"));
@@ -790,7 +1090,7 @@ static enum error_code warn_input(struct playing *p)
 
     TRY(warn_lines(p));
     TRY(warn_jobs(p));
-    if (!p->body->processors && isnan(p->header.max_procs))
+    if (!p->body->processors && !p->body->cluster && isnan(p->header.max_procs))
         TRY(decision_warn(p->rq, &p->answer->decision,
                           "guessed: /processors is MaxNodes of the log, %llu; it says no "
                           "MaxProcs",
@@ -859,19 +1159,37 @@ static void note_ratio(void *context, double ratio)
         .events = (uint64_t)(ratio * 2 * (double)w->job_count), .time_ratio = ratio};
 }
 
+/* What was played, on processors or on a cluster. */
+struct replayed_game {
+    struct queue_replay_in in;
+    struct queue_replay_out out;
+    const struct simulation_cluster *cluster; /* NULL: on processors */
+    struct cluster_replayed on_cluster;
+    struct simulation_cluster variant; /* of a study */
+};
+
 /* Of all that is known of a replay, the answer. */
 static enum error_code fill_result(struct playing *p, struct experiment_game *game,
-                                   const struct queue_replay_in *in,
-                                   const struct queue_replay_out *out, struct error *err)
+                                   const struct replayed_game *of, struct error *err)
 {
     struct policy_answer *to = &p->results[game->run];
-    const struct queue_outcome *outcomes;
+    const struct queue_replay_in *in = &of->in;
+    const struct queue_replay_out *out = &of->out;
+    const struct queue_outcome *outcomes =
+        of->cluster ? simulation_cluster_outcomes(
+                          of->cluster, &of->on_cluster, in, out,
+                          game->run || !p->body->study ? game->arena : p->rq->arena)
+        : p->body->study && !game->run ? queue_outcomes(in, out, p->rq->arena)
+                                       : queue_outcomes(in, out, game->arena);
+    size_t rows_max = (size_t)p->body->table_rows_max;
 
     if (p->body->study) {
-        game->is_cut = !study_note(&p->study, game->run, in, out, game->scratch);
+        game->is_cut =
+            !study_note(&p->study, game->run, in, out, outcomes,
+                        p->body->cluster ? p->cluster.users : NULL, game->scratch);
         return OK;
     }
-    outcomes = queue_outcomes(in, out, game->arena);
+    p->now = &of->on_cluster;
     *to = (struct policy_answer){
         .policy = p->policies[game->run]->name,
         .job_count = out->run_count,
@@ -879,15 +1197,21 @@ static enum error_code fill_result(struct playing *p, struct experiment_game *ga
         .figures = out->figures,
         .details = queue_details_none(),
     };
-    queue_spread_read(outcomes, in->job_count, (size_t)p->body->table_rows_max,
-                      &to->spread, game->arena, p->rq->arena);
-    if (p->body->details)
+    queue_spread_read(outcomes, in->job_count, rows_max,
+                      of->cluster ? of->cluster->users : NULL, &to->spread, game->arena,
+                      p->rq->arena);
+    if (of->cluster)
+        game->is_cut = !simulation_cluster_details(
+            of->cluster, &of->on_cluster, outcomes, rows_max, p->body->utilisation_step_s,
+            game->budget, &to->details, game->arena, p->rq->arena);
+    else if (p->body->details)
         game->is_cut =
-            !queue_details_read(in, out, outcomes, (size_t)p->body->table_rows_max,
-                                p->body->utilisation_step_s, game->budget, &to->details,
-                                game->arena, p->rq->arena);
+            !queue_details_read(in, out, outcomes, rows_max, p->body->utilisation_step_s,
+                                game->budget, &to->details, game->arena, p->rq->arena);
     if (p->body->per_job)
         list_jobs(p, out, to);
+    if (of->cluster && !game->run)
+        list_never_on_cluster(p);
     if (p->body->as_swf || request_answer_form(p->rq) == ANSWER_TEXT)
         TRY(print_swf(p, out, &to->swf, game->arena, err));
     return OK;
@@ -903,28 +1227,100 @@ static const struct policy *game_of(const struct playing *p, struct experiment_g
     return p->policies[game->run];
 }
 
+/* The same on a cluster, bound for a variant if that has another one. */
+static enum error_code cluster_game_of(struct playing *p, struct experiment_game *game,
+                                       struct replayed_game *of,
+                                       const struct policy **policy,
+                                       enum queue_estimates *counted_on)
+{
+    struct request *with = NEW(game->arena, struct request, 1);
+
+    of->cluster = &p->cluster;
+    *counted_on = p->in.estimates;
+    if (!p->body->study) {
+        *policy = p->policies[game->run];
+        return OK;
+    }
+    *with = *p->rq;
+    with->arena = game->arena;
+    of->cluster = &of->variant;
+    return study_cluster_of(&p->study, game->run, with, p->cluster_in, &p->jobs,
+                            p->body->strict_dependencies, policy, counted_on,
+                            &of->variant);
+}
+
+static void note_figures(struct experiment_game *game, const struct queue_replay_out *out)
+{
+#define X(figure, meaning) game->figures[FIGURE_##figure] = out->figures.figure;
+    QUEUE_FIGURES(X)
+#undef X
+    game->figures[FIGURE_JOBS] = (double)out->run_count;
+    game->figures[FIGURE_NEVER_FIT] = (double)out->never_fit_count;
+}
+
+static enum error_code play_on_cluster(struct playing *p, struct experiment_game *game)
+{
+    struct replayed_game *of = NEW(game->arena, struct replayed_game, 1);
+    struct watched watched = {game, p->in.job_count};
+    struct cluster_replay_in how = {.counts_fragments = !p->body->study,
+                                    .budget = game->budget,
+                                    .progress = note_ratio,
+                                    .context = &watched};
+    const struct policy *policy;
+    enum queue_estimates counted_on;
+
+    TRY(cluster_game_of(p, game, of, &policy, &counted_on));
+    simulation_cluster_play(of->cluster, policy, counted_on, how, p->body->bound_s,
+                            &of->on_cluster, &of->in, &of->out, game->arena,
+                            game->scratch);
+    game->is_cut = of->out.is_cut;
+    if (game->is_cut)
+        return OK;
+    note_figures(game, &of->out);
+    note_ratio(&watched, 1);
+    simulation_cluster_keep(&of->on_cluster, of->cluster->job_count, &game->rest,
+                            game->arena);
+    return fill_result(p, game, of, p->rq->err);
+}
+
 static enum error_code play_policy(void *context, struct experiment_game *game)
 {
     struct playing *p = context;
     struct watched watched = {game, p->in.job_count};
     struct queue_replay_watch watch = {game->budget, note_ratio, &watched};
-    struct queue_replay_out out;
-    struct queue_replay_in in;
-    const struct policy *policy = game_of(p, game, &in);
+    struct replayed_game *of;
+    const struct policy *policy;
 
-    TRY(queue_replay(policy, &in, &watch, &out, game->arena, p->rq->err));
-    game->is_cut = out.is_cut;
-    if (out.is_cut)
+    if (p->body->cluster)
+        return play_on_cluster(p, game);
+    of = NEW(game->arena, struct replayed_game, 1);
+    policy = game_of(p, game, &of->in);
+    TRY(queue_replay(policy, &of->in, &watch, &of->out, game->arena, p->rq->err));
+    game->is_cut = of->out.is_cut;
+    if (of->out.is_cut)
         return OK;
-#define X(figure, meaning) game->figures[FIGURE_##figure] = out.figures.figure;
-    QUEUE_FIGURES(X)
-#undef X
-    game->figures[FIGURE_JOBS] = (double)out.run_count;
-    game->figures[FIGURE_NEVER_FIT] = (double)out.never_fit_count;
+    note_figures(game, &of->out);
     note_ratio(&watched, 1);
-    game->rest =
-        (struct experiment_bytes){out.start_s, p->in.job_count * sizeof(out.start_s[0])};
-    return fill_result(p, game, &in, &out, p->rq->err);
+    game->rest = (struct experiment_bytes){of->out.start_s,
+                                           p->in.job_count * sizeof(of->out.start_s[0])};
+    return fill_result(p, game, of, p->rq->err);
+}
+
+/* Outcomes and attempts: the rest follows from the request. */
+static bool take_on_cluster(struct playing *p, struct experiment_game *game,
+                            const struct experiment_bytes *rest)
+{
+    struct replayed_game *of = NEW(game->arena, struct replayed_game, 1);
+    const struct policy *policy;
+    enum queue_estimates counted_on;
+
+    if (cluster_game_of(p, game, of, &policy, &counted_on) != OK ||
+        !simulation_cluster_take(rest, of->cluster->job_count, &of->on_cluster,
+                                 game->arena))
+        return false;
+    simulation_cluster_read(of->cluster, &of->on_cluster, p->body->bound_s, &of->in,
+                            &of->out, game->arena);
+    return fill_result(p, game, of, &(struct error){.code = OK}) == OK && !game->is_cut;
 }
 
 /* When each job started: the rest follows from the log. */
@@ -932,27 +1328,30 @@ static bool take_starts(void *context, const struct experiment_game *kept,
                         struct experiment_bytes rest)
 {
     struct experiment_game copy = *kept, *game = &copy;
-    struct queue_replay_in in;
     struct playing *p = context;
+    struct replayed_game *of;
     size_t count = p->in.job_count;
     struct error here = {.code = OK};
-    struct queue_replay_out out = {
+
+    if (p->body->cluster)
+        return take_on_cluster(p, game, &rest);
+    if (rest.length != count * sizeof(double))
+        return false;
+    of = NEW(game->arena, struct replayed_game, 1);
+    of->out = (struct queue_replay_out){
         .run_count = (uint64_t)game->figures[FIGURE_JOBS],
         .never_fit_count = (uint64_t)game->figures[FIGURE_NEVER_FIT],
         .start_s = NEW(game->arena, double, count),
         .run_s = NEW(game->arena, double, count),
     };
-
-    if (rest.length != count * sizeof(out.start_s[0]))
-        return false;
-    memcpy(out.start_s, rest.data, rest.length);
-    game_of(p, game, &in);
+    memcpy(of->out.start_s, rest.data, rest.length);
+    game_of(p, game, &of->in);
     for (size_t i = 0; i < count; i++)
-        out.run_s[i] = queue_replay_run_s(&in, &in.jobs[i]);
-#define X(figure, meaning) out.figures.figure = game->figures[FIGURE_##figure];
+        of->out.run_s[i] = queue_replay_run_s(&of->in, &of->in.jobs[i]);
+#define X(figure, meaning) of->out.figures.figure = game->figures[FIGURE_##figure];
     QUEUE_FIGURES(X)
 #undef X
-    return fill_result(p, game, &in, &out, &here) == OK && !game->is_cut;
+    return fill_result(p, game, of, &here) == OK && !game->is_cut;
 }
 
 static void rank(struct playing *p, const struct experiment *played)
@@ -996,6 +1395,11 @@ static enum error_code play(struct playing *p)
     p->answer->processors = p->in.processors;
     p->answer->job_count = p->in.job_count;
     TRY(warn_outcome(p));
+    if (p->body->cluster && p->answer->never_fit_count)
+        TRY(decision_warn(p->rq, &p->answer->decision,
+                          "never_fits: %llu job(s) never run, by the first policy, and "
+                          "are in no figure",
+                          (unsigned long long)p->answer->never_fit_count));
     TRY(simulation_warn_cut(p->rq, &played,
                             p->body->study ? "variants were done" : "policies were done",
                             &p->answer->decision));
@@ -1091,6 +1495,7 @@ static const struct json_field stored_rows[] = {
     OTHER(killed_count),
     OTHER(killed_core_s),
     OTHER(preempted_count),
+    OTHER(lost_core_s),
     OTHER(fragmented_core_s),
 #define X(figure, meaning) OTHER(figure),
     QUEUE_FIGURES(X)

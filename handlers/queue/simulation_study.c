@@ -2,6 +2,7 @@
  * happen if. */
 #include "handlers/queue/simulation_study.h"
 
+#include "algorithms/cluster_queue/settings.h"
 #include "algorithms/queue/study.h"
 #include "handlers/common/decision.h"
 #include "models/base/names.h"
@@ -15,8 +16,18 @@ enum { VARIANTS_MAX = 64 };
 
 /* ---- the request ---- */
 
+struct added_nodes {
+    const char *like;
+    uint64_t count;
+};
+
 struct cluster_changes {
     uint64_t processors; /* 0: as they are */
+    const struct added_nodes *add_nodes;
+    size_t add_node_count;
+    const char *const *drop_nodes;
+    size_t drop_node_count;
+    double time_limit_max_s; /* NAN: as they are */
 };
 
 struct study_variant {
@@ -24,6 +35,8 @@ struct study_variant {
     int estimates; /* -1: as the base */
     double workload_scale;
     const struct cluster_changes *cluster_changes;
+    const struct named_value *settings;
+    size_t setting_count;
 };
 
 struct study_grid {
@@ -31,6 +44,10 @@ struct study_grid {
     const char *const *estimates;
     const double *workload_scale, *processors;
     size_t policy_count, estimates_count, workload_scale_count, processors_count;
+    struct study_numbers { /* of a setting */
+        const double *list;
+        size_t count;
+    } settings[CLUSTER_OPTION_COUNT];
 };
 
 struct study_request {
@@ -44,8 +61,27 @@ struct study_request {
 
 static const char *const estimates[] = {"requested", "actual", NULL};
 
+#define T struct added_nodes
+static const struct json_field added_rows[] = {
+    JSON_ID(T, like, JSON_REQUIRED, "A node: the new ones are like it, and beside it"),
+    JSON_INTEGER(T, count, 1, CLUSTER_NODES_MAX, 1, 0, "How many; default 1"),
+    {0},
+};
+#undef T
+static const struct json_object added_json = {"QueueStudyNodes",
+                                              "Nodes of a cluster that are more",
+                                              sizeof(struct added_nodes), added_rows};
+
 #define T struct cluster_changes
 static const struct json_field changes_rows[] = {
+    JSON_LIST(T, add_nodes, add_node_count, struct added_nodes, &added_json, 1000, 0,
+              "cluster: more nodes, in the partitions of those that they are like"),
+    JSON_TEXTS(T, drop_nodes, drop_node_count, CLUSTER_NODES_MAX, 0,
+               "cluster: nodes that are not there"),
+    JSON_NUMBER(T, time_limit_max_s, 0, QUEUE_TIME_MAX_S, NAN,
+                JSON_NULLABLE | JSON_ABOVE_MIN,
+                "cluster: jobs ask for no more than this, in all partitions: longer "
+                "limits are cut"),
     JSON_INTEGER(T, processors, 1, QUEUE_PROCESSORS_MAX, 0, JSON_BOUND_ONLY,
                  "Processors of the cluster, instead of those that the request or the "
                  "log says"),
@@ -59,14 +95,21 @@ static const struct json_object changes_json = {
 #define T struct study_variant
 #define VARIANT_ROWS                                                                     \
     JSON_TEXT(T, policy, JSON_NULLABLE,                                                  \
-              "A policy of the family queue; default: that of the base, whose default "  \
-              "is easy"),                                                                \
+              "A policy of the family queue, or slurm_backfill of a cluster; default: "  \
+              "that of the base, whose default is easy, on a cluster slurm_backfill"),   \
         JSON_CHOICE(T, estimates, estimates, -1, JSON_BOUND_ONLY,                        \
                     "What the scheduler counts on; default: as the base, whose default " \
                     "is that of the simulation"),                                        \
         JSON_NUMBER(T, workload_scale, 0.001, 1000, NAN, JSON_NULLABLE,                  \
                     "Times between two arrivals are divided by this: 1.1 is a load a "   \
                     "tenth higher; default: as the base, whose default is 1"),           \
+        {.name = "settings",                                                             \
+         .doc = "cluster: settings of slurm_backfill; those that are "                   \
+                "not named are as in the base",                                          \
+         .type = JSON_TYPE_VALUES,                                                       \
+         .offset = JSON_AT(T, settings, const struct named_value *),                     \
+         .count_offset = JSON_AT(T, setting_count, size_t),                              \
+         .max = 64},                                                                     \
     {                                                                                    \
         .name = "cluster_changes",                                                       \
         .doc = "What is different about the cluster; default: as the base",              \
@@ -100,7 +143,17 @@ static const struct json_field grid_rows[] = {
                  "See workload_scale of a variant"),
     JSON_NUMBERS(T, processors, processors_count, 1, QUEUE_PROCESSORS_MAX, 0,
                  "Whole numbers, see cluster_changes"),
-    {0},
+#define X(setting, least, most, preset, text)                                       \
+    {.name = #setting,                                                              \
+     .doc = "cluster: " text,                                                       \
+     .type = JSON_TYPE_NUMBERS,                                                     \
+     .offset = JSON_AT(T, settings[CLUSTER_OPTION_##setting].list, const double *), \
+     .count_offset = JSON_AT(T, settings[CLUSTER_OPTION_##setting].count, size_t),  \
+     .min = least,                                                                  \
+     .max = most},
+    CLUSTER_NUMBERS(X)
+#undef X
+        {0},
 };
 #undef T
 static const struct json_object grid_json = {
@@ -329,6 +382,10 @@ struct study_game {
     int estimates;
     double workload_scale;
     uint64_t processors; /* 0: as the log says */
+    /* On a cluster: */
+    const struct cluster_changes *changes; /* NULL: none */
+    const struct named_value *settings;
+    size_t setting_count;
     struct study_row row;
 };
 
@@ -337,13 +394,17 @@ struct study_state {
     double *submit_s;
 };
 
-static const struct policy *find_policy(struct request *rq, const char *name,
+static const struct policy *find_policy(const struct study_plan *plan, const char *name,
                                         const char *pointer)
 {
-    const struct policy *const tables[] = {queue_policies, NULL};
+    struct request *rq = plan->rq;
+    const struct policy *const tables[] = {queue_policies,
+                                           plan->cluster ? cluster_policies : NULL, NULL};
     const struct policy *policy = policy_find(queue_policies, name);
     char hint[NAMES_HINT_BYTES];
 
+    if (!policy && plan->cluster)
+        policy = policy_find(cluster_policies, name);
     if (policy)
         return policy;
     invalid(rq->err, pointer, ITEM_UNKNOWN_ALGORITHM,
@@ -353,19 +414,89 @@ static const struct policy *find_policy(struct request *rq, const char *name,
     return NULL;
 }
 
-static void take_variant(struct request *rq, const struct study_variant *v,
+/* The settings of the base, then those of the variant. */
+static void add_settings(const struct study_plan *plan, const struct named_value *more,
+                         size_t count, struct study_game *game)
+{
+    struct named_value *list =
+        NEW(plan->rq->arena, struct named_value, game->setting_count + count);
+    size_t n = 0;
+
+    for (size_t i = 0; i < game->setting_count; i++) {
+        bool again = false;
+
+        budget_step(&plan->rq->budget, count);
+        for (size_t k = 0; k < count; k++)
+            again |= strcmp(more[k].name, game->settings[i].name) == 0;
+        if (!again)
+            list[n++] = game->settings[i];
+    }
+    for (size_t k = 0; k < count; k++)
+        list[n++] = more[k];
+    game->settings = list;
+    game->setting_count = n;
+}
+
+/* Mistakes of settings are told where they are. */
+static void check_settings(const struct study_plan *plan, const struct study_game *game,
+                           const char *pointer)
+{
+    struct cluster_settings_in none = {0};
+    struct error here = *plan->rq->err;
+
+    here = (struct error){.code = OK};
+    cluster_take_options(game->settings, game->setting_count, &none, &here);
+    if (here.code != OK)
+        invalid(plan->rq->err, arena_printf(plan->rq->arena, "%s/settings", pointer),
+                ITEM_OUT_OF_BOUNDS, "%s", here.text);
+}
+
+static void check_changes(const struct study_plan *plan, const struct study_variant *v,
+                          const char *pointer)
+{
+    const struct cluster_changes *c = v->cluster_changes;
+    struct arena *a = plan->rq->arena;
+    const struct {
+        const char *member;
+        bool is_given, of_cluster;
+    } members[] = {
+        {"settings", v->setting_count, true},
+        {"cluster_changes/processors", c && c->processors, false},
+        {"cluster_changes/add_nodes", c && c->add_node_count, true},
+        {"cluster_changes/drop_nodes", c && c->drop_node_count, true},
+        {"cluster_changes/time_limit_max_s", c && !isnan(c->time_limit_max_s), true},
+    };
+
+    for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+        if (members[i].is_given && members[i].of_cluster != !!plan->cluster)
+            invalid(plan->rq->err, arena_printf(a, "%s/%s", pointer, members[i].member),
+                    ITEM_CONFLICT, "it goes %s",
+                    members[i].of_cluster ? "with a cluster alone"
+                                          : "with processors alone");
+}
+
+static void take_variant(const struct study_plan *plan, const struct study_variant *v,
                          const char *pointer, struct study_game *game)
 {
+    struct request *rq = plan->rq;
+
+    check_changes(plan, v, pointer);
     if (v->id)
         game->id = v->id;
     if (v->policy)
-        game->policy = find_policy(rq, v->policy, pointer_of(pointer, "policy").text);
+        game->policy = find_policy(plan, v->policy, pointer_of(pointer, "policy").text);
     if (v->estimates >= 0)
         game->estimates = v->estimates;
     if (!isnan(v->workload_scale))
         game->workload_scale = v->workload_scale;
     if (v->cluster_changes && v->cluster_changes->processors)
         game->processors = v->cluster_changes->processors;
+    if (v->cluster_changes)
+        game->changes = v->cluster_changes;
+    if (plan->cluster && v->setting_count) {
+        add_settings(plan, v->settings, v->setting_count, game);
+        check_settings(plan, game, pointer);
+    }
 }
 
 /* What a member of the grid may be; a member that is not given has one value, the
@@ -393,6 +524,37 @@ static void add_name(struct text_buffer *name, const char *member, const char *v
     text_addf(name, "%s%s=%s", name->length ? "," : "", member, value);
 }
 
+/* Settings of the grid by what is left of the combination's number. */
+static void take_settings(struct study_plan *plan, size_t rest, struct text_buffer *name,
+                          struct study_game *game)
+{
+    const struct study_grid *g = plan->request->grid;
+    const struct param *params = cluster_policies[0].params;
+    struct named_value *list =
+        NEW(plan->rq->arena, struct named_value, CLUSTER_OPTION_COUNT);
+    size_t n = 0;
+
+    for (size_t i = 0; i < CLUSTER_OPTION_COUNT; i++) {
+        size_t count = g->settings[i].count;
+
+        if (!count)
+            continue;
+        if (!plan->cluster && n == 0)
+            invalid(plan->rq->err,
+                    arena_printf(plan->rq->arena, "/study/grid/%s", params[i].name),
+                    ITEM_CONFLICT, "it goes with a cluster alone");
+        list[n] = (struct named_value){.name = params[i].name,
+                                       .type = VALUE_NUMBER,
+                                       .number = g->settings[i].list[rest % count]};
+        add_name(name, list[n].name,
+                 arena_printf(plan->rq->arena, "%.15g", list[n].number));
+        rest /= count;
+        n++;
+    }
+    if (n && plan->cluster)
+        add_settings(plan, list, n, game);
+}
+
 /* The combination of this number. */
 static void take_combination(struct study_plan *plan, size_t number,
                              struct study_game *game)
@@ -406,10 +568,12 @@ static void take_combination(struct study_plan *plan, size_t number,
         (rest /= choices_of(g->processors_count)) % choices_of(g->workload_scale_count);
     size_t estimate =
         (rest /= choices_of(g->workload_scale_count)) % choices_of(g->estimates_count);
-    size_t policy = rest / choices_of(g->estimates_count);
+    size_t policy =
+        (rest /= choices_of(g->estimates_count)) % choices_of(g->policy_count);
 
+    rest /= choices_of(g->policy_count);
     if (g->policy_count) {
-        game->policy = find_policy(plan->rq, g->policy[policy],
+        game->policy = find_policy(plan, g->policy[policy],
                                    pointer_in("/study/grid/policy", policy, NULL).text);
         add_name(&name, "policy", g->policy[policy]);
     }
@@ -431,21 +595,31 @@ static void take_combination(struct study_plan *plan, size_t number,
         game->processors = (uint64_t)wanted;
         add_name(&name, "processors", arena_printf(a, "%.15g", wanted));
     }
+    take_settings(plan, rest, &name, game);
     text_add(&name, "", 1);
     game->id = text_end(&name);
 }
 
-/* 0: no grid. */
+/* 0: no grid; more than VARIANTS_MAX: too many. */
 static size_t combinations(const struct study_grid *g)
 {
-    if (!g || !(g->policy_count + g->estimates_count + g->workload_scale_count +
-                g->processors_count))
+    size_t counts[4 + CLUSTER_OPTION_COUNT], product = 1, given = 0;
+
+    if (!g)
         return 0;
-    /* at most 64 * 2, and the lists of numbers: no product of theirs overflows */
-    if (g->workload_scale_count > VARIANTS_MAX || g->processors_count > VARIANTS_MAX)
-        return VARIANTS_MAX + 1;
-    return choices_of(g->policy_count) * choices_of(g->estimates_count) *
-           choices_of(g->workload_scale_count) * choices_of(g->processors_count);
+    counts[0] = g->policy_count;
+    counts[1] = g->estimates_count;
+    counts[2] = g->workload_scale_count;
+    counts[3] = g->processors_count;
+    for (size_t i = 0; i < CLUSTER_OPTION_COUNT; i++)
+        counts[4 + i] = g->settings[i].count;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+        given += counts[i];
+        if (counts[i] > VARIANTS_MAX || product * choices_of(counts[i]) > VARIANTS_MAX)
+            return VARIANTS_MAX + 1;
+        product *= choices_of(counts[i]);
+    }
+    return given ? product : 0;
 }
 
 static void check_names(const struct study_plan *plan)
@@ -461,7 +635,8 @@ static void check_names(const struct study_plan *plan)
 }
 
 enum error_code study_prepare(struct request *rq, const struct study_request *request,
-                              const struct queue_replay_in *log, uint64_t seed,
+                              const struct queue_replay_in *log,
+                              const struct cluster_in *cluster, uint64_t seed,
                               struct study_plan *plan)
 {
     size_t of_grid = combinations(request->grid);
@@ -471,7 +646,10 @@ enum error_code study_prepare(struct request *rq, const struct study_request *re
                               .estimates = (int)log->estimates,
                               .workload_scale = 1};
 
-    *plan = (struct study_plan){.rq = rq, .request = request, .log = log};
+    *plan =
+        (struct study_plan){.rq = rq, .request = request, .log = log, .cluster = cluster};
+    if (cluster)
+        base.policy = &cluster_policies[0];
     if (count == 0 || count > VARIANTS_MAX)
         return invalid(rq->err, "/study", count ? ITEM_TOO_LONG : ITEM_REQUIRED,
                        count ? "variants and grid are more than %d variants"
@@ -485,12 +663,12 @@ enum error_code study_prepare(struct request *rq, const struct study_request *re
     plan->games = NEW(rq->arena, struct study_game, count + 1);
     plan->game_count = count + 1;
     if (request->base)
-        take_variant(rq, request->base, "/study/base", &base);
+        take_variant(plan, request->base, "/study/base", &base);
     plan->games[0] = base;
     for (size_t i = 0; i < count; i++) {
         plan->games[i + 1] = base;
         if (i < request->variant_count)
-            take_variant(rq, &request->variants[i],
+            take_variant(plan, &request->variants[i],
                          pointer_in("/study/variants", i, NULL).text,
                          &plan->games[i + 1]);
         else
@@ -521,7 +699,7 @@ enum error_code study_check_window(const struct study_plan *plan)
         double submit_s = log->jobs[i].submit_s;
 
         if (submit_s >= first_s + in->warm_up_s && submit_s <= last_s - in->cool_down_s &&
-            ceil(swf_processors(&log->jobs[i])) <= processors)
+            (plan->cluster || ceil(swf_processors(&log->jobs[i])) <= processors))
             return OK;
     }
     return invalid(plan->rq->err, "/study", ITEM_NO_JOBS,
@@ -557,8 +735,196 @@ const struct policy *study_game_of(const struct study_plan *plan, size_t number,
     return game->policy;
 }
 
-static void begin_study(struct study_plan *plan, const struct queue_replay_in *in,
-                        const struct queue_replay_out *out)
+/* ---- on a cluster ---- */
+
+/* Nodes that are more come behind the one that they are like, those that are dropped go,
+ * also from partitions and reservations. */
+struct changing {
+    struct request *rq;
+    const struct cluster_in *base;
+    const struct cluster_changes *changes;
+    struct name_index nodes;
+    size_t *copies; /* of each node */
+    bool *dropped;
+    struct cluster_in *to;
+};
+
+static void count_copies(struct changing *x)
+{
+    const struct cluster_changes *c = x->changes;
+    size_t more = 0;
+
+    for (size_t i = 0; i < c->add_node_count; i++) {
+        size_t at = name_index_find(&x->nodes, c->add_nodes[i].like);
+
+        if (at == NAME_NOT_FOUND)
+            invalid(x->rq->err, "/study", ITEM_UNKNOWN_ID,
+                    "add_nodes: there is no node '%.100s'", c->add_nodes[i].like);
+        else
+            x->copies[at] += (size_t)c->add_nodes[i].count;
+        more += (size_t)c->add_nodes[i].count;
+    }
+    if (more + x->base->resource_count > CLUSTER_NODES_MAX)
+        invalid(x->rq->err, "/study", ITEM_TOO_LONG, "add_nodes: more than %d nodes",
+                CLUSTER_NODES_MAX);
+    for (size_t i = 0; i < c->drop_node_count; i++) {
+        size_t at = name_index_find(&x->nodes, c->drop_nodes[i]);
+
+        if (at == NAME_NOT_FOUND)
+            invalid(x->rq->err, "/study", ITEM_UNKNOWN_ID,
+                    "drop_nodes: there is no node '%.100s'", c->drop_nodes[i]);
+        else
+            x->dropped[at] = true;
+    }
+    budget_step(&x->rq->budget, c->add_node_count + c->drop_node_count);
+}
+
+static const char *copy_name(struct changing *x, const char *id, size_t copy)
+{
+    return copy ? arena_printf(x->rq->arena, "%s+%zu", id, copy) : id;
+}
+
+static void change_nodes(struct changing *x)
+{
+    size_t room = 0, n = 0;
+    struct cluster_resource_in *list;
+
+    for (size_t i = 0; i < x->base->resource_count; i++)
+        room += 1 + x->copies[i];
+    list = NEW(x->rq->arena, struct cluster_resource_in, room);
+    for (size_t i = 0; i < x->base->resource_count; i++)
+        for (size_t k = x->dropped[i]; k <= x->copies[i]; k++) {
+            budget_step(&x->rq->budget, 1);
+            list[n] = x->base->resources[i];
+            list[n].id = copy_name(x, list[n].id, k);
+            list[n].running_count = k ? 0 : list[n].running_count;
+            n++;
+        }
+    x->to->resources = list;
+    x->to->resource_count = n;
+}
+
+/* Names of nodes, with those that are more and without those that are dropped. */
+static void change_names(struct changing *x, const char *const **ids, size_t *count)
+{
+    size_t room = 0, n = 0;
+    const char **list;
+
+    if (!*ids)
+        return;
+    for (size_t i = 0; i < *count; i++) {
+        size_t at = name_index_find(&x->nodes, (*ids)[i]);
+
+        room += 1 + (at == NAME_NOT_FOUND ? 0 : x->copies[at]);
+    }
+    list = NEW(x->rq->arena, const char *, room);
+    for (size_t i = 0; i < *count; i++) {
+        size_t at = name_index_find(&x->nodes, (*ids)[i]);
+
+        for (size_t k = at != NAME_NOT_FOUND && x->dropped[at];
+             k <= (at == NAME_NOT_FOUND ? 0 : x->copies[at]); k++) {
+            budget_step(&x->rq->budget, 1);
+            list[n++] = copy_name(x, (*ids)[i], k);
+        }
+    }
+    *ids = list;
+    *count = n;
+}
+
+static void change_partitions(struct changing *x)
+{
+    size_t count = x->base->partition_count;
+    struct cluster_partition_in *list =
+        NEW(x->rq->arena, struct cluster_partition_in, count);
+    double most_s = x->changes->time_limit_max_s;
+
+    for (size_t i = 0; i < count; i++) {
+        list[i] = x->base->partitions[i];
+        change_names(x, &list[i].resource_ids, &list[i].resource_id_count);
+        if (!isnan(most_s))
+            list[i].time_limit_max_s = most_s;
+        if (list[i].time_limit_default_s > most_s)
+            list[i].time_limit_default_s = most_s;
+        budget_step(&x->rq->budget, 1);
+    }
+    x->to->partitions = list;
+}
+
+static void change_reservations(struct changing *x)
+{
+    size_t count = x->base->reservation_count;
+    struct cluster_reservation_in *list =
+        NEW(x->rq->arena, struct cluster_reservation_in, count);
+
+    for (size_t i = 0; i < count; i++) {
+        list[i] = x->base->reservations[i];
+        change_names(x, &list[i].resource_ids, &list[i].resource_id_count);
+        budget_step(&x->rq->budget, 1);
+    }
+    x->to->reservations = list;
+}
+
+static void change_cluster(struct request *rq, const struct cluster_in *base,
+                           const struct cluster_changes *changes, struct cluster_in *to)
+{
+    struct changing x = {.rq = rq, .base = base, .changes = changes, .to = to};
+
+    x.copies = NEW(rq->arena, size_t, base->resource_count);
+    x.dropped = NEW(rq->arena, bool, base->resource_count);
+    name_index_create(&x.nodes, base->resource_count, rq->arena);
+    for (size_t i = 0; i < base->resource_count; i++)
+        name_index_add(&x.nodes, base->resources[i].id, i);
+    budget_step(&rq->budget, base->resource_count);
+    count_copies(&x);
+    if (rq->err->code != OK)
+        return;
+    change_nodes(&x);
+    change_partitions(&x);
+    change_reservations(&x);
+}
+
+/* Jobs ask for no more than that. */
+static void cut_limits(struct request *rq, double most_s, struct simulation_jobs *jobs)
+{
+    struct waiting_job *list = NEW(rq->arena, struct waiting_job, jobs->count);
+
+    for (size_t i = 0; i < jobs->count; i++) {
+        list[i] = jobs->list[i];
+        if (list[i].of.time_limit_s > most_s)
+            list[i].of.time_limit_s = most_s;
+        if (list[i].cluster.time_limit_min_s > most_s)
+            list[i].cluster.time_limit_min_s = most_s;
+        budget_step(&rq->budget, 1);
+    }
+    jobs->list = list;
+}
+
+enum error_code study_cluster_of(const struct study_plan *plan, size_t number,
+                                 struct request *rq, const struct cluster_in *base,
+                                 const struct simulation_jobs *jobs,
+                                 bool strict_dependencies, const struct policy **policy,
+                                 enum queue_estimates *counted_on,
+                                 struct simulation_cluster *out)
+{
+    const struct study_game *game = &plan->games[number];
+    struct cluster_in *in = NEW(rq->arena, struct cluster_in, 1);
+    struct simulation_jobs with = *jobs;
+
+    *in = *base;
+    *policy = game->policy;
+    *counted_on = (enum queue_estimates)game->estimates;
+    if (game->changes)
+        change_cluster(rq, base, game->changes, in);
+    TRY(rq->err->code);
+    cluster_take_options(game->settings, game->setting_count, &in->policy_settings,
+                         rq->err);
+    if (game->changes && !isnan(game->changes->time_limit_max_s))
+        cut_limits(rq, game->changes->time_limit_max_s, &with);
+    return simulation_cluster_bind(rq, in, &with, game->workload_scale,
+                                   strict_dependencies, out);
+}
+
+static void begin_study(struct study_plan *plan, const struct queue_outcome *outcomes)
 {
     struct arena *a = plan->rq->arena;
     size_t count = plan->log->job_count;
@@ -566,32 +932,32 @@ static void begin_study(struct study_plan *plan, const struct queue_replay_in *i
 
     for (size_t i = 0; i < count; i++)
         submit_s[i] = plan->log->jobs[i].submit_s;
-    queue_study_begin(&plan->state->study, queue_outcomes(in, out, a), submit_s, count,
+    queue_study_begin(&plan->state->study, outcomes, submit_s, count,
                       plan->request->warm_up_s, plan->request->cool_down_s, a);
 }
 
-static const struct hurt_row *name_hurt(const struct queue_comparison *c, struct arena *a)
+static const struct hurt_row *name_hurt(const struct queue_comparison *c,
+                                        const char *const *users, struct arena *a)
 {
     struct hurt_row *rows = NEW(a, struct hurt_row, c->hurt_count);
 
     for (size_t i = 0; i < c->hurt_count; i++)
-        rows[i] = (struct hurt_row){isnan(c->hurt[i].user)
-                                        ? "unknown"
-                                        : arena_printf(a, "%.15g", c->hurt[i].user),
+        rows[i] = (struct hurt_row){isnan(c->hurt[i].user) ? "unknown"
+                                    : users ? users[(size_t)c->hurt[i].user]
+                                            : arena_printf(a, "%.15g", c->hurt[i].user),
                                     c->hurt[i]};
     return rows;
 }
 
 static bool compare(struct study_plan *plan, struct study_row *row,
-                    const struct queue_replay_in *in, const struct queue_replay_out *out,
+                    const struct queue_outcome *outcomes, const char *const *users,
                     struct arena *scratch)
 {
     struct arena *a = plan->rq->arena;
     struct study_comparison *vs = NEW(a, struct study_comparison, 1);
     struct queue_comparison c;
 
-    queue_study_compare(&plan->state->study, queue_outcomes(in, out, scratch), &c, a,
-                        scratch);
+    queue_study_compare(&plan->state->study, outcomes, &c, a, scratch);
     if (c.is_cut)
         return false;
 #define X(name, member, doc) vs->name = c.change[QUEUE_STUDY_##name];
@@ -604,13 +970,14 @@ static bool compare(struct study_plan *plan, struct study_row *row,
         row->interval_absent = "no_jobs";
     else if (plan->state->study.block == QUEUE_NO_BLOCKS)
         row->interval_absent = "too_short";
-    row->hurt = name_hurt(&c, a);
+    row->hurt = name_hurt(&c, users, a);
     row->hurt_count = c.hurt_count;
     return true;
 }
 
 bool study_note(struct study_plan *plan, size_t number, const struct queue_replay_in *in,
-                const struct queue_replay_out *out, struct arena *scratch)
+                const struct queue_replay_out *out, const struct queue_outcome *outcomes,
+                const char *const *users, struct arena *scratch)
 {
     struct study_game *game = &plan->games[number];
 
@@ -627,8 +994,8 @@ bool study_note(struct study_plan *plan, size_t number, const struct queue_repla
         .verdict = -1,
     };
     if (number)
-        return compare(plan, &game->row, in, out, scratch);
-    begin_study(plan, in, out);
+        return compare(plan, &game->row, outcomes, users, scratch);
+    begin_study(plan, outcomes);
     return true;
 }
 

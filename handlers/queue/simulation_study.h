@@ -8,7 +8,7 @@
 #ifndef GRIDPLAN_SIMULATION_STUDY_H
 #define GRIDPLAN_SIMULATION_STUDY_H
 
-#include "algorithms/queue/replay.h"
+#include "handlers/queue/simulation_cluster.h"
 #include "service/route.h"
 
 struct study_request;
@@ -20,6 +20,7 @@ struct study_plan {
     struct request *rq;
     const struct study_request *request;
     const struct queue_replay_in *log; /* as the request has it besides */
+    const struct cluster_in *cluster;  /* NULL: equal processors */
     struct study_game *games;          /* the base first */
     size_t game_count;
     struct study_state *state; /* of the base */
@@ -28,19 +29,30 @@ struct study_plan {
 /* Checks it; mistakes go to rq->err with pointers below /study. *log is read when the
  * games are played. */
 enum error_code study_prepare(struct request *rq, const struct study_request *request,
-                              const struct queue_replay_in *log, uint64_t seed,
+                              const struct queue_replay_in *log,
+                              const struct cluster_in *cluster, uint64_t seed,
                               struct study_plan *plan);
 
 /* What a game plays; `a` is for jobs that arrive at other times. */
 const struct policy *study_game_of(const struct study_plan *plan, size_t number,
                                    struct queue_replay_in *in, struct arena *a);
 
+/* The same on a cluster: binds it with what is different about it. */
+enum error_code study_cluster_of(const struct study_plan *plan, size_t number,
+                                 struct request *rq, const struct cluster_in *base,
+                                 const struct simulation_jobs *jobs,
+                                 bool strict_dependencies, const struct policy **policy,
+                                 enum queue_estimates *estimates,
+                                 struct simulation_cluster *out);
+
 /* Before the games: 422 when the window of the study has no job. */
 enum error_code study_check_window(const struct study_plan *plan);
 
-/* What came out of a game, of the base first. False: the budget was spent. */
+/* What came out of a game, of the base first; its outcomes must stay. users: names of
+ * their keys; NULL: the keys are numbers. False: the budget was spent. */
 bool study_note(struct study_plan *plan, size_t number, const struct queue_replay_in *in,
-                const struct queue_replay_out *out, struct arena *scratch);
+                const struct queue_replay_out *out, const struct queue_outcome *outcomes,
+                const char *const *users, struct arena *scratch);
 
 /* The answer, of the first `done` games, in rq's arena. */
 const struct study_answer *study_end(const struct study_plan *plan, size_t done);

@@ -1,0 +1,539 @@
+/* simulation_cluster.c - simulations of kind "queue" with a cluster. */
+#include "handlers/queue/simulation_cluster.h"
+
+#include "algorithms/cluster_queue/settings.h"
+#include "algorithms/simulation/experiment.h"
+#include "service/service.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { HEADER_NODES_MAX = CLUSTER_NODES_MAX };
+
+/* ---- the jobs of a log ---- */
+
+/* What all jobs have that nothing is said of. */
+static const struct waiting_job nothing_said = {
+    .of = {.estimate_ref_s = (double)NAN,
+           .cpus = 1,
+           .deadline_s = (double)NAN,
+           .queued_at_s = (double)NAN,
+           .deadline_at_s = (double)NAN,
+           .nodes = 1,
+           .time_limit_s = (double)NAN,
+           .estimate_s = (double)NAN,
+           .weight = 1},
+    .job = {.estimate_s = (double)NAN},
+    .planned_start_s = (double)NAN,
+    .cluster = {.cpus_per_task = 1,
+                .memory_per_cpu_bytes = (double)NAN,
+                .kill_on_invalid_dependency = true,
+                .requeue = true,
+                .begin_s = (double)NAN,
+                .eligible_s = (double)NAN,
+                .time_limit_min_s = (double)NAN},
+};
+
+static const char *number_text(double number, const char *before, struct arena *a)
+{
+    return isnan(number) ? NULL : arena_printf(a, "%s%.15g", before, number);
+}
+
+/* A name if it is in the index; else it is counted. */
+static const char *known(const struct name_index *in, const char *name, size_t *missing)
+{
+    if (!name)
+        return NULL;
+    if (name_index_find(in, name) != NAME_NOT_FOUND)
+        return name;
+    ++*missing;
+    return NULL;
+}
+
+static bool has_limit(const struct cluster_in *c)
+{
+    for (size_t i = 0; i < c->partition_count; i++)
+        if (!isnan(c->partitions[i].time_limit_default_s) ||
+            !isnan(c->partitions[i].time_limit_max_s))
+            return true;
+    return false;
+}
+
+void simulation_jobs_of_log(struct request *rq, const struct cluster_in *cluster,
+                            const struct swf_job *log, size_t count,
+                            struct simulation_jobs *out)
+{
+    struct arena *a = rq->arena;
+    struct waiting_job *list = NEW(a, struct waiting_job, count);
+    double *run_s = NEW(a, double, count);
+    struct name_index partitions, qos;
+    bool limited = has_limit(cluster);
+
+    *out = (struct simulation_jobs){
+        .list = list, .run_s = run_s, .log = log, .count = count};
+    name_index_create(&partitions, cluster->partition_count, a);
+    name_index_create(&qos, cluster->qos_count, a);
+    for (size_t i = 0; i < cluster->partition_count; i++)
+        name_index_add(&partitions, cluster->partitions[i].id, i);
+    for (size_t i = 0; i < cluster->qos_count; i++)
+        name_index_add(&qos, cluster->qos[i].id, i);
+    for (size_t i = 0; i < count; i++) {
+        const struct swf_job *from = &log[i];
+        struct waiting_job *to = &list[i];
+        double processors = ceil(swf_processors(from));
+        const char **partition = NEW(a, const char *, 1);
+
+        budget_step(&rq->budget, 16);
+        *to = nothing_said;
+        to->of.id = arena_printf(a, "%zu", i + 1);
+        to->of.user = number_text(from->user, "", a);
+        to->of.time_limit_s = from->requested_s;
+        if (isnan(from->requested_s) && !limited) {
+            to->of.time_limit_s = fmax(from->run_s, 0);
+            out->no_limit++;
+        }
+        to->job.submit_s = from->submit_s;
+        if (processors > 1)
+            to->cluster.tasks = (uint64_t)fmin(processors, QUEUE_PROCESSORS_MAX + 1);
+        if (from->requested_memory_kb > 0)
+            to->cluster.memory_per_cpu_bytes = from->requested_memory_kb * 1024;
+        *partition =
+            known(&partitions, number_text(from->partition, "", a), &out->no_partition);
+        to->of.partition_ids = *partition ? partition : NULL;
+        to->of.partition_id_count = *partition ? 1 : 0;
+        to->cluster.qos_id =
+            known(&qos, number_text(from->queue, "queue.", a), &out->no_qos);
+        for (size_t k = 0; k < cluster->account_count && !isnan(from->group); k++) {
+            budget_step(&rq->budget, 1);
+            if (strcmp(cluster->accounts[k].id, number_text(from->group, "", a)) == 0)
+                to->cluster.account_id = cluster->accounts[k].id;
+        }
+        run_s[i] = from->run_s;
+    }
+}
+
+const struct cluster_in *simulation_cluster_of_header(struct request *rq,
+                                                      const struct cluster_in *in,
+                                                      double max_procs, double max_nodes)
+{
+    struct cluster_in *made = NEW(rq->arena, struct cluster_in, 1);
+    double each = floor(max_procs / max_nodes);
+    struct cluster_resource_in *nodes;
+
+    *made = *in;
+    if (in->resource_count) {
+        invalid(rq->err, "/cluster/resources", ITEM_CONFLICT,
+                "with from_header the log says them");
+        return NULL;
+    }
+    if (!(max_nodes >= 1) || !(each >= 1) || max_nodes > HEADER_NODES_MAX) {
+        invalid(
+            rq->err, "/cluster/from_header", ITEM_REQUIRED,
+            "the log's header does not say MaxNodes and MaxProcs, at most %d nodes of "
+            "at least one processor",
+            HEADER_NODES_MAX);
+        return NULL;
+    }
+    nodes = NEW(rq->arena, struct cluster_resource_in, (size_t)max_nodes);
+    for (size_t i = 0; i < (size_t)max_nodes; i++)
+        nodes[i] = (struct cluster_resource_in){
+            .id = arena_printf(rq->arena, "node%zu", i + 1),
+            .cpus = each,
+            .memory_bytes = (double)NAN,
+            .weight = 1,
+            .threads_per_core = 1,
+            .state = CLUSTER_UP,
+        };
+    budget_step(&rq->budget, 16 * (size_t)max_nodes);
+    made->resources = nodes;
+    made->resource_count = (size_t)max_nodes;
+    return made;
+}
+
+/* ---- binding ---- */
+
+/* Jobs with other times of arrival. */
+static const struct waiting_job *scaled(struct request *rq,
+                                        const struct simulation_jobs *jobs, double scale)
+{
+    struct waiting_job *list;
+    double first_s;
+
+    if (scale == 1 || !jobs->count)
+        return jobs->list;
+    list = NEW(rq->arena, struct waiting_job, jobs->count);
+    memcpy(list, jobs->list, jobs->count * sizeof(*list));
+    first_s = list[0].job.submit_s;
+    for (size_t i = 0; i < jobs->count; i++)
+        list[i].job.submit_s = first_s + (list[i].job.submit_s - first_s) / scale;
+    budget_step(&rq->budget, jobs->count);
+    return list;
+}
+
+/* The account above the association of a user. */
+static ptrdiff_t account_of(const struct cluster *c, ptrdiff_t account)
+{
+    bool is_user = account >= 0 && c->accounts[account].is_user;
+
+    return is_user && c->accounts[account].parent >= 0 ? c->accounts[account].parent
+                                                       : account;
+}
+
+/* The row of a job that has none in a log. */
+static struct swf_job row_of(const struct simulation_cluster *c, size_t job, double run_s)
+{
+    const struct cluster_job *j = &c->bound.jobs[job];
+    const struct waiting_job *w = &c->bound.body->jobs[c->bound.given[job]];
+    ptrdiff_t account = account_of(&c->bound.of, j->of.account);
+    struct swf_job row;
+    double each = w->cluster.tasks ? w->cluster.cpus_per_task
+                  : w->cluster.tasks_per_node
+                      ? (double)w->cluster.tasks_per_node * w->cluster.cpus_per_task
+                      : w->of.cpus;
+
+#define X(column, doc) row.column = (double)NAN;
+    SWF_COLUMNS(X)
+#undef X
+    row.number = (double)(job + 1);
+    row.submit_s = j->submit_s;
+    row.run_s = run_s;
+    row.requested_s = w->of.time_limit_s;
+    row.processors = row.requested_processors =
+        ceil(each * (double)(w->cluster.tasks ? w->cluster.tasks : w->of.nodes));
+    row.user = j->of.user >= 0 ? (double)j->of.user : (double)NAN;
+    row.group = account >= 0 ? (double)account : (double)NAN;
+    row.queue = j->of.qos >= 0 ? (double)j->of.qos : (double)NAN;
+    return row;
+}
+
+static void name_keys(struct simulation_cluster *c)
+{
+    const struct cluster *of = &c->bound.of;
+    struct arena *a = c->bound.rq->arena;
+
+    c->users = NEW(a, const char *, of->user_count);
+    c->partitions = NEW(a, const char *, of->partition_count);
+    c->qos = NEW(a, const char *, of->qos_count);
+    c->accounts = NEW(a, const char *, of->account_count);
+    for (size_t i = 0; i < of->partition_count; i++)
+        c->partitions[i] = of->partitions[i].id;
+    for (size_t i = 0; i < of->qos_count; i++)
+        c->qos[i] = of->qos[i].id;
+    for (size_t i = 0; i < of->account_count; i++)
+        c->accounts[i] = of->accounts[i].id;
+    budget_step(of->budget, of->partition_count + of->qos_count + of->account_count);
+    for (size_t i = 0; i < c->bound.users.slot_count; i++)
+        if (c->bound.users.key[i]) {
+            size_t at = name_index_find(&c->bound.users, c->bound.users.key[i]);
+
+            if (at < of->user_count)
+                c->users[at] = c->bound.users.key[i];
+            budget_step(of->budget, 1);
+        }
+}
+
+enum error_code simulation_cluster_bind(struct request *rq, const struct cluster_in *in,
+                                        const struct simulation_jobs *jobs, double scale,
+                                        bool strict_dependencies,
+                                        struct simulation_cluster *out)
+{
+    struct queue_orders_request *body = NEW(rq->arena, struct queue_orders_request, 1);
+    struct arena *a = rq->arena;
+
+    body->cluster = in;
+    body->jobs = scaled(rq, jobs, scale);
+    body->job_count = jobs->count;
+    body->now_s = jobs->count ? body->jobs[0].job.submit_s : 0;
+    body->strict_dependencies = strict_dependencies;
+    *out =
+        (struct simulation_cluster){.bound = {.rq = rq, .body = body, .is_replay = true}};
+    TRY(cluster_bind(&out->bound));
+    out->job_count = out->bound.job_count;
+    out->plays = NEW(a, struct cluster_replay_job, out->job_count);
+    out->rows = NEW(a, struct swf_job, out->job_count);
+    for (size_t i = 0; i < out->job_count; i++) {
+        size_t given = out->bound.given[i];
+        const struct waiting_job *w = &body->jobs[given];
+
+        budget_step(&rq->budget, 4);
+        out->plays[i] =
+            (struct cluster_replay_job){jobs->run_s[given], w->cluster.requeue,
+                                        w->cluster.kill_on_invalid_dependency};
+        out->rows[i] = jobs->log ? jobs->log[given] : row_of(out, i, jobs->run_s[given]);
+        out->rows[i].submit_s = out->bound.jobs[i].submit_s;
+    }
+    for (size_t i = 0; i < out->bound.of.node_count; i++)
+        if (out->bound.of.nodes[i].may_come_back)
+            out->cpus +=
+                (double)out->bound.of.nodes[i].capacity[CLUSTER_CPUS] / CLUSTER_UNITS;
+    budget_step(&rq->budget, out->bound.of.node_count);
+    name_keys(out);
+    if (jobs->log)
+        out->users = NULL;
+    return OK;
+}
+
+double simulation_cluster_bytes(const struct simulation_cluster *c)
+{
+    const struct cluster *of = &c->bound.of;
+    double jobs = (double)c->job_count, rows = (double)of->row_count;
+    double nodes = (double)of->node_count, amounts = (double)of->amount_count;
+
+    return jobs * (sizeof(struct cluster_job) + sizeof(struct cluster_held) + 400) +
+           rows * (sizeof(struct cluster_verdict) + sizeof(struct cluster_row) + 64) +
+           nodes * amounts * 8 * sizeof(int64_t);
+}
+
+/* ---- playing ---- */
+
+static void fill_figures(const struct simulation_cluster *c,
+                         const struct cluster_replayed *played, double bound_s,
+                         struct queue_replay_out *out)
+{
+    struct queue_figures *f = &out->figures;
+    double busy = 0, begin_s = HUGE_VAL, end_s = -HUGE_VAL, n;
+
+    for (size_t i = 0; i < c->job_count; i++) {
+        const struct cluster_replay_outcome *o = &played->outcomes[i];
+        double wait_s, response_s;
+
+        if (isnan(out->start_s[i])) {
+            out->never_fit_count++;
+            continue;
+        }
+        wait_s = out->start_s[i] - c->rows[i].submit_s;
+        response_s = o->end_s - c->rows[i].submit_s;
+        out->run_count++;
+        begin_s = fmin(begin_s, c->rows[i].submit_s);
+        end_s = fmax(end_s, o->end_s);
+        f->mean_wait_s += wait_s;
+        f->max_wait_s = fmax(f->max_wait_s, wait_s);
+        f->mean_response_s += response_s;
+        f->mean_bounded_slowdown +=
+            queue_bounded_slowdown(response_s, out->run_s[i], bound_s);
+    }
+    for (size_t i = 0; i < played->attempt_count; i++)
+        busy += played->attempts[i].cpus *
+                (played->attempts[i].to_s - played->attempts[i].from_s);
+    n = out->run_count ? (double)out->run_count : (double)NAN;
+    f->max_wait_s = out->run_count ? f->max_wait_s : (double)NAN;
+    f->mean_wait_s /= n;
+    f->mean_response_s /= n;
+    f->mean_bounded_slowdown /= n;
+    f->makespan_s = out->run_count ? end_s - begin_s : (double)NAN;
+    f->utilisation_ratio =
+        f->makespan_s > 0 && c->cpus > 0 ? busy / (f->makespan_s * c->cpus) : (double)NAN;
+}
+
+void simulation_cluster_read(const struct simulation_cluster *c,
+                             const struct cluster_replayed *played, double bound_s,
+                             struct queue_replay_in *in, struct queue_replay_out *out,
+                             struct arena *a)
+{
+    *in = (struct queue_replay_in){.jobs = c->rows,
+                                   .job_count = c->job_count,
+                                   .processors = (uint64_t)fmin(ceil(c->cpus), 1e15),
+                                   .cut_at_request = true,
+                                   .bound_s = bound_s};
+    *out = (struct queue_replay_out){.is_cut = played->is_cut,
+                                     .start_s = NEW(a, double, c->job_count),
+                                     .run_s = NEW(a, double, c->job_count)};
+    if (played->is_cut)
+        return;
+    for (size_t i = 0; i < c->job_count; i++) {
+        const struct cluster_replay_outcome *o = &played->outcomes[i];
+        bool ran = o->state >= CLUSTER_JOB_DONE && !isnan(o->start_s);
+
+        out->start_s[i] = ran ? o->start_s : (double)NAN;
+        out->run_s[i] = ran ? o->end_s - o->last_start_s : c->rows[i].run_s;
+    }
+    fill_figures(c, played, bound_s, out);
+}
+
+void simulation_cluster_play(const struct simulation_cluster *c,
+                             const struct policy *policy, enum queue_estimates estimates,
+                             struct cluster_replay_in how, double bound_s,
+                             struct cluster_replayed *played, struct queue_replay_in *in,
+                             struct queue_replay_out *out, struct arena *a,
+                             struct arena *scratch)
+{
+    const struct cluster_settings_in *s = &c->bound.in->policy_settings;
+    double *exact = NULL;
+
+    if (estimates == QUEUE_EXACT) {
+        exact = NEW(a, double, c->job_count);
+        for (size_t i = 0; i < c->job_count; i++)
+            exact[i] = c->plays[i].run_s;
+        budget_step(how.budget, c->job_count);
+    }
+    how.of = &c->bound.of;
+    how.policy = policy;
+    how.jobs = c->plays;
+    how.estimate_s = exact;
+    how.settings = (struct cluster_replay_settings){
+        .sched_interval_s = s->sched_interval_s,
+        .sched_min_interval_s = s->sched_min_interval_s,
+        .requeue_delay_s = s->requeue_delay_s,
+        .over_time_limit_s = s->over_time_limit_s,
+        .calc_period_s = s->priority.calc_period_s,
+        .half_life_s = s->priority.decay_half_life_s,
+        .cancels = s->preempt_mode == PREEMPT_CANCEL,
+    };
+    how.ranking = &c->bound.ranking;
+    how.rank_jobs = c->bound.rank_jobs;
+    how.shares = c->bound.shares;
+    how.first_pass_s = (double)NAN;
+    how.keeps_attempts = true;
+    cluster_replay(&how, played, a, scratch);
+    simulation_cluster_read(c, played, bound_s, in, out, a);
+}
+
+/* ---- what came out ---- */
+
+struct queue_outcome *simulation_cluster_outcomes(const struct simulation_cluster *c,
+                                                  const struct cluster_replayed *played,
+                                                  const struct queue_replay_in *in,
+                                                  const struct queue_replay_out *out,
+                                                  struct arena *a)
+{
+    struct queue_outcome *list = queue_outcomes(in, out, a);
+
+    for (size_t i = 0; i < c->job_count; i++) {
+        const struct cluster_replay_outcome *o = &played->outcomes[i];
+
+        if (!queue_ran(&list[i]))
+            continue;
+        list[i].cores = fmax(1, o->cpus);
+        list[i].response_s = o->end_s - list[i].submit_s;
+        list[i].bounded =
+            queue_bounded_slowdown(list[i].response_s, list[i].run_s, in->bound_s);
+        list[i].priority = o->priority;
+        list[i].key[QUEUE_KEY_PARTITION] = (double)c->bound.rows[o->row].partition;
+    }
+    return list;
+}
+
+/* By what happened when, all attempts of all jobs. */
+static void add_usage(const struct simulation_cluster *c,
+                      const struct cluster_replayed *played,
+                      const struct queue_outcome *outcomes, struct queue_usage *usage,
+                      struct arena *run)
+{
+    double *since_s = NEW(run, double, c->job_count); /* it waits since then */
+
+    for (size_t i = 0; i < c->job_count; i++)
+        since_s[i] = c->rows[i].submit_s;
+    for (size_t i = 0; i < played->attempt_count; i++) {
+        const struct cluster_attempt *x = &played->attempts[i];
+
+        if (!queue_ran(&outcomes[x->job]))
+            continue;
+        queue_usage_add(usage, QUEUE_QUEUED, since_s[x->job], x->from_s, x->cpus);
+        queue_usage_add(usage, QUEUE_WAITING, since_s[x->job], x->from_s, 1);
+        queue_usage_add(usage, QUEUE_BUSY, x->from_s, x->to_s, x->cpus);
+        queue_usage_add(usage, QUEUE_ALLOCATED, x->from_s, x->to_s, x->allocated_cpus);
+        queue_usage_add(usage, QUEUE_RUNNING, x->from_s, x->to_s, 1);
+        since_s[x->job] = x->to_s;
+    }
+}
+
+bool simulation_cluster_details(const struct simulation_cluster *c,
+                                const struct cluster_replayed *played,
+                                const struct queue_outcome *outcomes, size_t rows_max,
+                                uint64_t step_s, struct budget *budget,
+                                struct queue_details *out, struct arena *run,
+                                struct arena *a)
+{
+    const char *const *accounts = c->users ? c->accounts : NULL;
+    const char *const *qos = c->users ? c->qos : NULL;
+    struct queue_usage usage;
+    uint64_t rest;
+    size_t n = c->job_count, ran = 0;
+
+    *out = queue_details_none();
+    queue_group_rows(outcomes, n, QUEUE_KEY_ACCOUNT, rows_max, accounts, &out->by_account,
+                     &out->by_account_count, &rest, run, a);
+    queue_group_rows(outcomes, n, QUEUE_KEY_PARTITION, rows_max, c->partitions,
+                     &out->by_partition, &out->by_partition_count, &rest, run, a);
+    queue_group_rows(outcomes, n, QUEUE_KEY_QOS, rows_max, qos, &out->by_qos,
+                     &out->by_qos_count, &rest, run, a);
+    out->killed_count = 0;
+    out->killed_core_s = 0;
+    for (size_t i = 0; i < n; i++) {
+        ran += queue_ran(&outcomes[i]);
+        if (played->outcomes[i].state != CLUSTER_JOB_KILLED)
+            continue;
+        out->killed_count++;
+        out->killed_core_s += outcomes[i].run_s * outcomes[i].cores;
+    }
+    out->preempted_count = played->preempted_count;
+    out->lost_core_s = played->lost_core_s;
+    out->fragmented_core_s = played->fragmented_core_s;
+    if (queue_details_steps(outcomes, n, step_s, &usage, out, run)) {
+        add_usage(c, played, outcomes, &usage, run);
+        out->utilisation = queue_usage_rows(&usage, c->cpus, a);
+        out->step_count = usage.step_count;
+    }
+    return ran == 0 || queue_fairness(outcomes, n, budget, &out->fairness, run);
+}
+
+/* ---- for who goes on ---- */
+
+struct kept {
+    size_t outcome_bytes, attempt_bytes, job_count, attempt_count, preempted_count;
+    double lost_core_s, fragmented_core_s;
+};
+
+void simulation_cluster_keep(const struct cluster_replayed *played, size_t job_count,
+                             struct experiment_bytes *bytes, struct arena *a)
+{
+    struct kept head = {sizeof(struct cluster_replay_outcome),
+                        sizeof(struct cluster_attempt),
+                        job_count,
+                        played->attempt_count,
+                        played->preempted_count,
+                        played->lost_core_s,
+                        played->fragmented_core_s};
+    size_t outcomes = job_count * head.outcome_bytes;
+    size_t attempts = head.attempt_count * head.attempt_bytes;
+    char *data = NEW(a, char, sizeof(head) + outcomes + attempts);
+
+    memcpy(data, &head, sizeof(head));
+    if (outcomes)
+        memcpy(data + sizeof(head), played->outcomes, outcomes);
+    if (attempts)
+        memcpy(data + sizeof(head) + outcomes, played->attempts, attempts);
+    *bytes = (struct experiment_bytes){data, sizeof(head) + outcomes + attempts};
+}
+
+bool simulation_cluster_take(const struct experiment_bytes *bytes, size_t job_count,
+                             struct cluster_replayed *played, struct arena *a)
+{
+    struct kept head;
+    size_t outcomes, attempts;
+
+    if (bytes->length < sizeof(head))
+        return false;
+    memcpy(&head, bytes->data, sizeof(head));
+    outcomes = job_count * sizeof(struct cluster_replay_outcome);
+    if (head.outcome_bytes != sizeof(struct cluster_replay_outcome) ||
+        head.attempt_bytes != sizeof(struct cluster_attempt) ||
+        head.job_count != job_count || head.attempt_count > bytes->length)
+        return false;
+    attempts = head.attempt_count * sizeof(struct cluster_attempt);
+    if (bytes->length != sizeof(head) + outcomes + attempts)
+        return false;
+    *played = (struct cluster_replayed){
+        .outcomes = NEW(a, struct cluster_replay_outcome, job_count),
+        .attempts = NEW(a, struct cluster_attempt, head.attempt_count),
+        .attempt_count = head.attempt_count,
+        .preempted_count = head.preempted_count,
+        .lost_core_s = head.lost_core_s,
+        .fragmented_core_s = head.fragmented_core_s};
+    if (outcomes)
+        memcpy(played->outcomes, (const char *)bytes->data + sizeof(head), outcomes);
+    if (attempts)
+        memcpy(played->attempts, (const char *)bytes->data + sizeof(head) + outcomes,
+               attempts);
+    return true;
+}

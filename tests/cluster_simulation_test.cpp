@@ -1,0 +1,330 @@
+// cluster_simulation_test.cpp - simulations of kind "queue" with a cluster.
+#include "tests/api.hpp"
+
+#include <random>
+
+namespace
+{
+
+using nlohmann::json;
+
+json node(const std::string &id, double cpus)
+{
+    return {{"id", id}, {"cpus", cpus}};
+}
+
+json job(const std::string &id, double submit_s, double run_s, double limit_s,
+         const json &more = json::object())
+{
+    json made = {{"id", id},
+                 {"submit_s", submit_s},
+                 {"run_time_s", run_s},
+                 {"time_limit_s", limit_s}};
+    made.update(more);
+    return made;
+}
+
+json waits_for(const char *id, const char *kind, double delay_s = 0)
+{
+    json after = {{"job_id", id}, {"kind", kind}, {"delay_s", delay_s}};
+    return {{"after", json::array({after})}};
+}
+
+json simulate(const json &body)
+{
+    api service;
+    api_reply r = service.post("/v1/simulations", body.dump());
+    INFO(r.body.substr(0, 2000));
+    REQUIRE(r.status == 200);
+    return r.json();
+}
+
+std::vector<std::string> refused(const json &body)
+{
+    api service;
+    api_reply r = service.post("/v1/simulations", body.dump());
+    INFO(r.body.substr(0, 2000));
+    CHECK(r.status == 422);
+    return r.pointers();
+}
+
+// Start of each job by one policy; null: never.
+std::map<std::string, json> starts(const json &body)
+{
+    std::map<std::string, json> list;
+    json answer = simulate(body);
+    for (const json &row : answer["results"][0]["jobs"])
+        list[row["job_id"].get<std::string>()] = row["start_s"];
+    return list;
+}
+
+json base(const char *policy, const json &nodes, const json &jobs)
+{
+    return {{"kind", "queue"},
+            {"policies", json::array({policy})},
+            {"per_job", true},
+            {"cluster", {{"resources", nodes}}},
+            {"jobs", jobs}};
+}
+
+} // namespace
+
+TEST_CASE("lines of a log that are not in order are sorted, on a cluster too",
+          "[api][cluster]")
+{
+    auto line = [](int number, int submit, int run, int processors) {
+        return std::to_string(number) + " " + std::to_string(submit) + " -1 " +
+               std::to_string(run) + " " + std::to_string(processors) +
+               " -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";
+    };
+    for (const char *policy : {"fcfs", "easy"}) {
+        json body = {
+            {"kind", "queue"},
+            {"policies", json::array({policy})},
+            {"per_job", true},
+            {"cluster", {{"resources", json::array({node("n", 4)})}}},
+            {"swf", line(1, 100, 50, 4) + line(2, 0, 100, 4) + line(3, 50, 10, 2)}};
+        json answer = simulate(body), result = answer["results"][0];
+        CHECK(answer["skipped_count"] == 0);
+        CHECK(result["mean_wait_s"] == 20);
+        std::map<int, double> by_number;
+        for (const json &row : result["jobs"])
+            by_number[row["number"].get<int>()] = row["start_s"].get<double>();
+        CHECK(by_number == std::map<int, double>{{1, 110}, {2, 0}, {3, 100}});
+        bool told = false;
+        for (const json &w : answer["warnings"])
+            told |= w.get<std::string>().rfind("unsorted: ", 0) == 0;
+        CHECK(told);
+    }
+}
+
+TEST_CASE("a log on one node has the figures of as many processors", "[api][cluster]")
+{
+    std::mt19937_64 random(11);
+    std::string swf;
+    int at = 0;
+    for (int i = 1; i <= 60; i++) {
+        at += int(random() % 40);
+        int run = 1 + int(random() % 90), asked = run + int(random() % 60);
+        swf += std::to_string(i) + " " + std::to_string(at) + " -1 " +
+               std::to_string(run) + " " + std::to_string(1 + random() % 8) +
+               " -1 -1 -1 " + std::to_string(asked) + " -1 1 " +
+               std::to_string(random() % 4) + " 1 -1 1 -1 -1 -1\n";
+    }
+    json policies = {"conservative", "easy",      "easy_sjbf",     "easy_sjf",
+                     "fcfs",         "first_fit", "largest_first", "sjf"};
+    json body = {
+        {"kind", "queue"}, {"policies", policies}, {"swf", swf}, {"details", true}};
+    json pool = body, one = body;
+    pool["processors"] = 8;
+    one["cluster"] = {{"resources", json::array({node("n", 8)})}};
+    json want = simulate(pool)["results"], got = simulate(one)["results"];
+    REQUIRE(got.size() == 8);
+    for (size_t i = 0; i < 8; i++) {
+        INFO(want[i]["policy"]);
+        for (const char *figure :
+             {"mean_wait_s", "max_wait_s", "mean_response_s", "mean_bounded_slowdown",
+              "utilisation_ratio", "makespan_s", "jain_index", "gini_wait",
+              "overtaken_ratio", "killed_count", "fragmented_core_s"})
+            CHECK(got[i][figure].get<double>() ==
+                  Approx(want[i][figure].get<double>()).epsilon(1e-12));
+        CHECK(got[i]["by_size"] == want[i]["by_size"]);
+        CHECK(got[i]["by_user"].size() == want[i]["by_user"].size());
+        CHECK(got[i]["percentiles"] == want[i]["percentiles"]);
+        REQUIRE(got[i]["utilisation"].size() == want[i]["utilisation"].size());
+        CHECK(got[i]["utilisation"][7]["busy_ratio"].get<double>() ==
+              Approx(want[i]["utilisation"][7]["busy_ratio"].get<double>()));
+    }
+}
+
+TEST_CASE("what holds jobs back on a cluster holds them back in a simulation",
+          "[api][cluster]")
+{
+    json two = {node("n1", 4), node("n2", 4)};
+
+    for (const char *policy : {"slurm_backfill", "easy", "conservative", "fcfs"}) {
+        INFO(policy);
+        SECTION(std::string(policy) + ": dependencies, with what became of the other")
+        {
+            json jobs = {job("a", 0, 100, 50),
+                         job("b", 0, 30, 60),
+                         job("on_failure", 0, 10, 60, waits_for("a", "notok")),
+                         job("never", 0, 10, 60, waits_for("a", "ok")),
+                         job("then", 0, 10, 60, waits_for("b", "ok", 5)),
+                         job("any", 0, 10, 60, waits_for("never", "any")),
+                         job("held", 0, 10, 60, {{"held", true}})};
+            auto got = starts(base(policy, two, jobs));
+            CHECK(got["a"] == 0);
+            CHECK(got["on_failure"] == 50); // a is killed at its limit
+            CHECK(got["never"].is_null());
+            CHECK(got["then"] == 35);
+            CHECK(got["any"] == 50);
+            CHECK(got["held"].is_null());
+        }
+        SECTION(std::string(policy) + ": an array's tasks that run at a time, licences")
+        {
+            json jobs = {
+                job("x", 0, 20, 20,
+                    {{"array", {{"id", "9"}, {"task_ids", "0-3"}, {"running_max", 1}}}}),
+                job("m1", 0, 50, 60, {{"needs", {{"licence.m", 2}}}}),
+                job("m2", 0, 50, 60, {{"needs", {{"licence.m", 2}}}})};
+            json body = base(policy, two, jobs);
+            body["cluster"]["shared_capacities"] = {{"licence.m", 3}};
+            auto got = starts(body);
+            CHECK(got["9_0"] == 0);
+            CHECK(got["9_1"] == 20);
+            CHECK(got["9_3"] == 60);
+            CHECK(got["m1"] == 0);
+            CHECK(got["m2"] == 50);
+        }
+        SECTION(std::string(policy) + ": reservations, limits of users")
+        {
+            json jobs = {job("short", 0, 50, 50, {{"nodes", 2}, {"cpus", 4}}),
+                         job("long", 1, 200, 200, {{"nodes", 2}, {"cpus", 4}})};
+            json body = base(policy, two, jobs);
+            body["cluster"]["reservations"] = json::parse(
+                R"([{"id": "r", "start_s": 100, "end_s": 300, "resource_ids": ["n2"]}])");
+            auto got = starts(body);
+            CHECK(got["short"] == 0);
+            CHECK(got["long"] == 300);
+        }
+    }
+}
+
+TEST_CASE("a higher quality of service stops a lower one, which runs again",
+          "[api][cluster]")
+{
+    json jobs = {job("low", 0, 100, 200, {{"cpus", 4}, {"qos_id", "low"}}),
+                 job("high", 30, 50, 60, {{"cpus", 4}, {"qos_id", "high"}})};
+    json body = base("slurm_backfill", json::array({node("n", 4)}), jobs);
+    body["cluster"]["qos"] = json::parse(
+        R"([{"id": "low"}, {"id": "high", "priority": 10, "preempts": ["low"]}])");
+    body["cluster"]["policy_settings"] = {
+        {"preempt_type", "qos"}, {"preempt_mode", "requeue"}, {"requeue_delay_s", 60}};
+    json answer = simulate(body), result = answer["results"][0];
+    CHECK(result["preempted_count"] == 1);
+    CHECK(result["lost_core_s"] == 120);
+    json low = result["jobs"][0], high = result["jobs"][1];
+    CHECK(high["start_s"] == 30);
+    CHECK(low["start_s"] == 0);
+    CHECK(low["finish_s"] == 190); // requeued, eligible 60 s after 30
+    CHECK(low["preempted_count"] == 1);
+    CHECK(result["mean_wait_s"] == 0);
+    CHECK(result["mean_response_s"] == Approx((190 + 50) / 2.0));
+
+    body["cluster"]["policy_settings"]["preempt_mode"] = "cancel";
+    result = simulate(body)["results"][0];
+    CHECK(result["jobs"][0]["outcome"] == "cancelled");
+    CHECK(result["jobs"][0]["finish_s"] == 30);
+}
+
+TEST_CASE("idle cores that a waiting job cannot have are told", "[api][cluster]")
+{
+    json jobs = {job("a", 0, 100, 100, {{"cpus", 3}}),
+                 job("b", 0, 100, 100, {{"cpus", 3}}),
+                 job("wide", 10, 10, 10, {{"cpus", 2}})};
+    json result =
+        simulate(base("first_fit", {node("n1", 4), node("n2", 4)}, jobs))["results"][0];
+    CHECK(result["fragmented_core_s"] == 180); // two cores from 10 to 100
+}
+
+TEST_CASE("the header of a log says nodes", "[api][cluster]")
+{
+    std::string head = "; MaxNodes: 2\n; MaxProcs: 8\n";
+    std::string swf = head + "1 0 -1 10 6 -1 -1 -1 10 -1 1 1 1 -1 1 3 -1 -1\n"
+                             "2 0 -1 10 2 -1 -1 -1 10 -1 1 1 1 -1 1 3 -1 -1\n"
+                             "3 0 -1 10 1 -1 -1 -1 10 -1 1 1 1 -1 1 3 -1 -1\n";
+    json body = {{"kind", "queue"},
+                 {"policies", json::array({"easy"})},
+                 {"swf", swf},
+                 {"per_job", true},
+                 {"cluster", {{"from_header", true}}}};
+    json answer = simulate(body);
+    CHECK(answer["processors"] == 8);
+    CHECK(answer["results"][0]["jobs"][1]["start_s"] == 0);
+    CHECK(answer["results"][0]["jobs"][2]["start_s"] == 10);
+    CHECK(answer["warnings"][0].get<std::string>().rfind("partition_ignored: 3 job(s)",
+                                                         0) == 0);
+    body["swf"] = swf.substr(head.size());
+    CHECK(refused(body) == std::vector<std::string>{"/cluster/from_header"});
+}
+
+TEST_CASE("a study on a cluster", "[api][cluster]")
+{
+    json jobs = json::array();
+    std::mt19937_64 random(5);
+    double at = 0;
+    for (int i = 0; i < 200; i++) {
+        at += double(random() % 9000);
+        double run = 60 + double(random() % 20000);
+        jobs.push_back(
+            job("j" + std::to_string(i), at, run, run + double(random() % 20000),
+                {{"cpus", 1 + random() % 4}, {"user", "u" + std::to_string(i % 3)}}));
+    }
+    json body = base("easy", {node("n1", 4), node("n2", 4)}, jobs);
+    body.erase("policies");
+    body.erase("per_job");
+    body["study"] = json::parse(R"({"variants": [
+        {"id": "same"},
+        {"id": "more", "cluster_changes": {"add_nodes": [{"like": "n1", "count": 2}]}},
+        {"id": "less", "cluster_changes": {"drop_nodes": ["n2"]}},
+        {"id": "cut", "cluster_changes": {"time_limit_max_s": 100}},
+        {"id": "easy", "policy": "easy"}],
+        "grid": {"bf_interval_s": [60, 600], "policy": ["slurm_backfill"]}})");
+    json answer = simulate(body), study = answer["study"];
+    std::map<std::string, json> by_id;
+    for (const json &v : study["variants"])
+        by_id[v["id"].get<std::string>()] = v;
+    CHECK(study["base"]["policy"] == "slurm_backfill");
+    CHECK(study["block"] == "day");
+    CHECK(by_id.size() == 7);
+    CHECK(by_id["same"]["vs_base"]["wait_s"]["mean"] == 0);
+    CHECK(by_id["more"]["processors"] == 16);
+    CHECK(by_id["more"]["verdict"] == "better");
+    CHECK(by_id["less"]["processors"] == 4);
+    CHECK(by_id["less"]["verdict"] == "worse");
+    CHECK(by_id["less"]["worst_hurt_users"][0]["user"].get<std::string>()[0] == 'u');
+    CHECK(by_id["cut"]["figures"]["mean_response_s"] <
+          study["base"]["figures"]["mean_response_s"]);
+    CHECK(by_id.count("policy=slurm_backfill,bf_interval_s=600") == 1);
+    json again = simulate(body)["study"];
+    CHECK(again.dump() == study.dump());
+}
+
+TEST_CASE("mistakes of a simulation on a cluster", "[api][cluster]")
+{
+    json jobs = json::array({job("a", 0, 10, 20)});
+    json good = base("easy", json::array({node("n", 4)}), jobs);
+    auto with = [&](const char *pointer, const json &value) {
+        json body = good;
+        body[json::json_pointer(pointer)] = value;
+        return refused(body);
+    };
+    CHECK(with("/processors", 4) == std::vector<std::string>{"/cluster"});
+    CHECK(with("/cluster", json::object()) ==
+          std::vector<std::string>{"/cluster/resources"});
+    CHECK(with("/policies/0", "slurm_backfil") ==
+          std::vector<std::string>{"/policies/0"});
+    CHECK(with("/jobs/0/processors", 2) ==
+          std::vector<std::string>{"/jobs/0/processors"});
+    CHECK(with("/jobs/0/partition_ids", json::array({"q"})) ==
+          std::vector<std::string>{"/jobs/0/partition_ids"});
+    json pool = good;
+    pool.erase("cluster");
+    pool["processors"] = 4;
+    pool["jobs"][0].erase("time_limit_s");
+    pool["jobs"][0]["qos_id"] = "x";
+    CHECK(refused(pool) == std::vector<std::string>{"/jobs/0/qos_id"});
+    pool["jobs"][0].erase("qos_id");
+    pool["policies"] = {"slurm_backfill"};
+    CHECK(refused(pool) == std::vector<std::string>{"/policies/0"});
+    json study = good;
+    study.erase("policies");
+    study.erase("per_job");
+    study["study"] =
+        json::parse(R"({"variants": [{"id": "v", "settings": {"bf_window_s": 1}}]})");
+    CHECK(refused(study) == std::vector<std::string>{"/study/variants/0/settings"});
+    study["study"] = json::parse(
+        R"({"variants": [{"id": "v", "cluster_changes": {"drop_nodes": ["m"]}}]})");
+    CHECK(refused(study) == std::vector<std::string>{"/study"});
+}
