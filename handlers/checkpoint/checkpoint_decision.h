@@ -245,6 +245,13 @@ bool checkpoint_waits_for_repair(const struct checkpoint_job *job);
 
 /* ---- checkpoint_nodes.c ---- */
 
+/* The resources that a job names, or that its nodes are some of; 0: none. */
+size_t checkpoint_resource_count(const struct checkpoint_work *w,
+                                 const struct checkpoint_job *job);
+const struct resource_history *checkpoint_resource_at(struct checkpoint_work *w,
+                                                      const struct checkpoint_job *job,
+                                                      size_t i);
+
 /* The mean repair of the nodes of a job: its own word, else as they were seen; NAN: not
  * known. */
 double checkpoint_mttr_s(struct checkpoint_work *w, const struct checkpoint_job *job);
