@@ -117,6 +117,7 @@ void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job
     static const struct checkpoint_verify preset = {TRIALS_PRESET, NAN};
     const struct checkpoint_verify *asked = job->verify ? job->verify : w->body->verify;
     bool is_whole = in->start || !in->remaining_is_known;
+    struct checkpoint_foretold told;
     struct failure_law own;
     union plan plan;
     struct trials_in game = {
@@ -131,9 +132,10 @@ void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job
     };
     bool can = is_whole && w->scratch && set_plan(in, &out->out, &plan, &game) &&
                set_nodes(in, &out->out, &own, &game) && !out->out.never_ends &&
-               !checkpoint_world_is_unplayed(job, out);
+               !job->world.silent;
 
     checkpoint_world_play(w, job, out, &game);
+    checkpoint_world_foretell(job, in, out, &told, &game);
     if (can && out->out.by_law && isnan(out->out.expected_completion_s))
         expect(w, job, in, &game, out);
     if (!asked && checkpoint_wants_limit(w))

@@ -370,16 +370,6 @@ bool checkpoint_world_is_exponential(const struct checkpoint_work *w)
     return w->body->world.frontier || w->body->world.shared_io;
 }
 
-bool checkpoint_world_is_unplayed(const struct checkpoint_job *job,
-                                  const struct checkpoint_interval *out)
-{
-    const struct checkpoint_job_world *x = &job->world;
-
-    return x->silent || (x->predictor && out->world.drawn) ||
-           (checkpoint_has_interruptions(job) &&
-            isnan(out->world.planned_mean_interval_s));
-}
-
 bool checkpoint_world_takes_long(const struct checkpoint_work *w)
 {
     enum { FEW_ON_FILE_SYSTEM = 200 };

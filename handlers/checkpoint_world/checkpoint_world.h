@@ -14,6 +14,7 @@
 #include "algorithms/checkpoint/energy.h"
 #include "algorithms/checkpoint/interruptions.h"
 #include "algorithms/checkpoint/levels.h"
+#include "algorithms/checkpoint/trials.h"
 #include "service/json.h"
 
 struct checkpoint_work;
@@ -21,7 +22,6 @@ struct checkpoint_job;
 struct checkpoint_in;
 struct checkpoint_interval;
 struct checkpoint_rendered;
-struct trials_in;
 
 /* ---- the body ---- */
 
@@ -312,10 +312,16 @@ bool checkpoint_world_takes_long(const struct checkpoint_work *w);
 /* Whether jobs have their figures by something that the laws of nodes do not know. */
 bool checkpoint_world_is_exponential(const struct checkpoint_work *w);
 
-/* Whether trials of the answer would play another job: one without alarms, notices or
- * silent errors. */
-bool checkpoint_world_is_unplayed(const struct checkpoint_job *job,
-                                  const struct checkpoint_interval *out);
+/* Alarms and notices for trials: what lies behind the game; false: there are none. */
+struct checkpoint_foretold {
+    struct trial_foresight foresight;
+    struct failure_law law;
+    struct trial_even plan;
+};
+bool checkpoint_world_foretell(const struct checkpoint_job *job,
+                               const struct checkpoint_in *in,
+                               const struct checkpoint_interval *out,
+                               struct checkpoint_foretold *told, struct trials_in *game);
 
 /* A pattern for trials; false: there is none. */
 bool checkpoint_world_play(struct checkpoint_work *w, const struct checkpoint_job *job,
