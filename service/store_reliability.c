@@ -1,5 +1,5 @@
-/* store_reliability.c - stored failures of many resources at once, and costs of
- * checkpoints of many applications. */
+/* store_reliability.c - stored failures of many resources at once, their classes, and
+ * costs of checkpoints of many applications. */
 #include "service/store_reliability.h"
 
 #include <math.h>
@@ -178,6 +178,51 @@ enum error_code store_checkpoint_costs(struct db_session *s, const char *tenant,
     TRY(db_rows(s, &select_costs,
                 DB_PARAMS(db_text(tenant), db_json(ids), db_integer(limit)), cost_columns,
                 sizeof(struct store_checkpoint_cost), &rows, count, a, err));
+    *list = rows;
+    return OK;
+}
+
+/* ---- classes of failures ---- */
+
+/* $1 tenant, $2 ids. Rows of one resource beside each other. */
+static const struct db_statement select_levels_of = {
+    "failure_levels_of_resources",
+    "SELECT r.place - 1, f.level::bigint, count(*)"
+    " FROM jsonb_array_elements_text($2) WITH ORDINALITY AS r (id, place)"
+    " JOIN failure AS f ON f.tenant = $1 AND f.resource_id = r.id"
+    " WHERE f.kind = 'failure' AND f.level IS NOT NULL"
+    " GROUP BY 1, 2 ORDER BY 1, 2",
+    DB_REPEATABLE};
+
+/* $1 tenant. */
+static const struct db_statement select_levels = {
+    "failure_levels",
+    "SELECT 0::bigint, level::bigint, count(*) FROM failure WHERE tenant = $1 AND kind = "
+    "'failure'"
+    " AND level IS NOT NULL GROUP BY level ORDER BY level",
+    DB_REPEATABLE};
+
+static const struct db_column level_columns[] = {
+    DB_COLUMN(struct store_failure_level, resource, DB_INTEGER),
+    DB_COLUMN(struct store_failure_level, level, DB_INTEGER),
+    DB_COLUMN(struct store_failure_level, failure_count, DB_INTEGER),
+    {0},
+};
+
+enum error_code store_failure_levels(struct db_session *s, const char *tenant,
+                                     const char *ids,
+                                     const struct store_failure_level **list,
+                                     size_t *count, struct arena *a, struct error *err)
+{
+    void *rows;
+
+    if (ids)
+        TRY(db_rows(s, &select_levels_of, DB_PARAMS(db_text(tenant), db_json(ids)),
+                    level_columns, sizeof(struct store_failure_level), &rows, count, a,
+                    err));
+    else
+        TRY(db_rows(s, &select_levels, DB_PARAMS(db_text(tenant)), level_columns,
+                    sizeof(struct store_failure_level), &rows, count, a, err));
     *list = rows;
     return OK;
 }

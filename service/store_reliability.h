@@ -72,4 +72,17 @@ enum error_code store_checkpoint_costs(struct db_session *s, const char *tenant,
                                        const struct store_checkpoint_cost **list,
                                        size_t *count, struct arena *a, struct error *err);
 
+struct store_failure_level {
+    uint64_t resource; /* index into the ids; without ids: 0 */
+    uint64_t level;    /* the lowest that survives them, from 1 */
+    uint64_t failure_count;
+};
+
+/* Failures (of kind failure) by the level that is stored with them, of each resource in
+ * the order of the ids, or with ids NULL of all. */
+enum error_code store_failure_levels(struct db_session *s, const char *tenant,
+                                     const char *ids,
+                                     const struct store_failure_level **list,
+                                     size_t *count, struct arena *a, struct error *err);
+
 #endif

@@ -1,6 +1,10 @@
 // base_test.cpp - the vocabulary of every layer: arena, names, random numbers.
 #include "tests/support.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 extern "C" {
 #include "models/base/order.h"
 #include "models/base/policy.h"
@@ -395,4 +399,31 @@ TEST_CASE("medians and quantiles of numbers in any order, with ties", "[base]")
     CHECK(sorted_quantile(four, 4, 0.5) == 2.5);
     CHECK(sorted_quantile(four, 4, 1) == 4);
     CHECK(sorted_quantile(four, 1, 0.3) == 1);
+}
+
+TEST_CASE("numbers come out sorted, whatever their order was", "[base][property]")
+{
+    rng random = rng_stream(4, "base_test");
+
+    for (size_t count : {0, 1, 2, 3, 16, 17, 18, 33, 100, 1000, 20000})
+        for (int kind = 0; kind < 8; kind++) {
+            std::vector<double> v(count);
+            for (size_t i = 0; i < count; i++) {
+                double at = static_cast<double>(i), n = static_cast<double>(count);
+                const double values[] = {rng_uniform(&random) - 0.5,
+                                         at,
+                                         -at,
+                                         7,
+                                         std::floor(3 * rng_uniform(&random)),
+                                         at < n / 2 ? at : n - at, // up and down
+                                         i % 2 ? 1e300 : -HUGE_VAL,
+                                         i + 1 == count ? -1 : at};
+                v[i] = values[kind];
+            }
+            std::vector<double> want = v;
+            std::sort(want.begin(), want.end());
+            sort_numbers(v.data(), count);
+            CAPTURE(count, kind);
+            REQUIRE(v == want);
+        }
 }

@@ -469,10 +469,12 @@ TEST_CASE("a checkpoint policy lists the options that it reads", "[api][checkpoi
         for (const auto &option : algorithm["options"])
             if (algorithm["family"] == "checkpoint")
                 options[algorithm["name"]].insert(option["name"]);
-    CHECK(options["none"].empty());
-    CHECK(options["periodic"] == std::set<std::string>{"initial_interval_s",
+    // what settings of tools are written by is for all of them
+    CHECK(options["none"] == std::set<std::string>{"fti_level", "slurm_time_quantile"});
+    CHECK(options["periodic"] == std::set<std::string>{"fti_level", "initial_interval_s",
                                                        "min_interval_fraction",
-                                                       "min_interval_s"});
+                                                       "min_interval_s",
+                                                       "slurm_time_quantile"});
     CHECK(options["last_failure"].count("max_consecutive_omissions") == 1);
     CHECK(options["last_failure"].count("alpha") == 0);
     CHECK(options["mean_failure"].count("alpha") == 1);

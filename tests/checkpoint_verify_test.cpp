@@ -303,3 +303,53 @@ TEST_CASE("jobs that never end, and such as are too long for a table",
     CHECK(got["intervals"][1]["expected_completion_s"].get<double>() > 40000);
     CHECK(got["intervals"][1]["bound_basis"] == "trivial"); // of so many, none
 }
+
+TEST_CASE("Slurm's time limit is a quantile of trials", "[api][checkpoint]")
+{
+    api service;
+    json body = body_of("none", job());
+    body["jobs"][0].update(
+        {{"execution_time_s", 6001}, {"mean_failure_interval_s", 60000}});
+    body["render"] = {"slurm"};
+    json one = decide(service, body)["intervals"][0];
+    CHECK(one["rendered"]["slurm"] == "--signal=B:USR1@1200");
+    CHECK(one.count("verified") == 0);
+    // nine of ten runs meet no failure
+    body["options"] = {{"slurm_time_quantile", 0.9}};
+    one = decide(service, body)["intervals"][0];
+    CHECK(one["verified"]["quantile_s"] == 6001);
+    CHECK(one["verified"]["trial_count"] == 20000);
+    CHECK(one["rendered"]["slurm"] == "--signal=B:USR1@1200 --time=101");
+    // of the others, half fail before the middle, and wait 300 s
+    body["options"]["slurm_time_quantile"] = 0.95;
+    body["verify"] = {{"trial_count", 50000}};
+    one = decide(service, body)["intervals"][0];
+    double q = one["verified"]["quantile_s"];
+    CHECK(q > 6301);
+    CHECK(q == Approx(6301 + 60000 * -log(1 - (0.95 - exp(-6001 / 60000.0)) /
+                                                  exp(-6001 / 60000.0)))
+                   .epsilon(0.03));
+    CHECK(one["rendered"]["slurm"] ==
+          "--signal=B:USR1@1200 --time=" + std::to_string((int)std::ceil(q / 60)));
+    CHECK(decide(service, body)["intervals"][0] == one);
+    // without a known end there is no trial, and that is said
+    body["jobs"][0].erase("execution_time_s");
+    const json unknown = decide(service, body);
+    CHECK(warned(unknown, "slurm_time_unknown"));
+    CHECK(unknown["intervals"][0]["rendered"]["slurm"] == "--signal=B:USR1@1200");
+    // who does not ask for Slurm has no limit, and FTI another level
+    body = body_of("young", job());
+    body["jobs"][0]["mean_failure_interval_s"] = 43200;
+    body["render"] = {"fti"};
+    body["options"] = {{"slurm_time_quantile", 0.9}, {"fti_level", 2}};
+    one = decide(service, body)["intervals"][0];
+    CHECK(one.count("verified") == 0);
+    CHECK(one["rendered"]["fti"] ==
+          "ckpt_l1 = 0\nckpt_l2 = 120\nckpt_l3 = 0\nckpt_l4 = 0");
+    for (double level : {1.0, 5.0, 2.5}) {
+        body["options"] = {{"fti_level", level}};
+        api_reply r = service.post(path, body.dump());
+        CHECK(r.status == 422);
+        CHECK(r.json()["errors"][0]["pointer"] == "/options/fti_level");
+    }
+}

@@ -239,6 +239,41 @@ TEST_CASE("alarms of a predictor", "[api][checkpoint]")
     CHECK(ask(one_job(job))["intervals"][0]["alarm_threshold_s"] == 60);
 }
 
+TEST_CASE("plans with alarms and notices are played", "[api][checkpoint]")
+{
+    nlohmann::json job = {{"checkpoint_overhead_s", 60},
+                          {"mean_failure_interval_s", 200000},
+                          {"restart_s", 120},
+                          {"restart_from_scratch_s", 120},
+                          {"reschedule_delay_s", 300},
+                          {"execution_time_s", 86400},
+                          {"event", "start"}};
+    nlohmann::json spot = job, foreseen = job, silent = job;
+
+    spot["notice"] = {{"interruptions_per_hour", 0.25}, {"notice_s", 120}};
+    foreseen["mean_failure_interval_s"] = 20000;
+    foreseen["predictor"] = {
+        {"recall_ratio", 0.7}, {"precision_ratio", 0.4}, {"lead_s", 300}};
+    silent["silent"] = {{"mean_interval_s", 60000}, {"verification_s", 30}};
+    for (const auto &one : {spot, foreseen}) {
+        const nlohmann::json answer = ask(one_job(one, {{"verify", true}}));
+        const nlohmann::json x = answer["intervals"][0];
+
+        INFO(answer.dump());
+        REQUIRE(x.contains("verified"));
+        CHECK(x["verified"]["agrees"] == true);
+        CHECK(x["verified"]["trial_count"].get<int>() >= 1000);
+        CHECK(x["verified"]["mean_s"] != x["expected_completion_s"]);
+        CHECK_FALSE(warned(answer, "verify_skipped"));
+        CHECK(ask(one_job(one, {{"verify", true}}))["intervals"][0] == x);
+    }
+    CHECK(warned(ask(one_job(silent, {{"verify", true}})), "verify_skipped"));
+    // notices that come too late are failures, and played as such
+    spot["notice"]["notice_s"] = 0;
+    CHECK(ask(one_job(spot, {{"verify", true}}))["intervals"][0]["verified"]["agrees"] ==
+          true);
+}
+
 TEST_CASE("mistakes of predictors and notices", "[api][checkpoint]")
 {
     auto found = mistakes(one_job(

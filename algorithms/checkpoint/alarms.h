@@ -9,7 +9,7 @@
  *
  * A first-order sum, C/I + (1-r) I/(2M) + r Cp/(p M) + (R+D)/M, is too high, by a third
  * where alarms are many: a checkpoint on an alarm takes the place of a planned one. So
- * expected times are drawn.
+ * expected times are drawn, by trials with foresight.
  *
  * Source: G. Aupy, Y. Robert, F. Vivien, D. Zaidouni, "Checkpointing algorithms and fault
  * prediction", Journal of Parallel and Distributed Computing 74(2), 2014. Times are
@@ -18,12 +18,9 @@
 #ifndef GRIDPLAN_CHECKPOINT_ALARMS_H
 #define GRIDPLAN_CHECKPOINT_ALARMS_H
 
-#include "algorithms/checkpoint/finite_plan.h"
-#include "models/base/budget.h"
+#include "algorithms/checkpoint/trials.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct predictor {
     double recall_ratio;    /* r, 0..1 */
@@ -41,33 +38,7 @@ double predictor_mean_s(const struct predictor *x, double mean_s);
 /* The work since the last image from which on an alarm is worth a checkpoint. */
 double predictor_threshold_s(const struct predictor *x);
 
-/* A job and its checkpoints, to be drawn: one after every interval_s of work (infinite:
- * none), the last segment without; is_even spreads what is left over so many segments
- * of equal length, the last longer by the overhead, as the best plans have it. */
-struct alarm_play {
-    struct finite_job job; /* mean_s is that of all failures */
-    struct predictor predictor;
-    double interval_s; /* > 0 */
-    bool is_even;
-    double threshold_s; /* 0: every alarm has its checkpoint */
-    uint64_t seed;
-    const char *name;      /* of the stream: the job's id */
-    size_t trials_max;     /* >= 1 */
-    double precision;      /* stops when half the interval is at most this part of the
-                              mean; 0: never */
-    struct budget *budget; /* NULL: no limit */
-};
-
-struct alarm_drawn {
-    double mean_s;      /* expected time; NAN: no block of trials was finished */
-    double half_s;      /* of the interval at 95 % */
-    double checkpoints; /* on average, planned ones and those on alarms */
-    size_t trial_count;
-    bool is_cut; /* the budget was spent first */
-};
-
-/* Blocks of 1000 trials, each with a stream of its own, added in order: the same bits
- * however they are shared out. The job must have a chance to end. */
-struct alarm_drawn alarms_draw(const struct alarm_play *play);
+/* What trials of a job are told: mean_s is M of all failures. */
+struct trial_foresight predictor_foresight(const struct predictor *x, double mean_s);
 
 #endif

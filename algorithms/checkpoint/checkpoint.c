@@ -50,7 +50,10 @@ bool checkpoint_reads_option(const struct policy *policy, size_t option)
     case CHECKPOINT_BOUND_OPTION:
     case CHECKPOINT_LAW_OPTION:
         return policy->flags & CHECKPOINT_NEEDS_WEIBULL;
-    default: /* how the mean failure interval comes from a history */
+    case CHECKPOINT_FTI_LEVEL:
+    case CHECKPOINT_SLURM_QUANTILE:
+        return true; /* of what is answered, whoever decided */
+    default:         /* how the mean failure interval comes from a history */
         return by_mean;
     }
 }

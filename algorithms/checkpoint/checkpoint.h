@@ -282,7 +282,9 @@ enum checkpoint_param {
     CHECKPOINT_BURST_WINDOW, /* likewise */
     CHECKPOINT_METHOD_OPTION,
     CHECKPOINT_BOUND_OPTION,
-    CHECKPOINT_LAW_OPTION, /* used by who fills the input */
+    CHECKPOINT_LAW_OPTION,     /* used by who fills the input */
+    CHECKPOINT_FTI_LEVEL,      /* used by who writes settings of tools, likewise: */
+    CHECKPOINT_SLURM_QUANTILE, /* NAN: no time limit */
     CHECKPOINT_PARAM_COUNT,
 };
 
@@ -414,7 +416,22 @@ enum checkpoint_param {
                                           "best model; exponential: at a constant "      \
                                           "rate",                                        \
                                    .type = PARAM_CHOICE,                                 \
-                                   .choices = checkpoint_laws}
+                                   .choices = checkpoint_laws},                          \
+        [CHECKPOINT_FTI_LEVEL] = {.name = "fti_level",                                   \
+                                  .min = 2,                                              \
+                                  .max = 4,                                              \
+                                  .preset = 4,                                           \
+                                  .doc = "render fti: level of the checkpoints of a "    \
+                                         "job without levels; 4, the file system, is "   \
+                                         "the one that outlives every node",             \
+                                  .type = PARAM_INTEGER},                                \
+        [CHECKPOINT_SLURM_QUANTILE] = {                                                  \
+            .name = "slurm_time_quantile",                                               \
+            .min = 0.01,                                                                 \
+            .max = 0.9999,                                                               \
+            .preset = (double)NAN,                                                       \
+            .doc = "render slurm: a time limit within which this share of the trials "   \
+                   "of verify, which is played for it, ended; not set: none"}
 
 /* Whether an option, of enum checkpoint_param, has a part in what the policy decides. */
 bool checkpoint_reads_option(const struct policy *policy, size_t option);

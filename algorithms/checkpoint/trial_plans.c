@@ -29,6 +29,19 @@ struct trial_segment trial_next_interval(const void *plan,
     return out;
 }
 
+struct trial_segment trial_next_even(const void *plan, const struct trial_state *state)
+{
+    const struct trial_even *p = plan;
+    double segments = round((state->left_s - p->overhead_s) / p->interval_s);
+    struct trial_segment out = {state->left_s, p->overhead_s, 0};
+
+    if (p->is_even && segments > 1)
+        out.work_s = (state->left_s - p->overhead_s) / segments;
+    else if (!p->is_even && state->left_s > p->interval_s * (1 + 1e-9))
+        out.work_s = p->interval_s;
+    return out;
+}
+
 struct trial_segment trial_next_renewal(const void *plan, const struct trial_state *state)
 {
     const struct renewal_table *table = plan;

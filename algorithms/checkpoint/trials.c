@@ -1,8 +1,6 @@
 /* checkpoint/trials.c - a plan of checkpoints played with drawn failures. */
 #include "algorithms/checkpoint/trials.h"
 
-#include "models/base/rng.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -34,12 +32,16 @@ struct run {
     bool is_image[TRIAL_LEVELS_MAX];        /* there is one */
     size_t failed_level;                    /* class of the failure in hand */
     bool is_restarted;
+    double checkpoints;
 };
 
 struct trials_room *trials_room_create(const struct trials_in *in, struct arena *a)
 {
-    struct trials_room *room = NEW(a, struct trials_room, 1);
+    struct trials_room *room;
 
+    if (in->foresight)
+        return NULL;
+    room = NEW(a, struct trials_room, 1);
     room->capacity = in->hazard.count + 16;
     room->groups = NEW(a, struct group, room->capacity);
     room->arena = a;
@@ -190,6 +192,7 @@ static void save(struct run *r, const struct trial_segment *segment)
         r->is_image[l] = true;
     }
     r->is_restarted = false;
+    r->checkpoints++;
 }
 
 /* false: the budget is spent. */
@@ -232,24 +235,38 @@ static bool play(struct run *r, double *time_s)
     return true;
 }
 
+static bool play_once(const struct trials_in *in, struct trials_room *room,
+                      struct rng *rng, double *time_s, double *checkpoints)
+{
+    struct run r = {.in = in, .room = room, .rng = *rng};
+
+    if (in->foresight)
+        return trials_play_foretold(in, rng, time_s, checkpoints);
+    if (!play(&r, time_s))
+        return false;
+    *rng = r.rng;
+    *checkpoints = r.checkpoints;
+    return true;
+}
+
 bool trials_block(const struct trials_in *in, struct trials_room *room, size_t block,
                   size_t count, struct trials_sum *out)
 {
     uint64_t mixed = in->seed ^ ((uint64_t)block + 1) * UINT64_C(0x9E3779B97F4A7C15);
     struct rng rng = rng_stream(splitmix64(&mixed), in->stream);
 
-    *out = (struct trials_sum){0, 0, 0};
+    *out = (struct trials_sum){0, 0, 0, 0};
     for (size_t i = 0; i < count; i++) {
-        struct run r = {.in = in, .room = room, .rng = rng};
-        double time_s, above_s;
+        double time_s, above_s, checkpoints;
 
-        if (budget_step(in->budget, 4 * in->hazard.count) || !play(&r, &time_s))
+        if (budget_step(in->budget, 4 * in->hazard.count) ||
+            !play_once(in, room, &rng, &time_s, &checkpoints))
             return false;
-        rng = r.rng;
         above_s = time_s - in->work_s;
         out->count++;
         out->above_s += above_s;
         out->square += above_s * above_s;
+        out->checkpoints += checkpoints;
         if (in->times_s)
             in->times_s[block * TRIALS_BLOCK + i] = time_s;
     }
@@ -261,11 +278,13 @@ void trials_add(struct trials_sum *sum, const struct trials_sum *block)
     sum->count += block->count;
     sum->above_s += block->above_s;
     sum->square += block->square;
+    sum->checkpoints += block->checkpoints;
 }
 
 struct trials_out trials_total(const struct trials_in *in, const struct trials_sum *sum)
 {
-    struct trials_out out = {(double)NAN, (double)NAN, (size_t)sum->count, false, false};
+    struct trials_out out = {(double)NAN,        (double)NAN, (double)NAN,
+                             (size_t)sum->count, false,       false};
     double mean_s, variance;
 
     if (!(sum->count > 1))
@@ -273,6 +292,7 @@ struct trials_out trials_total(const struct trials_in *in, const struct trials_s
     mean_s = sum->above_s / sum->count;
     variance = (sum->square - sum->count * mean_s * mean_s) / (sum->count - 1);
     out.mean_s = in->work_s + mean_s;
+    out.checkpoints = sum->checkpoints / sum->count;
     out.ci95_s = 1.96 * sqrt(fmax(0, variance) / sum->count);
     return out;
 }
@@ -280,7 +300,7 @@ struct trials_out trials_total(const struct trials_in *in, const struct trials_s
 void trials_run(const struct trials_in *in, struct trials_out *out, struct arena *a)
 {
     struct trials_room *room = trials_room_create(in, a);
-    struct trials_sum sum = {0, 0, 0}, block;
+    struct trials_sum sum = {0, 0, 0, 0}, block;
 
     *out = trials_total(in, &sum);
     for (size_t at = 0; at < in->trial_count; at += TRIALS_BLOCK) {
@@ -290,7 +310,7 @@ void trials_run(const struct trials_in *in, struct trials_out *out, struct arena
             count = TRIALS_BLOCK;
         if (!trials_block(in, room, at / TRIALS_BLOCK, count, &block)) {
             out->cut = true;
-            out->endless = room->is_endless;
+            out->endless = room && room->is_endless;
             return;
         }
         trials_add(&sum, &block);

@@ -12,8 +12,10 @@
  * in a restart raises the class, never lowers it.
  *
  * Trials come in blocks of 1000, each with a stream of its own, and are summed up in
- * their order: the same bytes whoever plays which block. Pure, for a seed. More kinds of
- * events (alarms) are further members of trials_in, none of them while they are 0.
+ * their order: the same bytes whoever plays which block. Pure, for a seed.
+ *
+ * With foresight failures come at a constant rate, and the job is told of some of them,
+ * or of interruptions, beforehand: foretold_trials.c.
  *
  * Times are seconds.
  */
@@ -24,6 +26,7 @@
 #include "algorithms/checkpoint/renewal.h"
 #include "models/base/arena.h"
 #include "models/base/budget.h"
+#include "models/base/rng.h"
 #include "models/job_hazard.h"
 
 #include <stdint.h>
@@ -53,6 +56,16 @@ struct trial_level {
     double failure_ratio; /* share of the failures that have this class; their sum: 1 */
 };
 
+/* What a job is told of. */
+struct trial_foresight {
+    double foreseen_ratio;     /* of the failures have an alarm, 0..1 */
+    double lead_s;             /* from it to the failure, >= 0 */
+    double false_alarms_per_s; /* >= 0 */
+    double notices_per_s;      /* interruptions that are told in time, >= 0 */
+    double overhead_s;         /* of a checkpoint when it is told, >= 0 */
+    double threshold_s;        /* an alarm with less work to lose is ignored, >= 0 */
+};
+
 struct trials_in {
     double work_s;            /* W, > 0 */
     double restart_s;         /* R; without levels */
@@ -62,6 +75,8 @@ struct trials_in {
     struct job_hazard hazard; /* at least one row */
     const struct trial_level *levels;
     size_t level_count; /* 0: one level, restart_s */
+    const struct trial_foresight
+        *foresight; /* NULL: none. Not with levels; hazard has one row, exponential */
     trial_plan_fn *next;
     const void *plan;
     uint64_t seed;
@@ -75,6 +90,7 @@ struct trials_in {
 struct trials_out {
     double mean_s;
     double ci95_s;      /* half width of the interval of 95 % */
+    double checkpoints; /* of a trial, in the mean */
     size_t trial_count; /* whole blocks; 0: not one was played, the others are NAN */
     bool cut;           /* the budget was spent first, or: */
     bool endless;       /* a trial met a million failures */
@@ -86,9 +102,15 @@ void trials_run(const struct trials_in *in, struct trials_out *out, struct arena
 
 struct trials_sum {
     double count, above_s, square; /* of times, as far as they are above W */
+    double checkpoints;
 };
 
-/* What playing needs of memory, reused from block to block by one thread. */
+/* One trial of a job with foresight; false: the budget was spent. */
+bool trials_play_foretold(const struct trials_in *in, struct rng *rng, double *time_s,
+                          double *checkpoints);
+
+/* What playing needs of memory, reused from block to block by one thread; nothing with
+ * foresight, where a is not looked at and the answer is NULL. */
 struct trials_room;
 struct trials_room *trials_room_create(const struct trials_in *in, struct arena *a);
 
@@ -114,6 +136,16 @@ struct trial_interval {
     double overhead_s;
 };
 trial_plan_fn trial_next_interval;
+
+/* The same from wherever the last image is, which need not be where one was planned;
+ * is_even: the work that is left in segments of equal length, about interval_s long, the
+ * last longer by the overhead, as the best plans have it. */
+struct trial_even {
+    double interval_s; /* infinite: none */
+    double overhead_s;
+    bool is_even;
+};
+trial_plan_fn trial_next_even;
 
 /* What a struct renewal_table says. */
 trial_plan_fn trial_next_renewal;

@@ -23,6 +23,8 @@ static const struct json_field verified_rows[] = {
     JSON_BOOLEAN(T, agrees, 0, 0,
                  "expected_completion_s is within ci95_s and 0.2 % of mean_s"),
     JSON_BOOLEAN(T, cut, 0, 0, "The time limit came before the last trial"),
+    JSON_NUMBER(T, quantile_s, 0, 0, 0, JSON_OPTIONAL,
+                "The share options.slurm_time_quantile of the trials ended within this"),
     {0},
 };
 #undef T

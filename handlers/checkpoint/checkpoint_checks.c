@@ -253,7 +253,7 @@ enum error_code checkpoint_check_jobs(struct checkpoint_work *w)
     checkpoint_world_want(w);
     TRY(read_costs(w));
     check_costs(w);
-    return w->rq->err->code;
+    return checkpoint_learn_survival(w);
 }
 
 enum error_code checkpoint_check_known(struct checkpoint_work *w)

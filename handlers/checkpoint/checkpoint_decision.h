@@ -92,6 +92,7 @@ struct checkpoint_verified {
     double mean_s, ci95_s;
     uint64_t trial_count;
     bool agrees, cut;
+    double quantile_s; /* options.slurm_time_quantile of their times; NAN: not asked */
 };
 
 struct checkpoint_segments {
@@ -123,65 +124,68 @@ struct checkpoint_intervals_answer {
 
 /* What jobs are warned of: symbol, code, what is so of them. A row is a warning with
  * the number of its jobs and the first of them; checkpoint_affect() counts one. */
-#define CHECKPOINT_JOB_WARNINGS(X)                                                     \
-    X(HOPELESS, "hopeless",                                                            \
-      "take as long for a checkpoint as their resource runs between failures")         \
-    X(RAISED, "min_interval_raised",                                                   \
-      "had a shortest interval that is no longer than a checkpoint takes; it was "     \
-      "raised to 1.0001 times that")                                                   \
-    X(TOO_SHORT, "history_too_short",                                                  \
-      "run where too few failures were seen for a Weibull fit; young decided")         \
-    X(UNKNOWN, "history_missing",                                                      \
-      "run where nothing is known of failures; the answer is a cautious one")          \
-    X(FLOOR, "at_floor",                                                               \
-      "would be checkpointed more often than every second, or than checkpoints "       \
-      "take; options.min_interval_s allows less than a second")                        \
-    X(FEW_INTERVALS, "few_intervals",                                                  \
-      "end after so few intervals that another number of checkpoints is more than "    \
-      "1 % better: see best_completion_s and algorithm finite")                        \
-    X(SLURM, "slurm_lead_too_long",                                                    \
-      "need their signal more than 65535 s before the time limit, which sbatch "       \
-      "does not take: rendered.slurm is left out")                                     \
-    X(VERY_SHORT, "interval_very_short",                                               \
-      "have settings for a checkpoint every few seconds, below 10")                    \
-    X(ROUNDED, "rounded",                                                              \
-      "lose more than 1 % more to checkpoints and failures by the whole units of "     \
-      "a tool in render")                                                              \
-    X(START_UNKNOWN, "observation_start_unknown",                                      \
-      "run where nobody said since when the resource is watched (POST "                \
-      "/v1/observations): its first failure only begins the history")                  \
-    X(ENDED, "history_ended",                                                          \
-      "run where nothing was heard of the resource for long: its time ends with "      \
-      "the last event")                                                                \
-    X(OUTSIDE, "outside_observation",                                                  \
-      "run where failures lie outside every observation of the resource: these "       \
-      "have no part in its rate")                                                      \
-    X(CUT, "history_cut",                                                              \
-      "run where the resource has more failures than were read: the newest "           \
-      "decided")                                                                       \
-    X(FEW, "few_failures",                                                             \
-      "run where fewer than 3 failures were seen: the mean failure interval is "       \
-      "mostly what was known before them")                                             \
-    X(FLOORED, "mean_floor_applied",                                                   \
-      "run where so little was seen that options.mean_floor_s was taken")              \
-    X(WIDE, "wide_interval",                                                           \
-      "have a mean failure interval that may as well be several times as long or "     \
-      "short: see mean_failure_interval_low_s and _high_s")                            \
-    X(NO_HISTORY, "no_history",                                                        \
-      "run on nodes that nobody has seen: other hosts of their site tell of them, or " \
-      "else they count as failing as often as the others in the mean")                 \
-    X(CHECK_DIFFERS, "check_differs",                                                  \
-      "have an expected time from which the trials of verify differ by more than "     \
-      "their interval and 0.2 %")                                                      \
-    X(UNVERIFIED, "verify_skipped",                                                    \
-      "have no expected time that trials could be compared with, or one with alarms, " \
-      "notices or silent errors, which they do not play")                              \
-    X(CUT_TO_MIDPOINT, "cut_to_midpoint",                                              \
-      "were to be decided by a dynamic programme, or to get its bound, and the "       \
-      "time limit came first, or they are longer than 500 intervals")                  \
-    X(EXPECTED_SKIPPED, "expected_skipped",                                            \
-      "have no expected_completion_s: it comes from trials, which are played for "     \
-      "at most 10 jobs")                                                               \
+#define CHECKPOINT_JOB_WARNINGS(X)                                                       \
+    X(HOPELESS, "hopeless",                                                              \
+      "take as long for a checkpoint as their resource runs between failures")           \
+    X(RAISED, "min_interval_raised",                                                     \
+      "had a shortest interval that is no longer than a checkpoint takes; it was "       \
+      "raised to 1.0001 times that")                                                     \
+    X(TOO_SHORT, "history_too_short",                                                    \
+      "run where too few failures were seen for a Weibull fit; young decided")           \
+    X(UNKNOWN, "history_missing",                                                        \
+      "run where nothing is known of failures; the answer is a cautious one")            \
+    X(FLOOR, "at_floor",                                                                 \
+      "would be checkpointed more often than every second, or than checkpoints "         \
+      "take; options.min_interval_s allows less than a second")                          \
+    X(FEW_INTERVALS, "few_intervals",                                                    \
+      "end after so few intervals that another number of checkpoints is more than "      \
+      "1 % better: see best_completion_s and algorithm finite")                          \
+    X(SLURM, "slurm_lead_too_long",                                                      \
+      "need their signal more than 65535 s before the time limit, which sbatch "         \
+      "does not take: rendered.slurm is left out")                                       \
+    X(LIMIT, "slurm_time_unknown",                                                       \
+      "have no trials that options.slurm_time_quantile could be of: rendered.slurm has " \
+      "no --time")                                                                       \
+    X(VERY_SHORT, "interval_very_short",                                                 \
+      "have settings for a checkpoint every few seconds, below 10")                      \
+    X(ROUNDED, "rounded",                                                                \
+      "lose more than 1 % more to checkpoints and failures by the whole units of "       \
+      "a tool in render")                                                                \
+    X(START_UNKNOWN, "observation_start_unknown",                                        \
+      "run where nobody said since when the resource is watched (POST "                  \
+      "/v1/observations): its first failure only begins the history")                    \
+    X(ENDED, "history_ended",                                                            \
+      "run where nothing was heard of the resource for long: its time ends with "        \
+      "the last event")                                                                  \
+    X(OUTSIDE, "outside_observation",                                                    \
+      "run where failures lie outside every observation of the resource: these "         \
+      "have no part in its rate")                                                        \
+    X(CUT, "history_cut",                                                                \
+      "run where the resource has more failures than were read: the newest "             \
+      "decided")                                                                         \
+    X(FEW, "few_failures",                                                               \
+      "run where fewer than 3 failures were seen: the mean failure interval is "         \
+      "mostly what was known before them")                                               \
+    X(FLOORED, "mean_floor_applied",                                                     \
+      "run where so little was seen that options.mean_floor_s was taken")                \
+    X(WIDE, "wide_interval",                                                             \
+      "have a mean failure interval that may as well be several times as long or "       \
+      "short: see mean_failure_interval_low_s and _high_s")                              \
+    X(NO_HISTORY, "no_history",                                                          \
+      "run on nodes that nobody has seen: other hosts of their site tell of them, or "   \
+      "else they count as failing as often as the others in the mean")                   \
+    X(CHECK_DIFFERS, "check_differs",                                                    \
+      "have an expected time from which the trials of verify differ by more than "       \
+      "their interval and 0.2 %")                                                        \
+    X(UNVERIFIED, "verify_skipped",                                                      \
+      "have no expected time that trials could be compared with, or one with alarms, "   \
+      "notices or silent errors, which they do not play")                                \
+    X(CUT_TO_MIDPOINT, "cut_to_midpoint",                                                \
+      "were to be decided by a dynamic programme, or to get its bound, and the "         \
+      "time limit came first, or they are longer than 500 intervals")                    \
+    X(EXPECTED_SKIPPED, "expected_skipped",                                              \
+      "have no expected_completion_s: it comes from trials, which are played for "       \
+      "at most 10 jobs")                                                                 \
     CHECKPOINT_WORLD_WARNINGS(X)
 
 enum checkpoint_warning {
@@ -245,6 +249,13 @@ bool checkpoint_waits_for_repair(const struct checkpoint_job *job);
 
 /* ---- checkpoint_nodes.c ---- */
 
+/* The resources that a job names, or that its nodes are some of; 0: none. */
+size_t checkpoint_resource_count(const struct checkpoint_work *w,
+                                 const struct checkpoint_job *job);
+const struct resource_history *checkpoint_resource_at(struct checkpoint_work *w,
+                                                      const struct checkpoint_job *job,
+                                                      size_t i);
+
 /* The mean repair of the nodes of a job: its own word, else as they were seen; NAN: not
  * known. */
 double checkpoint_mttr_s(struct checkpoint_work *w, const struct checkpoint_job *job);
@@ -276,6 +287,9 @@ void checkpoint_affect(struct checkpoint_work *w, enum checkpoint_warning warnin
 /* What is to be known of a decision. */
 void checkpoint_note(struct checkpoint_work *w, const struct checkpoint_job *job,
                      const struct checkpoint_in *in, const struct checkpoint_out *out);
+
+/* Whether sbatch is to be told a time limit. */
+bool checkpoint_wants_limit(const struct checkpoint_work *w);
 
 /* What is to be known of settings for other tools. */
 void checkpoint_note_render(struct checkpoint_work *w, const struct checkpoint_job *job,

@@ -113,6 +113,22 @@ static double latency_s(const struct checkpoint_work *w, const struct checkpoint
                       lan ? network->lan_latency_s : network->wan_latency_s);
 }
 
+static void render(struct checkpoint_work *w, const struct checkpoint_job *job,
+                   const struct checkpoint_in *in, double saving_s,
+                   struct checkpoint_interval *out)
+{
+    struct checkpoint_setting x = {
+        out->out.interval_s, saving_s, w->param[CHECKPOINT_FTI_LEVEL],
+        out->verified ? out->verified->quantile_s : (double)NAN};
+
+    checkpoint_note_render(w, job, in, out->out.interval_s, saving_s);
+    if (checkpoint_wants_limit(w) && isnan(x.limit_s))
+        checkpoint_affect(w, CHECKPOINT_WARNS_LIMIT, job);
+    checkpoint_render(w->body->render, w->body->render_count, &x, &out->rendered,
+                      w->rq->arena);
+    checkpoint_world_render(w, job, out);
+}
+
 static enum error_code decide_job(struct checkpoint_work *w,
                                   const struct checkpoint_job *job,
                                   struct checkpoint_interval *out)
@@ -164,10 +180,7 @@ static enum error_code decide_job(struct checkpoint_work *w,
     checkpoint_add_segments(w, out);
     if (w->body->render_count == 0)
         return OK;
-    checkpoint_note_render(w, job, &in, out->out.interval_s, saving_s);
-    checkpoint_render(w->body->render, w->body->render_count, out->out.interval_s,
-                      saving_s, &out->rendered, w->rq->arena);
-    checkpoint_world_render(w, job, out);
+    render(w, job, &in, saving_s, out);
     return OK;
 }
 
@@ -177,7 +190,7 @@ static bool takes_long(const struct checkpoint_work *w)
 {
     bool by_law = w->policy->flags & CHECKPOINT_NEEDS_WEIBULL;
 
-    if (w->body->verify)
+    if (w->body->verify || checkpoint_wants_limit(w))
         return true;
     for (size_t i = 0; i < w->body->job_count; i++)
         if (w->body->jobs[i].verify ||

@@ -226,6 +226,16 @@ static struct pool pool_of(const struct checkpoint_work *w,
     return (struct pool){NULL, 0};
 }
 
+/* The same, or the one resource that it names. */
+static struct pool pool_or_one(const struct checkpoint_work *w,
+                               const struct checkpoint_job *job)
+{
+    struct pool pool = pool_of(w, job);
+
+    return pool.count == 0 && job->resource_id ? (struct pool){&job->resource_id, 1}
+                                               : pool;
+}
+
 static const struct resource_history *resource_at(struct checkpoint_work *w,
                                                   const struct pool *pool, size_t i)
 {
@@ -330,15 +340,28 @@ bool checkpoint_waits_for_repair(const struct checkpoint_job *job)
            (job->replacement == REPLACEMENT_AUTO && job->spare_nodes > 0);
 }
 
+size_t checkpoint_resource_count(const struct checkpoint_work *w,
+                                 const struct checkpoint_job *job)
+{
+    return pool_or_one(w, job).count;
+}
+
+const struct resource_history *checkpoint_resource_at(struct checkpoint_work *w,
+                                                      const struct checkpoint_job *job,
+                                                      size_t i)
+{
+    struct pool pool = pool_or_one(w, job);
+
+    return resource_at(w, &pool, i);
+}
+
 double checkpoint_mttr_s(struct checkpoint_work *w, const struct checkpoint_job *job)
 {
-    struct pool pool = pool_of(w, job);
+    struct pool pool = pool_or_one(w, job);
     double total_s = 0, count = 0;
 
     if (!isnan(job->mttr_s) || !checkpoint_waits_for_repair(job))
         return job->mttr_s;
-    if (pool.count == 0 && job->resource_id)
-        pool = (struct pool){&job->resource_id, 1};
     for (size_t i = 0; i < pool.count; i++) {
         const struct reliability *r = &resource_at(w, &pool, i)->reliability;
 
@@ -352,12 +375,10 @@ bool checkpoint_all_weibull(struct checkpoint_work *w)
 {
     for (size_t i = 0; i < w->body->job_count; i++) {
         const struct checkpoint_job *job = &w->body->jobs[i];
-        struct pool pool = pool_of(w, job);
+        struct pool pool = pool_or_one(w, job);
 
         if (!isnan(job->in.mean_failure_interval_s))
             return false;
-        if (pool.count == 0 && job->resource_id)
-            pool = (struct pool){&job->resource_id, 1};
         for (size_t r = 0; r < pool.count; r++)
             if (!resource_at(w, &pool, r)->is_own_fit)
                 return false;

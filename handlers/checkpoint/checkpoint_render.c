@@ -5,7 +5,8 @@
  * never checkpoints says so to DMTCP only: the others have no such value, or 0
  * means another thing. Slurm has no interval: its signal comes before the time
  * limit, early enough for two checkpoints, at least 60 s; sbatch takes no lead above
- * 65535 s, and then has no text.
+ * 65535 s, and then has no text. The time limit itself, in minutes rounded up, is asked
+ * for by an option.
  *
  * Source: spec fault-tolerance.md 11 (render), reliability.md 5.
  */
@@ -22,11 +23,13 @@ static const struct json_field rendered_rows[] = {
     JSON_TEXT(T, scr, JSON_OPTIONAL, "Environment of SCR"),
     JSON_TEXT(T, veloc, JSON_OPTIONAL, "Line of VeloC's configuration file"),
     JSON_TEXT(T, fti, JSON_OPTIONAL,
-              "Lines of FTI's configuration file, section Basic: level 4, the only one "
-              "whose images outlive every node"),
+              "Lines of FTI's configuration file, section Basic: without levels level 4, "
+              "the only one whose images outlive every node, or options.fti_level"),
     JSON_TEXT(T, dmtcp, JSON_OPTIONAL, "Option of dmtcp_launch and dmtcp_coordinator"),
-    JSON_TEXT(T, slurm, JSON_OPTIONAL,
-              "Option of sbatch: a signal before the time limit, to checkpoint then"),
+    JSON_TEXT(
+        T, slurm, JSON_OPTIONAL,
+        "Options of sbatch: a signal before the time limit, to checkpoint then; with "
+        "options.slurm_time_quantile the limit, in minutes"),
     {0},
 };
 #undef T
@@ -35,7 +38,7 @@ const struct json_object checkpoint_rendered_json = {
     sizeof(struct checkpoint_rendered), rendered_rows};
 
 /* A tool's text; NULL: it has none for this. */
-typedef void render_fn(double interval_s, double saving_s, const char **text,
+typedef void render_fn(const struct checkpoint_setting *x, const char **text,
                        struct arena *a);
 
 static double whole(double units)
@@ -55,35 +58,39 @@ static void render_every(const char *format, double units, const char **text,
     *text = arena_printf(a, "%s%s", format, number);
 }
 
-static void render_scr(double interval_s, double saving_s, const char **text,
+static void render_scr(const struct checkpoint_setting *x, const char **text,
                        struct arena *a)
 {
-    (void)saving_s;
-    render_every("SCR_CHECKPOINT_SECONDS=", interval_s, text, a);
+    render_every("SCR_CHECKPOINT_SECONDS=", x->interval_s, text, a);
 }
 
-static void render_veloc(double interval_s, double saving_s, const char **text,
+static void render_veloc(const struct checkpoint_setting *x, const char **text,
                          struct arena *a)
 {
-    (void)saving_s;
-    render_every("persistent_interval = ", interval_s, text, a);
+    render_every("persistent_interval = ", x->interval_s, text, a);
 }
 
-static void render_fti(double interval_s, double saving_s, const char **text,
+static void render_fti(const struct checkpoint_setting *x, const char **text,
                        struct arena *a)
 {
-    (void)saving_s;
-    render_every("ckpt_l1 = 0\nckpt_l2 = 0\nckpt_l3 = 0\nckpt_l4 = ", interval_s / 60,
-                 text, a);
+    double minutes[] = {0, 0, 0, 0};
+
+    *text = NULL;
+    if (isinf(x->interval_s))
+        return;
+    minutes[(size_t)x->fti_level - 1] = whole(x->interval_s / 60);
+    *text = arena_printf(a,
+                         "ckpt_l1 = %.0f\nckpt_l2 = %.0f\nckpt_l3 = %.0f\n"
+                         "ckpt_l4 = %.0f",
+                         minutes[0], minutes[1], minutes[2], minutes[3]);
 }
 
-static void render_dmtcp(double interval_s, double saving_s, const char **text,
+static void render_dmtcp(const struct checkpoint_setting *x, const char **text,
                          struct arena *a)
 {
-    (void)saving_s;
     *text = "--interval 0";
-    if (!isinf(interval_s))
-        render_every("--interval ", interval_s, text, a);
+    if (!isinf(x->interval_s))
+        render_every("--interval ", x->interval_s, text, a);
 }
 
 double checkpoint_slurm_lead_s(double saving_s)
@@ -91,15 +98,17 @@ double checkpoint_slurm_lead_s(double saving_s)
     return ceil(fmax(60, 2 * saving_s));
 }
 
-static void render_slurm(double interval_s, double saving_s, const char **text,
+static void render_slurm(const struct checkpoint_setting *x, const char **text,
                          struct arena *a)
 {
-    double lead_s = checkpoint_slurm_lead_s(saving_s);
+    double lead_s = checkpoint_slurm_lead_s(x->saving_s);
 
-    (void)interval_s;
     *text = NULL;
-    if (lead_s <= CHECKPOINT_SLURM_LEAD_MAX_S)
-        render_every("--signal=B:USR1@", lead_s, text, a);
+    if (lead_s > CHECKPOINT_SLURM_LEAD_MAX_S)
+        return;
+    render_every("--signal=B:USR1@", lead_s, text, a);
+    if (!isnan(x->limit_s))
+        *text = arena_printf(a, "%s --time=%.0f", *text, fmax(1, ceil(x->limit_s / 60)));
 }
 
 static const struct tool {
@@ -142,9 +151,9 @@ void checkpoint_render_check(const char *const *tools, size_t count, struct erro
     }
 }
 
-void checkpoint_render(const char *const *tools, size_t count, double interval_s,
-                       double saving_s, const struct checkpoint_rendered **out,
-                       struct arena *a)
+void checkpoint_render(const char *const *tools, size_t count,
+                       const struct checkpoint_setting *x,
+                       const struct checkpoint_rendered **out, struct arena *a)
 {
     struct checkpoint_rendered *rendered = NEW(a, struct checkpoint_rendered, 1);
 
@@ -153,7 +162,7 @@ void checkpoint_render(const char *const *tools, size_t count, double interval_s
         const char **text =
             (const char **)(void *)((char *)(void *)rendered + tool->offset);
 
-        tool->render(interval_s, saving_s, text, a);
+        tool->render(x, text, a);
     }
     *out = rendered;
 }

@@ -14,11 +14,17 @@ extern const struct json_object checkpoint_rendered_json;
 /* Notes what is no tool, "/render/INDEX". */
 void checkpoint_render_check(const char *const *tools, size_t count, struct error *err);
 
-/* interval_s may be infinite: never. A checkpoint is usable saving_s after it is
- * asked for (C + L). */
-void checkpoint_render(const char *const *tools, size_t count, double interval_s,
-                       double saving_s, const struct checkpoint_rendered **out,
-                       struct arena *a);
+/* What is to be set. */
+struct checkpoint_setting {
+    double interval_s; /* infinite: never */
+    double saving_s;   /* a checkpoint is usable so long after it is asked for (C + L) */
+    double fti_level;  /* 2 to 4: of the checkpoints */
+    double limit_s;    /* time limit of the job; NAN: none */
+};
+
+void checkpoint_render(const char *const *tools, size_t count,
+                       const struct checkpoint_setting *x,
+                       const struct checkpoint_rendered **out, struct arena *a);
 
 /* sbatch takes the signal at most so long before the time limit. */
 #define CHECKPOINT_SLURM_LEAD_MAX_S 65535.0

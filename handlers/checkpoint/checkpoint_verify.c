@@ -2,6 +2,8 @@
 #include "algorithms/checkpoint/trials.h"
 #include "handlers/checkpoint/checkpoint_decision.h"
 
+#include "models/base/order.h"
+
 #include <math.h>
 
 /* Enough is known of a mean at this half width; and what agrees with it. */
@@ -54,6 +56,15 @@ static bool set_nodes(const struct checkpoint_in *in, const struct checkpoint_ou
     return true;
 }
 
+/* The least time of a trial within which the share p of them ended; NAN: not kept. */
+static double quantile_of(const struct trials_in *game, size_t count, double p)
+{
+    if (!game->times_s || count == 0)
+        return (double)NAN;
+    sort_numbers(game->times_s, count);
+    return game->times_s[(size_t)fmax(0, ceil(p * (double)count - 1e-9) - 1)];
+}
+
 static void verify(struct checkpoint_work *w, const struct checkpoint_job *job,
                    const struct trials_in *game, double expected_s,
                    struct checkpoint_interval *out)
@@ -61,13 +72,16 @@ static void verify(struct checkpoint_work *w, const struct checkpoint_job *job,
     struct checkpoint_verified *verified =
         NEW(w->rq->arena, struct checkpoint_verified, 1);
     struct trials_out got;
+    double quantile_s;
 
     trials_run(game, &got, w->scratch);
+    quantile_s = quantile_of(game, got.trial_count, w->param[CHECKPOINT_SLURM_QUANTILE]);
     *verified = (struct checkpoint_verified){
         .mean_s = got.mean_s,
         .ci95_s = got.ci95_s,
         .trial_count = got.trial_count,
         .cut = got.cut,
+        .quantile_s = quantile_s,
         .agrees = fabs(got.mean_s - expected_s) <= got.ci95_s + AGREES_RATIO * expected_s,
     };
     out->verified = verified;
@@ -100,8 +114,10 @@ static void expect(struct checkpoint_work *w, const struct checkpoint_job *job,
 void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job,
                      const struct checkpoint_in *in, struct checkpoint_interval *out)
 {
+    static const struct checkpoint_verify preset = {TRIALS_PRESET, NAN};
     const struct checkpoint_verify *asked = job->verify ? job->verify : w->body->verify;
     bool is_whole = in->start || !in->remaining_is_known;
+    struct checkpoint_foretold told;
     struct failure_law own;
     union plan plan;
     struct trials_in game = {
@@ -116,11 +132,14 @@ void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job
     };
     bool can = is_whole && w->scratch && set_plan(in, &out->out, &plan, &game) &&
                set_nodes(in, &out->out, &own, &game) && !out->out.never_ends &&
-               !checkpoint_world_is_unplayed(job, out);
+               !job->world.silent;
 
     checkpoint_world_play(w, job, out, &game);
+    checkpoint_world_foretell(job, in, out, &told, &game);
     if (can && out->out.by_law && isnan(out->out.expected_completion_s))
         expect(w, job, in, &game, out);
+    if (!asked && checkpoint_wants_limit(w))
+        asked = &preset;
     if (!asked)
         return;
     if (!can || isnan(out->out.expected_completion_s)) {
@@ -129,6 +148,10 @@ void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job
     }
     game.stream = job->id;
     game.trial_count = (size_t)asked->trial_count;
+    if (checkpoint_wants_limit(w)) { /* which takes all trials */
+        game.times_s = NEW(w->scratch, double, game.trial_count);
+        game.half_width_ratio = 0;
+    }
     if (!isnan(asked->seed))
         game.seed = (uint64_t)asked->seed;
     verify(w, job, &game, out->out.expected_completion_s, out);

@@ -82,6 +82,11 @@ static bool wants_tool(const struct checkpoint_work *w, const char *name)
     return false;
 }
 
+bool checkpoint_wants_limit(const struct checkpoint_work *w)
+{
+    return !isnan(w->param[CHECKPOINT_SLURM_QUANTILE]) && wants_tool(w, "slurm");
+}
+
 /* Whether whole units of unit_s make the interval much worse. */
 static bool is_worse_rounded(const struct checkpoint_in *in, double interval_s,
                              double unit_s)

@@ -3,8 +3,7 @@
 
 #include "algorithms/checkpoint/alarms.h"
 
-/* Trials of a job with alarms, and when they are enough. */
-enum { TRIALS = 20000 };
+/* Trials of a job with alarms are enough at this half width. */
 #define HALF_WIDTH 0.001
 
 static struct predictor predictor_of(const struct checkpoint_predictor *x,
@@ -79,42 +78,82 @@ static void answer_alarm(const struct checkpoint_job *job, const struct checkpoi
     x->consecutive_omissions = take ? 0 : in->consecutive_omissions;
 }
 
+bool checkpoint_world_foretell(const struct checkpoint_job *job,
+                               const struct checkpoint_in *in,
+                               const struct checkpoint_interval *out,
+                               struct checkpoint_foretold *told, struct trials_in *game)
+{
+    const struct finite_plan *plan = &out->out.plan;
+
+    if (job->world.predictor && !isnan(out->world.planned_mean_interval_s)) {
+        struct predictor x =
+            predictor_of(job->world.predictor, in->checkpoint_overhead_s);
+
+        told->foresight = predictor_foresight(&x, out->world.failure_mean_s);
+        told->law.mean_s = out->world.failure_mean_s;
+    } else if (checkpoint_has_interruptions(job) &&
+               isnan(out->world.planned_mean_interval_s)) {
+        struct interruptions x = checkpoint_interruptions(
+            job->world.notice, out->world.nodes, in->checkpoint_overhead_s);
+
+        told->foresight = (struct trial_foresight){.notices_per_s = x.per_s,
+                                                   .overhead_s = x.overhead_s};
+        told->law.mean_s = in->mean_failure_interval_s;
+    } else {
+        return false;
+    }
+    told->law.shape = told->law.scale_s = (double)NAN;
+    told->law.age_s = 0;
+    told->law.count = 1;
+    told->plan =
+        (struct trial_even){out->out.interval_s, in->checkpoint_overhead_s, false};
+    if (plan->count > 0)
+        told->plan = (struct trial_even){plan->count > 2   ? plan->middle_s
+                                         : plan->count > 1 ? plan->first_s
+                                                           : HUGE_VAL,
+                                         in->checkpoint_overhead_s, plan->count > 1};
+    game->foresight = &told->foresight;
+    game->hazard = (struct job_hazard){&told->law, 1};
+    game->next = trial_next_even;
+    game->plan = &told->plan;
+    return true;
+}
+
 /* The expected time with alarms, by trials. */
 static void draw(struct checkpoint_work *w, const struct checkpoint_job *job,
                  const struct checkpoint_in *in, struct checkpoint_interval *out)
 {
-    struct alarm_play play = {
-        .predictor = predictor_of(job->world.predictor, in->checkpoint_overhead_s),
-        .interval_s = out->out.interval_s,
-        .seed = w->body->decision.seed,
-        .name = job->id,
-        .trials_max = TRIALS,
-        .precision = HALF_WIDTH,
-        .budget = &w->rq->budget};
     struct checkpoint_drawn *drawn = NEW(w->rq->arena, struct checkpoint_drawn, 1);
-    struct alarm_drawn got;
+    struct checkpoint_foretold told;
+    struct finite_job known;
+    struct trials_out got;
+    struct trials_in game = {
+        .work_s = in->execution_time_s,
+        .restart_s = in->restart_s,
+        .scratch_s = in->restart_from_scratch_s,
+        .delay_s = in->reschedule_delay_s,
+        .seed = w->body->decision.seed,
+        .stream = arena_printf(w->rq->arena, "expected %s", job->id),
+        .trial_count = TRIALS_PRESET,
+        .half_width_ratio = HALF_WIDTH,
+        .budget = &w->rq->budget,
+    };
 
-    if (!checkpoint_finite_job(in, CHECKPOINT_SHORTEST_S, &play.job))
+    if (!checkpoint_finite_job(in, CHECKPOINT_SHORTEST_S, &known) ||
+        !checkpoint_world_foretell(job, in, out, &told, &game))
         return;
-    play.job.mean_s = out->world.failure_mean_s;
-    play.threshold_s = predictor_threshold_s(&play.predictor);
-    if (out->out.plan.count > 0) {
-        play.is_even = out->out.plan.count > 1;
-        play.interval_s = out->out.plan.count > 2   ? out->out.plan.middle_s
-                          : out->out.plan.count > 1 ? out->out.plan.first_s
-                                                    : HUGE_VAL;
-    }
-    if (!isfinite(finite_expected_of_interval_s(&play.job, play.interval_s)))
+    known.mean_s = out->world.failure_mean_s;
+    if (!isfinite(finite_expected_of_interval_s(&known, told.plan.interval_s)))
         return; /* it would not end */
-    got = alarms_draw(&play);
-    if (got.is_cut)
+    trials_run(&game, &got, NULL);
+    if (got.cut)
         checkpoint_affect(w, CHECKPOINT_WARNS_CUT_WORLD, job);
     out->out.expected_completion_s = got.mean_s;
     if (isnan(got.mean_s))
         return;
     out->out.waste_ratio = 1 - in->execution_time_s / got.mean_s;
-    *drawn = (struct checkpoint_drawn){got.half_s, got.checkpoints, got.trial_count,
-                                       got.is_cut};
+    *drawn =
+        (struct checkpoint_drawn){got.ci95_s, got.checkpoints, got.trial_count, got.cut};
     out->world.drawn = drawn;
 }
 

@@ -57,6 +57,7 @@ static const struct checkpoint_pattern *print(const struct checkpoint_work *w,
         isinf(found->overhead_ratio) ? (double)NAN : found->overhead_ratio;
     out->first_order_ratio = found->first_order_ratio;
     out->dropped_levels = dropped;
+    out->survival = x->survival;
     return out;
 }
 
@@ -93,6 +94,7 @@ void checkpoint_add_pattern(struct checkpoint_work *w, const struct checkpoint_j
 
     if (!(in->mean_failure_interval_s > 0) || isinf(in->mean_failure_interval_s))
         return;
+    checkpoint_note_survival(w, job);
     found = levels_best(&levels);
     if (found.is_cut)
         checkpoint_affect(w, CHECKPOINT_WARNS_CUT_WORLD, job);

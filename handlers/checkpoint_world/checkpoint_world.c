@@ -23,7 +23,9 @@ static const struct json_field level_rows[] = {
     JSON_NUMBER(T, restart_s, 0, LONGEST, 0, 0, "Time to read it back; default 0"),
     JSON_NUMBER(T, survives_ratio, 0, 1, NAN, JSON_NULLABLE,
                 "Share of the failures after which it can be read; not less than that of "
-                "lower levels, and 1 for the last"),
+                "lower levels, and 1 for the last; left out of all: by the level of the "
+                "stored failures of its resources, or where these are fewer than 20 of "
+                "all"),
     {0},
 };
 #undef T
@@ -130,6 +132,10 @@ static const struct json_field pattern_rows[] = {
                 "The same by first order; left out: its intervals do not ascend"),
     JSON_NUMBERS(T, dropped_levels, dropped_count, 0, 0, 0,
                  "Levels that are not worth their cost, or that nothing needs"),
+    JSON_OBJECT(T, survival, const struct checkpoint_survival *,
+                &checkpoint_survival_json, JSON_POINTER | JSON_OPTIONAL,
+                "The stored failures that survives_ratio comes from; left out: the "
+                "request says it"),
     {0},
 };
 #undef T
@@ -210,6 +216,7 @@ static void level_mistake(struct checkpoint_work *w, size_t i, size_t l,
 static void check_levels(struct checkpoint_work *w, size_t i)
 {
     const struct checkpoint_job_world *x = &w->body->jobs[i].world;
+    bool is_learnt = x->level_count == 1 || checkpoint_learns_survival(&w->body->jobs[i]);
 
     for (size_t l = 0; l < x->level_count; l++) {
         const struct checkpoint_level *level = &x->levels[l];
@@ -225,7 +232,7 @@ static void check_levels(struct checkpoint_work *w, size_t i)
         if (below && level->checkpoint_overhead_s < below->checkpoint_overhead_s)
             level_mistake(w, i, l, "checkpoint_overhead_s", ITEM_OUT_OF_ORDER,
                           "less than that of the level before it, which it contains");
-        if (isnan(level->survives_ratio))
+        if (isnan(level->survives_ratio) && !is_learnt)
             level_mistake(w, i, l, "survives_ratio", ITEM_REQUIRED,
                           "the member is missing: share of the failures after which "
                           "a checkpoint of this level can be read");
@@ -360,16 +367,6 @@ bool checkpoint_world_is_exponential(const struct checkpoint_work *w)
             return true;
     }
     return w->body->world.frontier || w->body->world.shared_io;
-}
-
-bool checkpoint_world_is_unplayed(const struct checkpoint_job *job,
-                                  const struct checkpoint_interval *out)
-{
-    const struct checkpoint_job_world *x = &job->world;
-
-    return x->silent || (x->predictor && out->world.drawn) ||
-           (checkpoint_has_interruptions(job) &&
-            isnan(out->world.planned_mean_interval_s));
 }
 
 bool checkpoint_world_takes_long(const struct checkpoint_work *w)

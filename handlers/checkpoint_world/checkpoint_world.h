@@ -14,6 +14,7 @@
 #include "algorithms/checkpoint/energy.h"
 #include "algorithms/checkpoint/interruptions.h"
 #include "algorithms/checkpoint/levels.h"
+#include "algorithms/checkpoint/trials.h"
 #include "service/json.h"
 
 struct checkpoint_work;
@@ -21,7 +22,6 @@ struct checkpoint_job;
 struct checkpoint_in;
 struct checkpoint_interval;
 struct checkpoint_rendered;
-struct trials_in;
 
 /* ---- the body ---- */
 
@@ -60,6 +60,9 @@ struct checkpoint_job_world {
     double price_per_s;
     const char *currency;
     bool pay_while_waiting;
+    /* not read: */
+    const struct checkpoint_survival *survival; /* of levels that stored failures told */
+    bool is_beyond_levels; /* some of these ask for a level above the last */
 };
 
 /* Of a request. */
@@ -83,6 +86,15 @@ struct checkpoint_pattern {
     double first_order_ratio; /* NAN: its intervals do not ascend */
     const double *dropped_levels;
     size_t dropped_count;
+    const struct checkpoint_survival *survival; /* NULL: the request said */
+};
+
+/* What stored failures say of the levels of a job. */
+struct checkpoint_survival {
+    const char *scope;
+    double failure_count;
+    const double *ratios;
+    size_t ratio_count;
 };
 
 struct checkpoint_drawn {
@@ -137,7 +149,8 @@ struct checkpoint_answer_world {
 extern const struct json_object checkpoint_level_json, checkpoint_predictor_json,
     checkpoint_notice_json, checkpoint_silent_json, checkpoint_power_json,
     checkpoint_shared_io_json, checkpoint_pattern_json, checkpoint_drawn_json,
-    checkpoint_parts_json, checkpoint_point_json, checkpoint_offer_json;
+    checkpoint_survival_json, checkpoint_parts_json, checkpoint_point_json,
+    checkpoint_offer_json;
 
 /* A row whose member lies in `world`. */
 #define CHECKPOINT_WORLD_ROW(T, m, ctype, kind, ...)                                \
@@ -263,6 +276,11 @@ extern const struct json_object checkpoint_level_json, checkpoint_predictor_json
       "finite, with a known end")                                                      \
     X(FRONTIER_CUT, "frontier_thinned",                                                \
       "have more plans on their frontier than are listed: 64, evenly spread")          \
+    X(FEW_LEVELS, "few_levels",                                                        \
+      "have survives_ratio of their levels by fewer than 20 stored failures")          \
+    X(BEYOND_LEVELS, "levels_exceeded",                                                \
+      "have stored failures that ask for a level above their last, which counts as "   \
+      "surviving them")                                                                \
     X(CAPPED, "period_capped",                                                         \
       "have periods that differ too much: at most 1024 times the shortest")
 
@@ -271,6 +289,15 @@ extern const struct json_object checkpoint_level_json, checkpoint_predictor_json
 /* Mistakes of job i, and of the request. */
 void checkpoint_world_check(struct checkpoint_work *w, size_t i);
 void checkpoint_world_check_request(struct checkpoint_work *w);
+
+/* Whether stored failures are to say which levels survive them: no level of several
+ * has a ratio. */
+bool checkpoint_learns_survival(const struct checkpoint_job *job);
+
+/* Fills w->body with what they say. */
+enum error_code checkpoint_learn_survival(struct checkpoint_work *w);
+void checkpoint_note_survival(struct checkpoint_work *w,
+                              const struct checkpoint_job *job);
 
 /* Wants the histories of what offers are made of. */
 void checkpoint_world_want(struct checkpoint_work *w);
@@ -285,10 +312,16 @@ bool checkpoint_world_takes_long(const struct checkpoint_work *w);
 /* Whether jobs have their figures by something that the laws of nodes do not know. */
 bool checkpoint_world_is_exponential(const struct checkpoint_work *w);
 
-/* Whether trials of the answer would play another job: one without alarms, notices or
- * silent errors. */
-bool checkpoint_world_is_unplayed(const struct checkpoint_job *job,
-                                  const struct checkpoint_interval *out);
+/* Alarms and notices for trials: what lies behind the game; false: there are none. */
+struct checkpoint_foretold {
+    struct trial_foresight foresight;
+    struct failure_law law;
+    struct trial_even plan;
+};
+bool checkpoint_world_foretell(const struct checkpoint_job *job,
+                               const struct checkpoint_in *in,
+                               const struct checkpoint_interval *out,
+                               struct checkpoint_foretold *told, struct trials_in *game);
 
 /* A pattern for trials; false: there is none. */
 bool checkpoint_world_play(struct checkpoint_work *w, const struct checkpoint_job *job,

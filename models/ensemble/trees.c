@@ -24,14 +24,19 @@
 const struct tree_rules tree_rules_whole = {120, 4, 10, 0.12, 1, 5};
 const struct tree_rules tree_rules_fold = {60, 4, 10, 0.2, 1, 5};
 
+_Static_assert(BINS_MAX <= 64, "filled_bins() has a bit for each");
+
 enum { ROWS_LEAST = 24 };
 #define CODE_PRIOR   5.0
 #define GAIN_LEAST   1e-9
 #define GAIN_GREATER (1 + 1e-12)
 
-struct bin {
-    double g, w;
-};
+/* Far above what rounding makes of a comparison without divisions. */
+#define SURELY_LESS (1 - 1e-9)
+
+/* Sums of a bin, side by side so that both are added at once. */
+enum { BIN_G, BIN_W };
+typedef double bin_sums __attribute__((vector_size(2 * sizeof(double))));
 
 /* ---- one tree ---- */
 
@@ -39,72 +44,86 @@ struct growth {
     const uint8_t *bins;
     size_t inputs;
     const size_t *edges;
-    double *r;
-    const double *w;
+    bin_sums *sums; /* of each row: w r, w */
     const struct tree_rules *rules;
     struct budget *budget;
-    size_t *row, *room; /* rows of each node, side by side; ascending */
+    uint32_t *row, *room; /* rows of each node, side by side; ascending */
     size_t start[TREE_NODES], count[TREE_NODES];
-    struct bin *histogram[TREE_NODES]; /* of nodes that may be split */
+    bin_sums *histogram[TREE_NODES]; /* of nodes that may be split */
     struct arena *a;
 };
 
 static void fill(struct growth *g, size_t node)
 {
-    struct bin *h = g->histogram[node] = NEW(g->a, struct bin, g->inputs * BINS_MAX);
+    bin_sums *h = g->histogram[node] = NEW(g->a, bin_sums, g->inputs * BINS_MAX);
+    size_t inputs = g->inputs;
 
     for (size_t i = 0; i < g->count[node]; i++) {
         size_t row = g->row[g->start[node] + i];
-        const uint8_t *bins = g->bins + row * g->inputs;
-        double w = g->w[row], wr = w * g->r[row];
+        const uint8_t *bins = g->bins + row * inputs;
+        const bin_sums more = g->sums[row];
 
-        for (size_t k = 0; k < g->inputs; k++) {
-            h[k * BINS_MAX + bins[k]].g += wr;
-            h[k * BINS_MAX + bins[k]].w += w;
-        }
+        for (size_t k = 0; k < inputs; k++)
+            h[k * BINS_MAX + bins[k]] += more;
     }
     budget_step(g->budget, g->count[node] * g->inputs);
 }
 
+/* The larger child's is what the smaller one leaves of the parent's, in its place. */
 static void subtract(struct growth *g, size_t parent, size_t smaller, size_t larger)
 {
-    g->histogram[larger] = NEW(g->a, struct bin, g->inputs * BINS_MAX);
-    for (size_t i = 0; i < g->inputs * BINS_MAX; i++) {
-        g->histogram[larger][i].g =
-            g->histogram[parent][i].g - g->histogram[smaller][i].g;
-        g->histogram[larger][i].w =
-            g->histogram[parent][i].w - g->histogram[smaller][i].w;
-    }
+    bin_sums *h = g->histogram[larger] = g->histogram[parent];
+
+    for (size_t i = 0; i < g->inputs * BINS_MAX; i++)
+        h[i] -= g->histogram[smaller][i];
+}
+
+/* One bit for each of the first bins that is not empty. */
+static uint64_t filled_bins(const bin_sums *h, size_t count)
+{
+    uint64_t filled = 0;
+
+    for (size_t b = 0; b < count; b++)
+        filled |= (uint64_t)(h[b][BIN_W] > 0) << b;
+    return filled;
 }
 
 /* The best split of a node; false: none gains. */
-static bool find_split(const struct growth *g, size_t node, double sum, double weight,
-                       size_t *input, size_t *edge)
+static bool find_split(const struct growth *g, size_t node, bin_sums all, size_t *input,
+                       size_t *edge)
 {
     const struct tree_rules *rules = g->rules;
-    double best = GAIN_LEAST, whole = sum * sum / (weight + rules->lambda);
+    double best = GAIN_LEAST,
+           whole = all[BIN_G] * all[BIN_G] / (all[BIN_W] + rules->lambda);
+    double enough = (whole + best * GAIN_GREATER) * SURELY_LESS;
     bool any = false;
 
     for (size_t k = 0; k < g->inputs; k++) {
-        const struct bin *h = g->histogram[node] + k * BINS_MAX;
-        double left = 0, left_weight = 0;
+        const bin_sums *h = g->histogram[node] + k * BINS_MAX;
+        uint64_t filled = filled_bins(h, g->edges[k]);
+        bin_sums left = {0, 0};
 
-        for (size_t b = 0; b < g->edges[k]; b++) {
-            double right, right_weight, gain;
+        /* at an empty one it is the same as at the edge before */
+        for (; filled; filled &= filled - 1) {
+            size_t b = (size_t)__builtin_ctzll(filled);
+            bin_sums right, over, gains;
+            double gain;
 
-            if (!(h[b].w > 0))
-                continue; /* the same as at the edge before */
-            left += h[b].g;
-            left_weight += h[b].w;
-            right = sum - left;
-            right_weight = weight - left_weight;
-            if (left_weight < rules->least_weight || right_weight < rules->least_weight)
+            left += h[b];
+            right = all - left;
+            if (left[BIN_W] < rules->least_weight || right[BIN_W] < rules->least_weight)
                 continue;
-            gain = left * left / (left_weight + rules->lambda) +
-                   right * right / (right_weight + rules->lambda) - whole;
+            over = (bin_sums){left[BIN_W] + rules->lambda, right[BIN_W] + rules->lambda};
+            gains = (bin_sums){left[BIN_G], right[BIN_G]};
+            gains *= gains;
+            if (gains[0] * over[1] + gains[1] * over[0] < enough * (over[0] * over[1]))
+                continue; /* most are, and the divisions are spared */
+            gains /= over;
+            gain = gains[0] + gains[1] - whole;
             if (!(gain > best * GAIN_GREATER))
                 continue;
             best = gain;
+            enough = (whole + best * GAIN_GREATER) * SURELY_LESS;
             *input = k;
             *edge = b;
             any = true;
@@ -117,13 +136,17 @@ static bool find_split(const struct growth *g, size_t node, double sum, double w
 /* The rows of a node go to its children, in their order. */
 static void part_rows(struct growth *g, size_t node, size_t input, size_t edge)
 {
-    size_t *rows = g->row + g->start[node], left = 0, right = 0;
+    const uint8_t *bins = g->bins + input;
+    uint32_t *rows = g->row + g->start[node];
+    size_t left = 0, right = 0;
 
-    for (size_t i = 0; i < g->count[node]; i++) {
-        if (g->bins[rows[i] * g->inputs + input] > edge)
-            g->room[right++] = rows[i];
-        else
-            rows[left++] = rows[i];
+    for (size_t i = 0; i < g->count[node]; i++) { /* without a branch to guess */
+        uint32_t row = rows[i];
+        bool is_right = bins[row * g->inputs] > edge;
+
+        rows[left] = g->room[right] = row;
+        left += !is_right;
+        right += is_right;
     }
     if (right > 0)
         memcpy(rows + left, g->room, right * sizeof(*rows));
@@ -163,35 +186,33 @@ void tree_grow(const uint8_t *bins, size_t inputs, const size_t *edges, double *
         .bins = bins,
         .inputs = inputs,
         .edges = edges,
-        .r = r,
-        .w = w,
+        .sums = NEW(a, bin_sums, count + 1),
         .rules = rules,
         .budget = budget,
-        .row = NEW(a, size_t, count + 1),
-        .room = NEW(a, size_t, count + 1),
+        .row = NEW(a, uint32_t, count + 1),
+        .room = NEW(a, uint32_t, count + 1),
         .count = {count},
         .a = a,
     };
 
-    for (size_t i = 0; i < count; i++)
-        g.row[i] = i;
+    for (size_t i = 0; i < count; i++) {
+        g.row[i] = (uint32_t)i;
+        g.sums[i] = (bin_sums){w[i] * r[i], w[i]};
+    }
     fill(&g, 0);
     for (size_t node = 0; node < TREE_NODES; node++) {
         size_t depth = depth_of(node), input = 0, edge = 0;
-        double sum = 0, weight = 0;
+        bin_sums all = {0, 0};
 
         out[node] = (struct tree_node){0, TREE_LEAF, 0};
         if (g.count[node] == 0)
             continue;
-        for (size_t i = 0; i < g.count[node]; i++) {
-            size_t row = g.row[g.start[node] + i];
-
-            sum += w[row] * r[row];
-            weight += w[row];
-        }
-        out[node].value = (float)(rules->rate * sum / (weight + rules->lambda));
+        for (size_t i = 0; i < g.count[node]; i++)
+            all += g.sums[g.row[g.start[node] + i]];
+        out[node].value =
+            (float)(rules->rate * all[BIN_G] / (all[BIN_W] + rules->lambda));
         if (depth >= rules->depth || g.count[node] < rules->least_rows ||
-            !find_split(&g, node, sum, weight, &input, &edge))
+            !find_split(&g, node, all, &input, &edge))
             continue;
         out[node].input = (uint8_t)input;
         out[node].bin = (uint8_t)edge;
@@ -243,17 +264,16 @@ size_t tree_input_count(const struct ensemble *e)
 
 static uint8_t bin_of(const struct tree_input *in, double x)
 {
-    size_t low = 0, high = in->edge_count;
+    size_t low = 0, count = in->edge_count;
 
     if (isnan(x))
         return 0;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
+    while (count > 0) { /* conditional moves: where it goes cannot be guessed */
+        size_t half = count / 2;
+        bool is_right = x > in->edge[low + half];
 
-        if (x > in->edge[middle])
-            low = middle + 1;
-        else
-            high = middle;
+        low = is_right ? low + half + 1 : low;
+        count = is_right ? count - half - 1 : half;
     }
     return (uint8_t)low;
 }
