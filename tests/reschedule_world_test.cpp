@@ -3,6 +3,11 @@
 #include "tests/world_api_support.hpp"
 
 #include <map>
+#include <set>
+
+extern "C" {
+#include "algorithms/migration/gridway.h"
+}
 
 namespace
 {
@@ -354,4 +359,239 @@ TEST_CASE("a round with amounts reports all mistakes where they are",
     CHECK(found["/pending/1/after/0/job_id"] == "unknown_id");
     CHECK(found["/pending/2/group"] == "not_applicable");
     CHECK(found["/pending/3/estimate_s"] == "conflict");
+}
+
+// ---- whatever is asked, no node is overcommitted ----
+
+namespace
+{
+
+struct dice {
+    ::rng r;
+    explicit dice(uint64_t seed) : r(rng_stream(seed, "reschedule_world"))
+    {
+    }
+    size_t below(size_t n)
+    {
+        return static_cast<size_t>(rng_uniform(&r) * static_cast<double>(n));
+    }
+    bool chance(double p)
+    {
+        return rng_uniform(&r) < p;
+    }
+};
+
+json needs_of(dice &d)
+{
+    json j = {{"cpus", 1 + d.below(4)}};
+    if (d.chance(0.4))
+        j["needs"]["gpus"] = d.below(3);
+    if (d.chance(0.3))
+        j["needs"]["lic"] = 1;
+    if (d.chance(0.2))
+        j["memory_bytes"] = d.below(5);
+    return j;
+}
+
+json random_round(dice &d)
+{
+    static const char *const policies[] = {"spread", "exclude"};
+    json resources = json::array(), jobs = json::array(), pending = json::array();
+    size_t m = 1 + d.below(5);
+    for (size_t i = 0; i < m; i++) {
+        json r = node("n" + std::to_string(i), {{"cpus", d.below(9)},
+                                                {"mips_total", 1 + d.below(3)},
+                                                {"failed", d.chance(0.1)},
+                                                {"capacities", {{"gpus", d.below(4)}}}});
+        if (d.chance(0.5))
+            r["memory_bytes"] = d.below(10);
+        if (d.chance(0.3))
+            r["running"] = {with(needs_of(d), {{"id", "x" + std::to_string(i)}})};
+        if (d.chance(0.3) && r.contains("running"))
+            r["running"][0]["expected_end_s"] = d.below(3) * 100;
+        if (d.chance(0.2))
+            r["reservations"] = {
+                {{"start_s", d.below(4) * 50}, {"end_s", 500}, {"cpus", d.below(4)}}};
+        resources.push_back(r);
+    }
+    for (size_t i = 0, n = d.below(6); i < n; i++) {
+        json j = with(needs_of(d),
+                      {{"id", "r" + std::to_string(i)},
+                       {"event", reschedule_event_names[d.below(EVENT_NONE + 1)]}});
+        if (d.chance(0.7)) {
+            j["estimate_ref_s"] = d.below(5) * 100;
+            j["work_done_ref_s"] = j["estimate_ref_s"].get<double>() / 2;
+        } else if (d.chance(0.5)) {
+            j["estimate_s"] = d.below(5) * 100;
+        }
+        size_t first = d.below(m), second = d.below(m);
+        if (d.chance(0.2) && first != second)
+            j["resource_ids"] = {"n" + std::to_string(first),
+                                 "n" + std::to_string(second)};
+        else
+            j["resource_id"] = "n" + std::to_string(first);
+        if (d.chance(0.2))
+            j["group"] = {{"id", "g"}, {"policy", "spread"}, {"max_per_key", 2}};
+        jobs.push_back(j);
+    }
+    for (size_t i = 0, n = d.below(6); i < n; i++) {
+        json j = with(needs_of(d), {{"id", "p" + std::to_string(i)}});
+        if (d.chance(0.8))
+            j["estimate_s"] = d.below(4) * 100;
+        if (d.chance(0.2))
+            j["nodes"] = 2;
+        if (d.chance(0.2))
+            j["exclusive"] = true;
+        if (d.chance(0.3))
+            j["group"] = {{"id", "h"}, {"policy", policies[d.below(1)]}};
+        pending.push_back(j);
+    }
+    json body = {
+        {"snapshot",
+         {{"resources", resources}, {"shared_capacities", {{"lic", d.below(4)}}}}},
+        {"jobs", jobs},
+        {"pending", pending}};
+    if (d.chance(0.3))
+        body["options"]["max_queue_wait_s"] = 150;
+    if (d.chance(0.2))
+        body["options"]["hold_back"] = true;
+    if (d.chance(0.2))
+        body["options"]["resource_order"] = "gridway_priority";
+    return body;
+}
+
+const double FOR_EVER = 1e30;
+
+// Somebody who holds amounts of nodes, or wants to.
+struct hold {
+    json of;
+    std::vector<std::string> at;
+    double start_s, end_s;
+    bool new_here, carries_shared;
+};
+
+double amount_of(const json &j, const std::string &name)
+{
+    if (name == "cpus")
+        return j.value("cpus", 1.0);
+    if (name == "memory_bytes")
+        return j.value("memory_bytes", 0.0);
+    return j.contains("needs") ? j["needs"].value(name, 0.0) : 0.0;
+}
+
+// The most that is taken at a time at which somebody new takes some.
+void check_amount(const std::vector<hold> &holds, const std::string &node,
+                  const std::string &name, double capacity)
+{
+    auto takes = [&](const hold &h) {
+        bool here = node.empty();
+        for (const std::string &id : h.at)
+            here = here || id == node;
+        return here && !(node.empty() && h.carries_shared) ? amount_of(h.of, name) : 0.0;
+    };
+    for (const hold &point : holds) {
+        double sum = 0;
+        bool is_new = false;
+        for (const hold &h : holds)
+            if (h.start_s <= point.start_s && point.start_s < h.end_s && takes(h) > 0) {
+                sum += takes(h);
+                is_new = is_new || h.new_here;
+            }
+        INFO(node << " " << name << " at " << point.start_s);
+        if (is_new)
+            CHECK(sum <= capacity + 1e-9);
+    }
+}
+
+std::vector<std::string> places_of(const json &j)
+{
+    return j.contains("resource_ids") && !j["resource_ids"].empty()
+               ? j["resource_ids"].get<std::vector<std::string>>()
+               : std::vector<std::string>{j["resource_id"].get<std::string>()};
+}
+
+double rest_of(const json &j, const json &resources)
+{
+    double most = 0;
+    if (j.contains("estimate_s"))
+        return j["estimate_s"];
+    if (!j.contains("estimate_ref_s"))
+        return FOR_EVER;
+    for (const std::string &id : places_of(j))
+        for (const json &r : resources)
+            if (r["id"] == id)
+                most = std::max(most, (j["estimate_ref_s"].get<double>() -
+                                       j["work_done_ref_s"].get<double>()) /
+                                          r["mips_total"].get<double>());
+    return most;
+}
+
+std::vector<hold> holds_of(const json &body, const json &out)
+{
+    const json &resources = body["snapshot"]["resources"];
+    std::vector<hold> holds;
+    for (const json &r : resources) {
+        std::vector<std::string> here = {r["id"]};
+        if (r.contains("running"))
+            holds.push_back(
+                {r["running"][0], here, 0,
+                 std::max(1.0, r["running"][0].value("expected_end_s", FOR_EVER)), false,
+                 false});
+        if (r.contains("reservations"))
+            holds.push_back({r["reservations"][0], here, r["reservations"][0]["start_s"],
+                             r["reservations"][0]["end_s"], false, false});
+    }
+    for (const json &j : body["jobs"])
+        holds.push_back(
+            {j, places_of(j), 0, std::max(1.0, rest_of(j, resources)), false, false});
+    for (const json &p : out["placements"])
+        for (const json &j : body["pending"])
+            if (j["id"] == p["job_id"])
+                holds.push_back(
+                    {j, places_of(p), p["start_s"],
+                     p["finish_s"].is_null() ? FOR_EVER : p["finish_s"].get<double>(),
+                     true, false});
+    for (size_t i = 0; i < out["jobs"].size(); i++) {
+        const json &v = out["jobs"][i];
+        if (v["resource_id"].is_null())
+            continue;
+        double run_s = FOR_EVER;
+        for (const json &s : v["steps"])
+            if (s["step"] == "wrapper" && !s["duration_s"].is_null())
+                run_s = s["duration_s"];
+        double start_s = v["start_s"];
+        holds.push_back(
+            {body["jobs"][i], places_of(v), start_s, start_s + run_s, true, true});
+    }
+    return holds;
+}
+
+} // namespace
+
+TEST_CASE("no round overcommits a node, whatever runs, waits and moves",
+          "[api][reschedule_jobs][world][property]")
+{
+    size_t moved = 0, started = 0;
+    for (uint64_t seed = 1; seed <= (is_shorter() ? 300 : 1500); seed++) {
+        dice d(seed);
+        json body = random_round(d);
+        json out = round_of(body);
+        INFO(seed << " " << body.dump() << "\n" << out.dump());
+        REQUIRE(out["jobs"].size() == body["jobs"].size());
+        CHECK(out["placements"].size() + out["unplaced"].size() ==
+              body["pending"].size());
+        std::vector<hold> holds = holds_of(body, out);
+        for (const json &r : body["snapshot"]["resources"]) {
+            check_amount(holds, r["id"], "cpus", r["cpus"]);
+            check_amount(holds, r["id"], "gpus", r["capacities"]["gpus"]);
+            if (r.contains("memory_bytes"))
+                check_amount(holds, r["id"], "memory_bytes", r["memory_bytes"]);
+        }
+        check_amount(holds, "", "lic", body["snapshot"]["shared_capacities"]["lic"]);
+        moved += out["objective"]["moved_count"].get<size_t>();
+        started += out["placements"].size();
+        CHECK(round_of(body)["jobs"] == out["jobs"]);
+    }
+    CHECK(moved > 50);
+    CHECK(started > 100);
 }
