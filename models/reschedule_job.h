@@ -79,9 +79,11 @@ extern const char *const reschedule_event_names[]; /* ended by NULL */
 
 /* Requirement and rank are those that hold now. */
 struct reschedule_job {
-    struct job job;          /* first: its table of members is used on this */
-    const char *resource_id; /* where it runs */
-    double work_done_ref_s;  /* >= 0, at most the estimate */
+    struct job job;                  /* first: its table of members is used on this */
+    const char *resource_id;         /* where it runs; NULL: */
+    const char *const *resource_ids; /* on several nodes: all of them */
+    size_t resource_id_count;
+    double work_done_ref_s;                   /* >= 0, at most the estimate */
     const struct reschedule_restart *restart; /* NULL: from the beginning */
     const char *const *history;               /* ids of resources where it was before */
     size_t history_count;

@@ -793,39 +793,6 @@ TEST_CASE("what running jobs hold of amounts that no resource states is said",
     CHECK(said({{"cpus", 4}, {"memory_bytes", 9}}).empty());
 }
 
-TEST_CASE("amounts that a round does not know are refused",
-          "[reschedule_jobs][api][world]")
-{
-    const std::vector<std::pair<const char *, json>> members = {{"needs", {{"gpus", 1}}},
-                                                                {"disk_bytes", 1},
-                                                                {"nodes", 2},
-                                                                {"exclusive", true},
-                                                                {"estimate_s", 1},
-                                                                {"time_limit_s", 1},
-                                                                {"partition_ids", {"p"}},
-                                                                {"after", {"j"}},
-                                                                {"group", {{"id", "g"}}},
-                                                                {"weight", 2},
-                                                                {"priority", 1},
-                                                                {"preemptible", true}};
-    for (auto &[member, value] : members)
-        for (const char *list : {"jobs", "pending"}) {
-            json body = {
-                {"algorithm", "gridway"},
-                {"snapshot", grid(json::array({full("here", 1)}))},
-                {"jobs", json::array({job_on("here")})},
-                {"pending", json::array({json{{"id", "p"}, {"estimate_ref_s", 1}}})}};
-            body[list][0][member] = value;
-            api service;
-            api_reply r = service.post("/v1/reschedules", body.dump());
-            const std::string at = std::string("/") + list + "/0/" + member;
-            INFO(at << r.body);
-            REQUIRE(r.status == 422);
-            CHECK(r.pointers() == std::vector<std::string>{at});
-            CHECK(r.json()["errors"][0]["code"] == "unknown_member");
-        }
-}
-
 TEST_CASE("limits of users and resources hold for moves", "[reschedule_jobs][api]")
 {
     json s = grid({full("h1", 1), full("h2", 1), host("n", 4, {{"n_max", 8}})});

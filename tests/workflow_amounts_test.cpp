@@ -274,6 +274,13 @@ TEST_CASE("tasks of several nodes, limits and times that are the same everywhere
           std::string::npos);
     tasks[1].erase("depends_on");
     CHECK(answered(a, body)["unplaced"][1]["reasons"][0]["reason"] == "too_small");
+    // One of the two nodes is too small.
+    body["snapshot"]["resources"][1]["cpus"] = 2;
+    tasks[0]["nodes"] = 2;
+    answer = answered(a, body);
+    CHECK(answer["unplaced"][0]["reasons"][0]["reason"] == "too_few_nodes");
+    CHECK(answer["unplaced"][0]["reasons"][0]["detail"] ==
+          "it needs 2 nodes, and 1 suit it");
 
     tasks[0]["requirement"] = "cpus >";
     tasks[1]["cpus"] = 0;
@@ -388,6 +395,100 @@ TEST_CASE("rounds say that they do not look at amounts", "[workflow][world]")
     CHECK(answer["warnings"].dump().find(
               "ignored: what 1 task needs of amounts, nodes and "
               "limits (first /workflow/tasks/0)") != std::string::npos);
+}
+
+TEST_CASE("a search where tasks need amounts starts from a schedule", "[workflow][world]")
+{
+    api a;
+    // Two of three tasks run beside each other; the wide one goes anywhere.
+    json body = {{"snapshot", {{"resources", {{{"id", "n"}, {"cpus", 4}}}}}},
+                 {"workflow",
+                  {{"tasks",
+                    {task("w", 10, 4), task("x", 10, 2), task("y", 12, 2),
+                     task("z", 2, 2, {"x"})}}}},
+                 {"algorithm", "search"},
+                 {"options", {{"max_steps", 1}}}};
+    auto rows = [](std::vector<std::pair<std::string, json>> list) {
+        json initial = json::array();
+        for (auto &[id, start] : list)
+            initial.push_back(
+                {{"task_id", id}, {"resource_id", "n"}, {"start_s", start}});
+        return initial;
+    };
+    auto with = [&](const json &initial) {
+        json b = body;
+        b["initial"] = initial;
+        return b;
+    };
+    auto refusal = [&](const json &initial) {
+        json b = answered(a, with(initial));
+        for (const json &w : b["warnings"])
+            if (w.get<std::string>().rfind("initial_refused", 0) == 0)
+                return w.get<std::string>();
+        return std::string();
+    };
+    json best = rows({{"x", 0}, {"y", 0}, {"z", 10}, {"w", 12}});
+    json out = answered(a, with(best));
+    CHECK(refusal(best) == "");
+    CHECK(out["objective"]["makespan_s"] == 22);
+    check_fits(body, out);
+    check_accepted(a, body, out);
+    // Needless waiting goes; without times rows are placed as they stand.
+    out = answered(a, with(rows({{"x", 5}, {"y", 5}, {"z", 15}, {"w", 17}})));
+    CHECK(out["objective"]["makespan_s"] == 22);
+    json null = json();
+    out = answered(a, with(rows({{"x", null}, {"y", null}, {"z", null}, {"w", null}})));
+    CHECK(out["objective"]["makespan_s"] == 22);
+    // An answer as it stands is started from, and never made worse.
+    body["algorithm"] = "auto";
+    body.erase("options");
+    json first = answered(a, body);
+    json again = answered(a, with(first["schedule"]));
+    CHECK(again["objective"]["makespan_s"].get<double>() <=
+          first["objective"]["makespan_s"].get<double>());
+    CHECK(refusal(first["schedule"]) == "");
+
+    CHECK(refusal(rows({{"x", 0}, {"y", 0}, {"z", 10}, {"w", 5}}))
+              .find("amount_exceeded") != std::string::npos);
+    CHECK(refusal(rows({{"x", 0}, {"y", 0}, {"z", 9}, {"w", 12}})).find("before_after") !=
+          std::string::npos);
+    CHECK(refusal(rows({{"z", null}, {"x", null}, {"y", null}, {"w", null}}))
+              .find("precedence") != std::string::npos);
+    CHECK(refused(a, with(rows({{"x", 0}, {"y", 0}, {"w", 12}}))) ==
+          std::set<std::string>{"/initial"});
+    CHECK(refused(a, with(rows({{"x", 0}, {"y", 0}, {"x", 0}, {"z", 10}, {"w", 12}}))) ==
+          std::set<std::string>{"/initial/2/task_id"});
+    body["algorithm"] = "heft";
+    CHECK(refused(a, with(best)) == std::set<std::string>{"/initial"});
+}
+
+TEST_CASE("random schedules with amounts to start from: never worse, and valid",
+          "[workflow][world][property]")
+{
+    api a;
+    for (unsigned seed = 1; seed <= (is_shorter() ? 60u : 200u); seed++) {
+        std::mt19937 rng(seed);
+        json body = random_request(rng, rng() % 8);
+        body["algorithm"] = "heft";
+        json listed = answered(a, body);
+        body["algorithm"] = "search";
+        body["options"] = {{"max_steps", 1}};
+        body["initial"] = listed["schedule"];
+        if (seed % 3 == 0)
+            for (json &row : body["initial"])
+                row["start_s"] = json();
+        json out = answered(a, body);
+        INFO(seed << " " << body.dump() << out.dump());
+        for (const json &w : out["warnings"])
+            CHECK(w.get<std::string>().rfind("initial_refused", 0) != 0);
+        CHECK(out["objective"]["makespan_s"].get<double>() <=
+              listed["objective"]["makespan_s"].get<double>() * (1 + 1e-12));
+        CHECK(out["schedule"].size() == listed["schedule"].size());
+        body.erase("initial");
+        check_fits(body, out);
+        if (out["unplaced"].empty())
+            check_accepted(a, body, out);
+    }
 }
 
 TEST_CASE("schedules with amounts fit, at random", "[workflow][world][property]")

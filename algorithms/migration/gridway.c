@@ -26,7 +26,8 @@
 #include "algorithms/migration/gridway.h"
 
 #include "algorithms/migration/gridway_failure.h"
-#include "algorithms/migration/gridway_parts.h"
+#include "algorithms/migration/gridway_taken.h"
+#include "algorithms/migration/gridway_world.h"
 #include "algorithms/migration/gridway_worth.h"
 #include "algorithms/placement/unused.h"
 
@@ -126,6 +127,25 @@ static double known_or_nan(double number)
     return number <= LONGEST_S ? number : (double)NAN;
 }
 
+static struct gridway_step step_of(struct gridway_step where, const char *step,
+                                   double duration_s, double bytes)
+{
+    where.step = step;
+    where.duration_s = duration_s;
+    where.bytes = bytes;
+    return where;
+}
+
+static const char *const *old_ids(const struct gridway_run *run,
+                                  const struct gridway_nodes *nodes)
+{
+    const char **ids = NEW(run->arena, const char *, nodes->count);
+
+    for (size_t k = 0; k < nodes->count; k++)
+        ids[k] = run->request->snapshot.resources[nodes->at[k]].id;
+    return ids;
+}
+
 /* Cancel, prolog there, clean-up here, run there: section 4 of the source. */
 static void move_steps(struct gridway_run *run, const struct gridway_case *c,
                        const struct gridway_candidate *to, struct gridway_verdict *v)
@@ -135,18 +155,24 @@ static void move_steps(struct gridway_run *run, const struct gridway_case *c,
     double fetch_s = gridway_outputs_s(run, c, to->pos);
     bool fetched = fetch_s <= LONGEST_S && c->given->queued_output_bytes > 0;
     double fetched_bytes = fetched ? c->given->queued_output_bytes : 0;
-    struct gridway_step steps[4];
+    const struct gridway_nodes *nodes = &run->request->nodes[c->number];
+    struct gridway_step there = {.resource_id = new_id,
+                                 .resource_ids = v->resource_ids,
+                                 .resource_id_count = v->resource_id_count};
+    struct gridway_step here = {.resource_id = old_id}, steps[4];
     size_t count = 0;
 
+    if (nodes->count > 1) {
+        here.resource_ids = old_ids(run, nodes);
+        here.resource_id_count = nodes->count;
+    }
     if (c->runs)
-        steps[count++] = (struct gridway_step){"cancel_wrapper", old_id, 0, 0};
-    steps[count++] = (struct gridway_step){"prolog", new_id, known_or_nan(to->stage_s),
-                                           to->bytes - fetched_bytes};
-    if (!c->host_down)
-        steps[count++] =
-            (struct gridway_step){"epilog", old_id, fetched ? fetch_s : 0, fetched_bytes};
+        steps[count++] = step_of(here, "cancel_wrapper", 0, 0);
     steps[count++] =
-        (struct gridway_step){"wrapper", new_id, known_or_nan(to->execution_s), 0};
+        step_of(there, "prolog", known_or_nan(to->stage_s), to->bytes - fetched_bytes);
+    if (!c->host_down)
+        steps[count++] = step_of(here, "epilog", fetched ? fetch_s : 0, fetched_bytes);
+    steps[count++] = step_of(there, "wrapper", known_or_nan(to->execution_s), 0);
     add_steps(run, v, steps, count);
 }
 
@@ -236,25 +262,27 @@ static enum gridway_reason reason_without(const struct gridway_run *run)
         return REASON_GAIN_TOO_SMALL;
     if (dropped[DROP_RANK])
         return REASON_RANK_TOO_LOW;
+    if (dropped[DROP_NO_FREE_NOW])
+        return REASON_NO_FREE_NOW;
     return dropped[DROP_NO_FREE_SLOT] || dropped[DROP_RESOURCE_LIMIT]
                ? REASON_NO_FREE_SLOT
                : REASON_NO_RESOURCE;
 }
 
 /* What keeps the job from being looked at; REASON_NO_EVENT: nothing. */
-static enum gridway_reason held_up(const struct gridway_run *run,
-                                   const struct gridway_case *c)
+static enum gridway_reason held_up(struct gridway_run *run, const struct gridway_case *c)
 {
     const struct round *r = &run->round;
+    size_t dispatched = run->world ? run->world->started + run->moved_count
+                                   : run->plan->placed_count + run->wait_count;
     size_t user = run->problem->jobs[c->job].user;
     double moves = run->param[GRIDWAY_MAX_MOVES];
 
-    if (plan_spent(run->plan))
+    if (gridway_spent(run, 0))
         return REASON_OUT_OF_TIME;
     if (moves > 0 && (double)run->moved_count >= moves)
         return REASON_MOVE_BUDGET;
-    if (r->limits.chunk > 0 &&
-        (double)(r->plan->placed_count + run->wait_count) >= r->limits.chunk)
+    if (r->limits.chunk > 0 && (double)dispatched >= r->limits.chunk)
         return REASON_ROUND_FULL;
     if (r->limits.running_per_user > 0 && r->running[user] > r->limits.running_per_user)
         return REASON_USER_LIMIT;
@@ -278,6 +306,10 @@ static enum error_code grant(struct gridway_run *run, const struct gridway_case 
     v->action = c->failed_stage ? ACTION_RESCHEDULE : ACTION_MIGRATE;
     v->reason = c->failed_stage ? failed : c->forced ? REASON_FORCED : REASON_WORTHWHILE;
     v->resource_id = run->problem->resources[to->pos].given->id;
+    if (to->position_count > 1) {
+        v->resource_ids = gridway_ids_at(run, to->positions, to->position_count);
+        v->resource_id_count = to->position_count;
+    }
     v->start_s = to->wait_s;
     v->restart = to->restart;
     v->outputs_lost = c->given->queued_output_bytes > 0 &&
@@ -422,7 +454,8 @@ static enum decision_status status_of(const struct gridway_run *run,
     const struct gridway_objective *o = &out->objective;
     bool some = out->pending.placement_count || o->moved_count;
 
-    if (run->plan->cut)
+    if (run->world ? gridway_world_is_cut(run) || out->pending.status == DECISION_CUT
+                   : run->plan->cut)
         return DECISION_CUT;
     if (!some && (out->pending.unplaced_count || o->requeued_count))
         return DECISION_INFEASIBLE;
@@ -443,19 +476,18 @@ static enum error_code bind_options(const struct named_value *options, size_t co
 }
 
 /* The problem, with all mistakes of the request. */
-static enum error_code prepare(const struct gridway_in *in,
-                               struct gridway_request *request, const double *common,
-                               struct placement_problem *p, struct arena *a,
-                               struct error *err)
+static enum error_code prepare(struct gridway_request *request, enum error_code made,
+                               const double *common, struct placement_problem *p,
+                               struct arena *a, struct error *err)
 {
-    enum error_code made = gridway_request_make(in, request, a, err), code;
     const struct error_item *last = err->last;
+    enum error_code code;
 
     if (made != OK && made != ERR_INVALID)
         return made;
     code = problem_prepare(&request->placement, common, p, a, err);
     if (code != OK)
-        gridway_rename_pointers(in, last, err);
+        gridway_rename_pointers(request->in, last, err);
     return code != OK ? code : made;
 }
 
@@ -520,6 +552,26 @@ static bool has_queued_at(const struct reschedule_job *j)
     return !isnan(j->job.queued_at_s);
 }
 
+static bool has_after(const struct reschedule_job *j)
+{
+    return j->job.after_count > 0;
+}
+
+static bool has_weight(const struct reschedule_job *j)
+{
+    return j->job.weight < 1 || j->job.weight > 1;
+}
+
+static bool has_importance(const struct reschedule_job *j)
+{
+    return j->job.priority < 0 || j->job.priority > 0;
+}
+
+static bool is_preemptible(const struct reschedule_job *j)
+{
+    return j->job.preemptible;
+}
+
 static bool has_samples(const struct reschedule_job *j)
 {
     return j->sample_count && !j->contract;
@@ -534,24 +586,33 @@ static bool has_ratios(const struct reschedule_job *j)
 static const struct {
     const char *member, *why;
     bool (*given)(const struct reschedule_job *j);
+    bool stops; /* looked at where others are to be stopped for pending jobs */
 } unused_members[] = {
-    {"release_s", "the job runs already", has_release},
-    {"deadline_s", "moves go by the time that they save", has_deadline},
-    {"fixed_priority", "moves go by the time that they save", has_priority},
-    {"queued_at", "the job runs already", has_queued_at},
-    {"samples", "the job has no contract", has_samples},
-    {"job_cpu_ratio", "the job has a contract", has_ratios},
+    {"after", "the job runs already", has_after, false},
+    {"weight", "nothing is to be stopped for others", has_weight, true},
+    {"priority", "nothing is to be stopped for others", has_importance, true},
+    {"preemptible", "nothing is to be stopped for others", is_preemptible, true},
+    {"release_s", "the job runs already", has_release, false},
+    {"deadline_s", "moves go by the time that they save", has_deadline, false},
+    {"fixed_priority", "moves go by the time that they save", has_priority, false},
+    {"queued_at", "the job runs already", has_queued_at, false},
+    {"samples", "the job has no contract", has_samples, false},
+    {"job_cpu_ratio", "the job has a contract", has_ratios, false},
 };
 
 static void warn_unused(const struct gridway_run *run, struct placement_problem *p)
 {
     const struct gridway_in *in = run->request->in;
+    bool stops = in->round.world && in->round.world->preempt;
 
+    for (size_t i = 0; i < in->round.job_count && !stops; i++)
+        stops = in->round.jobs[i].preempt;
     for (size_t k = 0; k < sizeof(unused_members) / sizeof(*unused_members); k++) {
         size_t count = 0, first = 0;
 
         for (size_t i = in->job_count; i-- > 0;) {
-            if (!unused_members[k].given(&in->jobs[i]))
+            if (!unused_members[k].given(&in->jobs[i]) ||
+                (unused_members[k].stops && stops))
                 continue;
             count++;
             first = i;
@@ -610,6 +671,52 @@ static void warn_all(const struct gridway_run *run, struct placement_problem *p,
                                     .list = "pending"});
 }
 
+/* What the running jobs' world says, and then what no other has said. */
+static void join_warnings(struct gridway_run *run, struct gridway_out *out)
+{
+    const struct placement_problem *p = run->problem;
+    size_t count = out->pending.warning_count;
+    const char **all = NEW(run->arena, const char *, count + p->warning_count);
+
+    if (count)
+        memcpy(all, out->pending.warnings, count * sizeof(*all));
+    for (size_t i = 0; i < p->warning_count; i++) {
+        const char *text = gridway_shown_text(p->warnings[i], run->arena);
+        bool known = false;
+
+        for (size_t k = 0; k < out->pending.warning_count; k++)
+            known = known || strcmp(all[k], text) == 0;
+        if (!known)
+            all[count++] = text;
+    }
+    out->warnings = all;
+    out->warning_count = count;
+}
+
+/* The round where amounts count. */
+static enum error_code run_world(struct gridway_run *run, const double *common,
+                                 struct placement_problem *p, struct gridway_out *out,
+                                 struct error *err)
+{
+    const struct gridway_in *in = run->request->in;
+    struct gridway_verdict *verdicts =
+        NEW(run->arena, struct gridway_verdict, in->job_count);
+
+    run->world = NEW(run->arena, struct gridway_world, 1);
+    TRY(gridway_world_make(run, common, p, &out->pending, err));
+    gridway_run_begin(run);
+    TRY(decide_jobs(run, verdicts, &out->objective, err));
+    out->check_failed = out->pending.check_failed || !gridway_world_is_valid(run);
+    warn_failed(run, p, verdicts);
+    warn_unused(run, p);
+    sum_up(verdicts, in->job_count, &out->objective);
+    out->jobs = verdicts;
+    out->job_count = in->job_count;
+    join_warnings(run, out);
+    out->status = status_of(run, out);
+    return OK;
+}
+
 static enum error_code run_round(struct gridway_run *run, struct placement_problem *p,
                                  struct gridway_out *out, struct error *err)
 {
@@ -644,12 +751,10 @@ enum error_code migration_gridway(const struct gridway_in *in,
     struct gridway_request *request = NEW(a, struct gridway_request, 1);
     struct gridway_run *run = NEW(a, struct gridway_run, 1);
     struct gridway_out x = {0};
-    enum error_code bound;
+    enum error_code bound, made;
 
     bound = bind_options(options, option_count, common, param, err);
-    TRY(prepare(in, request, common, p, a, err));
-    TRY(bound);
-    plan_create(p, plan, a);
+    made = gridway_request_make(in, request, a, err);
     *run = (struct gridway_run){
         .request = request,
         .param = param,
@@ -659,6 +764,17 @@ enum error_code migration_gridway(const struct gridway_in *in,
         .option_count = option_count,
         .arena = a,
     };
+    if (gridway_world_asked(request, common)) {
+        run->plan = NULL;
+        TRY(run_world(run, common, p, &x, err));
+        if (bound != OK || made != OK)
+            return err->code;
+        *out = x;
+        return OK;
+    }
+    TRY(prepare(request, made, common, p, a, err));
+    TRY(bound);
+    plan_create(p, plan, a);
     TRY(run_round(run, p, &x, err));
     *out = x;
     return OK;

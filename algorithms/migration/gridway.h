@@ -58,6 +58,7 @@ extern const char *const gridway_action_names[]; /* ended by NULL */
     X(REASON_NO_ESTIMATE, "no_estimate", "without an estimate nothing can be saved")    \
     X(REASON_NO_RESOURCE, "no_resource", "no other resource suits it")                  \
     X(REASON_NO_FREE_SLOT, "no_free_slot", "no slot that suits it is free")             \
+    X(REASON_NO_FREE_NOW, "no_free_now", "what it needs is free at no other resource")  \
     X(REASON_USER_LIMIT, "user_limit", "its user has more jobs running than allowed")   \
     X(REASON_ROUND_FULL, "round_full", "this round dispatched as many jobs as allowed") \
     X(REASON_COOLING_DOWN, "cooling_down", "it moved less than cool_down_s ago")        \
@@ -89,6 +90,10 @@ extern const char *const gridway_reason_names[]; /* ended by NULL */
     X(DROP_PRESENT, "present")               /* the job is there */  \
     X(DROP_HISTORY, "history")               /* it has been there */ \
     X(DROP_NO_FREE_SLOT, "no_free_slot")     /* nor soon enough */   \
+    X(DROP_TOO_SMALL, "too_small")           /* of some amount */    \
+    X(DROP_PARTITION, "partition")           /* none of the job's */ \
+    X(DROP_TIME_LIMIT, "time_limit")         /* ends its rest */     \
+    X(DROP_NO_FREE_NOW, "no_free_now")       /* of some amount */    \
     X(DROP_RESOURCE_LIMIT, "resource_limit") /* of the round */      \
     X(DROP_BYTES, "bytes_budget")            /* too much to move */  \
     X(DROP_RANK, "rank_too_low")                                     \
@@ -105,8 +110,10 @@ struct gridway_drop {
 struct gridway_step {
     const char *step; /* cancel_wrapper, prolog, epilog, wrapper ... */
     const char *resource_id;
-    double duration_s; /* NAN: not known */
-    double bytes;      /* moved by it */
+    double duration_s;               /* NAN: not known */
+    double bytes;                    /* moved by it */
+    const char *const *resource_ids; /* of a job on several nodes: on all of them, */
+    size_t resource_id_count;        /* resource_id is the first */
 };
 
 enum gridway_contract_state {
@@ -130,6 +137,8 @@ struct gridway_verdict {
     bool outputs_lost;                 /* queued outputs cannot be fetched */
     const char *resource_id;           /* the target; NULL: none */
     const char *candidate_resource_id; /* whose numbers these are; NULL: none */
+    const char *const *resource_ids;   /* the target of a job on several nodes; */
+    size_t resource_id_count;          /* resource_id is its first */
     double start_s; /* the slot of the target is free, seconds from now */
     double stay_s, move_s, gain_s;
     double move_bound_s; /* no move of it ends before, whatever slots are free */
@@ -166,11 +175,14 @@ struct gridway_out {
     size_t job_count;
     struct placement_out pending;
     struct gridway_objective objective;
+    bool check_failed; /* the checker refused the moves */
     const char *const *warnings;
     size_t warning_count;
 };
 
-/* Options are those of migration_gridway_params and placement_common_params. Mistakes are
+/* With in->round.world members about amounts count: needs, several nodes, what runs
+ * beside the jobs, reservations, groups, predecessors, partitions (gridway_world.h).
+ * Options are those of migration_gridway_params and placement_common_params. Mistakes are
  * collected with pointers into the body of POST /v1/reschedules: running jobs are in
  * `jobs`, pending ones in `pending`. O(n log n + n * free resources) beyond what a
  * placement of as many jobs costs; a resource without a free slot costs a bit. */

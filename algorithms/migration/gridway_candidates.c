@@ -4,11 +4,15 @@
  * its history; of these the ones with a slot, by falling rank (or resource priority). A
  * slot that is free after max_queue_wait_s at most counts as well.
  *
- * Source: spec gridway.md 3, 3.1, 3.2.
+ * Where amounts count (gridway_world.h) a resource has room if all that the job needs is
+ * free there for as long as it will hold it. A job on several nodes has one candidate:
+ * the nodes on which it completes first.
+ *
+ * Source: spec gridway.md 3, 3.1, 3.2; world-model.md 4.2.
  * Cost: m / 64 words a job, and a rank for each resource with a slot; with
  * resource_order gridway_priority a rank for each that suits.
  */
-#include "algorithms/migration/gridway_parts.h"
+#include "algorithms/migration/gridway_world.h"
 #include "algorithms/migration/gridway_worth.h"
 #include "algorithms/placement/pair_map.h"
 #include "algorithms/placement/priority.h"
@@ -60,6 +64,23 @@ static double slot_wait_s(const struct gridway_run *run, size_t job, size_t pos)
     return wait_s <= run->param[GRIDWAY_MAX_WAIT] ? wait_s : HUGE_VAL;
 }
 
+bool gridway_spent(struct gridway_run *run, size_t work)
+{
+    if (run->world)
+        return budget_step(run->world->w->budget, work + 1);
+    run->plan->work += work;
+    return plan_spent(run->plan);
+}
+
+/* The same, where nothing is asked. */
+static void count_work(struct gridway_run *run, size_t work)
+{
+    if (run->world)
+        budget_step(run->world->w->budget, work);
+    else
+        run->plan->work += work;
+}
+
 static void note_open(struct gridway_run *run, size_t pos)
 {
     double most_s = run->param[GRIDWAY_MAX_WAIT];
@@ -81,6 +102,10 @@ void gridway_run_begin(struct gridway_run *run)
     run->mask = NEW(run->arena, uint64_t, p->block_count);
     run->candidates = NEW(run->arena, struct gridway_candidate, p->resource_count);
     run->dropped = NEW(run->arena, uint64_t, FILTER_COUNT + DROP_COUNT);
+    if (run->world) {
+        memset(run->open, -1, p->block_count * sizeof(*run->open));
+        return;
+    }
     for (size_t pos = 0; pos < p->resource_count; pos++)
         note_open(run, pos);
 }
@@ -108,10 +133,19 @@ static double restart_s(const struct gridway_run *run, const struct gridway_case
     return problem_transfer_s(run->problem, file, run->problem->resources[pos].site);
 }
 
+/* All of the job's work; where only a run time is known, in seconds of it. */
+static double whole_ref_s(const struct gridway_run *run, const struct gridway_case *c)
+{
+    const struct problem_job *job = job_of(run, c);
+
+    return isnan(job->estimate_ref_s) && !job->etc_s ? job->given->estimate_s
+                                                     : job->estimate_ref_s;
+}
+
 double gridway_left_ref_s(const struct gridway_run *run, const struct gridway_case *c,
                           size_t pos, bool *restart)
 {
-    double estimate_ref_s = job_of(run, c)->estimate_ref_s;
+    double estimate_ref_s = whole_ref_s(run, c);
 
     *restart = restart_s(run, c, pos) > LONGEST_S;
     return *restart ? estimate_ref_s
@@ -124,7 +158,9 @@ double gridway_execution_s(const struct gridway_run *run, const struct gridway_c
     const struct problem_job *job = job_of(run, c);
     double whole_s, time_s;
 
-    if (!job->etc_s) {
+    if (!job->etc_s && isnan(job->estimate_ref_s)) {
+        time_s = work_ref_s; /* wherever it runs, or not known */
+    } else if (!job->etc_s) {
         time_s = gridway_stay_s(work_ref_s, run->problem->speed_mips[pos]);
     } else {
         whole_s = problem_execution_s(run->problem, job, pos);
@@ -173,10 +209,24 @@ static double input_bytes(const struct gridway_run *run, const struct gridway_ca
 
     for (size_t k = 0; files && k < job->file_count; k++) {
         if (problem_transfer_s(p, files[k], p->resources[pos].site) > 0 &&
-            !pair_map_at(run->plan->arrivals, files[k], p->resources[pos].store)->a)
+            (run->world ||
+             !pair_map_at(run->plan->arrivals, files[k], p->resources[pos].store)->a))
             bytes += p->in->snapshot->files[files[k]].bytes;
     }
     return bytes;
+}
+
+/* As the round has filled the resource. */
+static struct select_state filled_state(const struct gridway_run *run,
+                                        const struct gridway_case *c, size_t pos)
+{
+    struct select_state state;
+
+    if (!run->world)
+        return round_state(&run->round, c->job, pos);
+    state = select_state_now(run->problem, c->job, pos);
+    state.slots_free = fmax(0, state.slots_free - run->world->dispatched[pos]);
+    return state;
 }
 
 static struct select_state state_of(const struct gridway_run *run,
@@ -184,7 +234,7 @@ static struct select_state state_of(const struct gridway_run *run,
                                     struct gridway_candidate *x)
 {
     const struct placement_problem *p = run->problem;
-    struct select_state state = round_state(&run->round, c->job, x->pos);
+    struct select_state state = filled_state(run, c, x->pos);
     double fetch_s = restart_s(run, c, x->pos);
     double left_ref_s = gridway_left_ref_s(run, c, x->pos, &x->restart);
 
@@ -234,12 +284,147 @@ static bool rate(const struct gridway_run *run, const struct gridway_case *c,
     return true;
 }
 
+/* Seconds that the candidate would be held: while files come, and while the rest runs. */
+static double hold_s(const struct gridway_run *run, const struct gridway_case *c,
+                     const struct gridway_candidate *x)
+{
+    double limit_s = c->given->job.time_limit_s;
+
+    return x->stage_s +
+           (run->world->holds_limit && !isnan(limit_s) ? limit_s : x->execution_s);
+}
+
+/* What is against the resource beside what is free there; DROP_NOT_TRIED: nothing. A
+ * filter of the problem, or FILTER_PASSED, is in *filter. */
+static enum gridway_dropped bar_in_world(const struct gridway_run *run,
+                                         const struct gridway_case *c,
+                                         struct gridway_candidate *x, enum filter *filter)
+{
+    const struct gridway_world *w = run->world;
+
+    *filter = problem_need_filter(run->problem, job_of(run, c), x->pos, false);
+    if (*filter == FILTER_CPUS || *filter == FILTER_MEMORY ||
+        *filter == FILTER_NEVER_FREE)
+        *filter = FILTER_PASSED; /* the world has it exactly */
+    if (*filter != FILTER_PASSED)
+        return DROP_NOT_TRIED;
+    if (gridway_world_choice(run, c, x->pos) == WORLD_NONE)
+        return DROP_PARTITION;
+    if (!world_large_enough(w->w, &w->jobs[c->job], x->pos))
+        return DROP_TOO_SMALL;
+    if (!gridway_world_allows(run, x->pos))
+        return DROP_RESOURCE_LIMIT;
+    state_of(run, c, x);
+    x->bytes = 0; /* counted when it is rated */
+    return x->execution_s < HUGE_VAL && x->execution_s > c->given->job.time_limit_s
+               ? DROP_TIME_LIMIT
+               : DROP_NOT_TRIED;
+}
+
+/* Rates it, as far as there is room; `always`: busy ones, too. */
+static void consider_in_world(struct gridway_run *run, const struct gridway_case *c,
+                              size_t pos, bool always)
+{
+    struct gridway_candidate x = {.pos = pos, .wait_s = HUGE_VAL};
+    enum filter filter;
+    enum gridway_dropped why = bar_in_world(run, c, &x, &filter);
+
+    count_work(run, 16);
+    if (filter != FILTER_PASSED) {
+        run->dropped[filter]++;
+        return;
+    }
+    if (why != DROP_NOT_TRIED) {
+        drop(run, why, 1);
+        return;
+    }
+    x.hold_s = hold_s(run, c, &x);
+    x.wait_s = gridway_world_start_s(run, c, pos, x.hold_s, run->param[GRIDWAY_MAX_WAIT]);
+    if (x.wait_s > LONGEST_S && !always)
+        drop(run, DROP_NO_FREE_NOW, 1);
+    else if (rate(run, c, &x))
+        run->candidates[run->candidate_count++] = x;
+    else
+        run->dropped[FILTER_REQUIREMENT]++;
+}
+
+/* A job on several nodes: the slowest node and the last file count. */
+static bool rate_nodes(const struct gridway_run *run, const struct gridway_case *c,
+                       const struct board_spot *spot, struct gridway_candidate *x)
+{
+    size_t *positions = NEW(run->arena, size_t, spot->position_count);
+    bool suits = true;
+
+    memcpy(positions, spot->positions, spot->position_count * sizeof(*positions));
+    *x = (struct gridway_candidate){.pos = positions[0],
+                                    .wait_s = spot->start_s,
+                                    .positions = positions,
+                                    .position_count = spot->position_count};
+    for (size_t k = 0; k < spot->position_count; k++) {
+        struct gridway_candidate one = {.pos = positions[k], .wait_s = spot->start_s};
+
+        suits = rate(run, c, &one) && suits;
+        x->stage_s = fmax(x->stage_s, one.stage_s);
+        x->execution_s = fmax(x->execution_s, one.execution_s);
+        x->move_s = fmax(x->move_s, one.move_s);
+        x->lost_ref_s = fmax(x->lost_ref_s, one.lost_ref_s);
+        x->restart = x->restart || one.restart;
+        x->bytes += one.bytes - (k ? c->given->queued_output_bytes : 0);
+    }
+    x->rank = x->key = NAN;
+    return suits;
+}
+
+static void consider_nodes(struct gridway_run *run, const struct gridway_case *c)
+{
+    const struct placement_problem *p = run->problem;
+    struct gridway_world *w = run->world;
+    struct gridway_candidate x;
+    struct board_spot spot;
+    size_t able = 0;
+
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
+        enum gridway_dropped why;
+        enum filter filter;
+
+        w->etc_s[pos] = HUGE_VAL;
+        count_work(run, 16);
+        if (!(run->mask[pos / BLOCK] & BIT(pos)))
+            continue;
+        x = (struct gridway_candidate){.pos = pos, .wait_s = HUGE_VAL};
+        why = bar_in_world(run, c, &x, &filter);
+        if (filter != FILTER_PASSED) {
+            run->dropped[filter]++;
+        } else if (why != DROP_NOT_TRIED) {
+            drop(run, why, 1);
+        } else {
+            w->etc_s[pos] = fmin(hold_s(run, c, &x), WORLD_LONGEST_S);
+            able++;
+        }
+    }
+    spot = gridway_world_nodes(run, c, run->param[GRIDWAY_MAX_WAIT]);
+    if (!spot.positions) {
+        drop(run, DROP_NO_FREE_NOW, able);
+        return;
+    }
+    drop(run, DROP_NOT_TRIED, able - spot.position_count);
+    if (rate_nodes(run, c, &spot, &x))
+        run->candidates[run->candidate_count++] = x;
+    else
+        run->dropped[FILTER_REQUIREMENT] += spot.position_count;
+}
+
 static void consider(struct gridway_run *run, const struct gridway_case *c, size_t pos,
                      bool always)
 {
     struct gridway_candidate x = {.pos = pos};
-    enum filter filter = problem_need_filter(run->problem, job_of(run, c), pos, false);
+    enum filter filter;
 
+    if (run->world) {
+        consider_in_world(run, c, pos, always);
+        return;
+    }
+    filter = problem_need_filter(run->problem, job_of(run, c), pos, false);
     if (filter != FILTER_PASSED) {
         run->dropped[filter]++;
         return;
@@ -250,7 +435,7 @@ static void consider(struct gridway_run *run, const struct gridway_case *c, size
         drop(run, DROP_NO_FREE_SLOT, 1);
         return;
     }
-    run->plan->work += 16;
+    count_work(run, 16);
     if (rate(run, c, &x))
         run->candidates[run->candidate_count++] = x;
     else
@@ -291,7 +476,9 @@ static void make_mask(struct gridway_run *run, const struct gridway_case *c)
         run->dropped[FILTER_REQUIREMENT] = 0;
     memcpy(run->mask, by_pair ? class->rights : class->mask,
            p->block_count * sizeof(*run->mask));
-    drop(run, DROP_PRESENT, leave_out(run, c->pos));
+    for (size_t k = 0; k < run->request->nodes[c->number].count; k++)
+        drop(run, DROP_PRESENT,
+             leave_out(run, p->position_of[run->request->nodes[c->number].at[k]]));
     for (size_t k = 0; c->skip_history && k < c->given->history_count; k++) {
         size_t at = name_index_find(&run->request->resources, c->given->history[k]);
 
@@ -329,7 +516,7 @@ static void use_priorities(struct gridway_run *run, const struct gridway_case *c
         if (run->candidates[i].wait_s <= LONGEST_S)
             run->candidates[kept++] = run->candidates[i];
         else
-            drop(run, DROP_NO_FREE_SLOT, 1);
+            drop(run, run->world ? DROP_NO_FREE_NOW : DROP_NO_FREE_SLOT, 1);
     }
     run->candidate_count = kept;
 }
@@ -341,7 +528,7 @@ static bool first_is_best(const struct gridway_run *run, const struct gridway_ca
     const struct placement_problem *p = run->problem;
     const struct problem_job *job = job_of(run, c);
 
-    return !p->has_matrix && !p->has_capacity && job->estimate_ref_s > 0 &&
+    return !run->world && !p->has_matrix && !p->has_capacity && job->estimate_ref_s > 0 &&
            !job->given->rank && !job->file_count && job->given->output_bytes <= 0 &&
            !c->given->restart && c->given->queued_output_bytes <= 0 &&
            run->param[GRIDWAY_MAX_WAIT] <= 0 &&
@@ -356,7 +543,11 @@ void gridway_candidates_find(struct gridway_run *run, const struct gridway_case 
 
     run->candidate_count = 0;
     make_mask(run, c);
-    run->plan->work += p->block_count;
+    count_work(run, p->block_count);
+    if (run->world && run->world->jobs[c->job].nodes > 1) {
+        consider_nodes(run, c);
+        return;
+    }
     for (size_t b = 0; b < p->block_count; b++) {
         uint64_t open = by_priority ? ~UINT64_C(0) : run->open[b];
 
@@ -382,7 +573,7 @@ double gridway_move_bound_s(const struct gridway_run *run, const struct gridway_
     const struct problem_job *job = job_of(run, c);
     const struct problem_class *class = &p->classes[job->job_class];
     bool by_pair = asks_by_pair(select_requirement(p, c->job)) && class->rights;
-    double work_ref_s = job->estimate_ref_s, least_s = HUGE_VAL;
+    double work_ref_s = whole_ref_s(run, c), least_s = HUGE_VAL;
 
     if (!job->etc_s && isnan(work_ref_s))
         return NAN;
@@ -407,6 +598,12 @@ double gridway_move_bound_s(const struct gridway_run *run, const struct gridway_
 enum error_code gridway_dispatch(struct gridway_run *run, const struct gridway_case *c,
                                  const struct gridway_candidate *to, struct error *err)
 {
+    run->moved_count++;
+    run->bytes_moved += to->bytes;
+    if (run->world) {
+        gridway_world_take(run, c, to);
+        return OK;
+    }
     if (run->plan->earliest_s[to->pos] <= to->wait_s) {
         TRY(plan_place(run->plan, c->job, to->pos, err));
     } else {
@@ -414,8 +611,6 @@ enum error_code gridway_dispatch(struct gridway_run *run, const struct gridway_c
         run->wait_count++;
     }
     run->round.dispatched[to->pos]++;
-    run->moved_count++;
-    run->bytes_moved += to->bytes;
     note_open(run, to->pos);
     return OK;
 }

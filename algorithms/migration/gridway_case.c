@@ -86,12 +86,20 @@ static double stay_s(const struct gridway_run *run, const struct gridway_case *c
                      double rate_ratio)
 {
     const struct job *job = &c->given->job;
-    double remaining_ref_s = job->estimate_ref_s - c->given->work_done_ref_s;
+    const struct gridway_nodes *nodes = &run->request->nodes[c->number];
+    double whole_ref_s = isnan(job->estimate_ref_s) && !job->etc_count
+                             ? job->estimate_s
+                             : job->estimate_ref_s;
+    double remaining_ref_s = whole_ref_s - c->given->work_done_ref_s;
     double time_s;
 
     if (isnan(remaining_ref_s) && !job->etc_count)
         return NAN;
     time_s = gridway_execution_s(run, c, c->pos, remaining_ref_s);
+    for (size_t k = 1; k < nodes->count; k++) /* the slowest node counts */
+        time_s = fmax(time_s,
+                      gridway_execution_s(run, c, run->problem->position_of[nodes->at[k]],
+                                          remaining_ref_s));
     if (rate_ratio <= 0)
         return time_s > 0 ? HUGE_VAL : 0;
     return time_s / rate_ratio;
@@ -104,7 +112,9 @@ static void measure(const struct gridway_run *run, double rate_ratio,
 
     c->stay_s = stay_s(run, c, c->event == EVENT_CONTRACT_VIOLATED ? rate_ratio : 1);
     state = gridway_present_state(run, c);
-    c->rank_present = select_rank(run->problem, c->job, c->pos, &state);
+    c->rank_present = run->request->nodes[c->number].count > 1
+                          ? (double)NAN
+                          : select_rank(run->problem, c->job, c->pos, &state);
     if (!c->runs)
         c->stay_s = HUGE_VAL;
     v->stay_s = c->stay_s <= LONGEST_S ? c->stay_s : (double)NAN;
@@ -143,7 +153,15 @@ static void settle(struct gridway_run *run, const struct gridway_case *c,
     if (!step)
         return;
     steps = NEW(run->arena, struct gridway_step, 1);
-    steps[0] = (struct gridway_step){step, c->given->resource_id, NAN, 0};
+    steps[0] = (struct gridway_step){
+        .step = step,
+        .resource_id = run->problem->resources[c->pos].given->id,
+        .duration_s = NAN,
+    };
+    if (c->given->resource_id_count > 1) {
+        steps[0].resource_ids = c->given->resource_ids;
+        steps[0].resource_id_count = c->given->resource_id_count;
+    }
     v->steps = steps;
     v->step_count = 1;
 }
@@ -181,8 +199,11 @@ static enum gridway_reason reason_without_event(enum gridway_contract_state cont
 static void demand(const struct gridway_run *run, const struct events *e,
                    struct gridway_case *c)
 {
-    bool down = run->problem->resources[c->pos].given->failed;
-    bool any = c->failed_stage;
+    const struct gridway_nodes *nodes = &run->request->nodes[c->number];
+    bool down = false, any = c->failed_stage;
+
+    for (size_t k = 0; k < nodes->count; k++)
+        down = down || run->request->snapshot.resources[nodes->at[k]].failed;
 
     choose_event(run, e, c);
     any = any || c->event != EVENT_NONE;
@@ -194,6 +215,8 @@ static void demand(const struct gridway_run *run, const struct events *e,
     c->runs = !c->failed_stage && !c->host_down && c->event != EVENT_CANCELLED_BY_OWNER;
     c->rank_test = !c->forced && (c->event == EVENT_REQUIREMENTS_CHANGED ||
                                   c->event == EVENT_RESOURCE_DISCOVERED);
+    if (nodes->count > 1)
+        c->rank_test = false; /* no rank is one of a set of resources */
     c->skip_history = c->event == EVENT_SUSPENDED_BY_OWNER ||
                       c->event == EVENT_USER_REQUESTED ||
                       c->event == EVENT_RESOURCE_DISCOVERED;

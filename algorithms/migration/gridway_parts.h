@@ -6,6 +6,11 @@
 #include "algorithms/migration/gridway_contract.h"
 #include "algorithms/placement/gridway_round.h"
 
+/* Resources that a running job is on, by snapshot index. */
+struct gridway_nodes {
+    size_t *at, count;
+};
+
 /* The request as a placement problem: pending jobs first, then those that run. Restart
  * files and queued outputs are files of its snapshot behind the given ones. */
 struct gridway_request {
@@ -14,6 +19,7 @@ struct gridway_request {
     struct snapshot snapshot;
     struct name_index resources; /* indexes in the snapshot by id */
     size_t *present;             /* by running job: index in the snapshot */
+    struct gridway_nodes *nodes; /* the same, all of a job on several nodes */
     size_t *holds;               /* the same, NO_INDEX: it has ended */
     size_t *restart_host;        /* ... that its restart file is on; NO_INDEX: on none */
     size_t *restart_file;        /* in the snapshot; NO_INDEX: there is none */
@@ -35,7 +41,7 @@ void gridway_rename_pointers(const struct gridway_in *in, const struct error_ite
 struct gridway_case {
     const struct reschedule_job *given;
     size_t job, number; /* of the problem; of the request's list */
-    size_t pos;         /* where it is */
+    size_t pos;         /* where it is; on several nodes, the first of them */
     enum reschedule_event_kind event;
     bool failed_stage; /* no retry is left: reschedule */
     bool runs;         /* its wrapper does */
@@ -52,7 +58,10 @@ struct gridway_candidate {
     double wait_s, stage_s, execution_s, move_s; /* HUGE_VAL: not known */
     double rank, key; /* key: rank, or the resource's priority; larger is first */
     double bytes, lost_ref_s;
-    bool restart; /* from nothing */
+    double hold_s;           /* of a world: how long it is held, without the wait */
+    bool restart;            /* from nothing */
+    const size_t *positions; /* of a job on several nodes: position_count of them */
+    size_t position_count;
 };
 
 /* Busy slots of a resource that jobs of this round wait for. */
@@ -65,7 +74,8 @@ struct gridway_run {
     const struct gridway_request *request;
     const double *param;
     const struct placement_problem *problem;
-    struct placement_plan *plan;
+    struct placement_plan *plan;       /* of slots; NULL: there is */
+    struct gridway_world *world;       /* a world of amounts; NULL */
     const struct named_value *options; /* as given */
     size_t option_count;
     struct round round;
@@ -118,6 +128,9 @@ double gridway_move_bound_s(const struct gridway_run *run, const struct gridway_
  * says that it may move. O(m / 64); with a matrix O(m). */
 void gridway_case_make(struct gridway_run *run, size_t number, struct gridway_case *c,
                        struct gridway_verdict *v, bool *moves);
+
+/* Counts work, and asks the clock now and then. */
+bool gridway_spent(struct gridway_run *run, size_t work);
 
 /* Takes the candidate's slot; its files count as present from then on. */
 enum error_code gridway_dispatch(struct gridway_run *run, const struct gridway_case *c,

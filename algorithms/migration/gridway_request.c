@@ -18,6 +18,7 @@
 struct checker {
     const struct gridway_in *in;
     struct gridway_request *request;
+    size_t *seen; /* by resource: the last job on it, from 1 */
     struct arena *arena;
     struct error *err;
 };
@@ -141,16 +142,58 @@ static void check_events(const struct checker *c, size_t i,
     }
 }
 
+/* A resource that it is on; unknown ones, and those that it names twice, are mistakes. */
+static void add_node(const struct checker *c, size_t i, const char *id,
+                     const char *member)
+{
+    struct gridway_nodes *nodes = &c->request->nodes[i];
+    size_t at = id ? name_index_find(&c->request->resources, id) : NAME_NOT_FOUND;
+
+    if (at == NAME_NOT_FOUND) {
+        mistake(c, i, member, ITEM_UNKNOWN_ID, "no such resource in the snapshot");
+        return;
+    }
+    if (c->seen[at] == i + 1) {
+        mistake(c, i, member, ITEM_DUPLICATE, "it is named before");
+        return;
+    }
+    c->seen[at] = i + 1;
+    nodes->at[nodes->count++] = at;
+}
+
+static void check_nodes(const struct checker *c, size_t i,
+                        const struct reschedule_job *job)
+{
+    size_t count = job->resource_id_count;
+
+    c->request->nodes[i].at = NEW(c->arena, size_t, count + 1);
+    budget_step(c->in->round.budget, count);
+    if (job->resource_id && count)
+        mistake(c, i, "resource_ids", ITEM_CONFLICT,
+                "give either resource_id or resource_ids, not both");
+    if (!count && !job->resource_id)
+        mistake(c, i, "resource_id", ITEM_REQUIRED, "say which resource it is on");
+    else if (!count)
+        add_node(c, i, job->resource_id, "resource_id");
+    for (size_t k = 0; k < count; k++) {
+        char member[48];
+
+        snprintf(member, sizeof(member), "resource_ids/%zu", k);
+        add_node(c, i, job->resource_ids[k], member);
+    }
+    if (job->job.nodes > 1 && job->job.nodes != (count ? count : 1))
+        mistake(c, i, "nodes", ITEM_CONFLICT,
+                "name in resource_ids each resource that it is on");
+    c->request->present[i] =
+        c->request->nodes[i].count ? c->request->nodes[i].at[0] : NAME_NOT_FOUND;
+}
+
 static void check_job(const struct checker *c, size_t i)
 {
     const struct reschedule_job *job = &c->in->jobs[i];
     double estimate_ref_s = job->job.estimate_ref_s;
 
-    c->request->present[i] =
-        job->resource_id ? name_index_find(&c->request->resources, job->resource_id)
-                         : NAME_NOT_FOUND;
-    if (c->request->present[i] == NAME_NOT_FOUND)
-        mistake(c, i, "resource_id", ITEM_UNKNOWN_ID, "no such resource in the snapshot");
+    check_nodes(c, i, job);
     check_number(c, i, "work_done_ref_s", job->work_done_ref_s, DBL_MAX, false);
     check_number(c, i, "suspended_s", job->suspended_s, LARGEST, false);
     check_number(c, i, "queued_output_bytes", job->queued_output_bytes, LARGEST, false);
@@ -158,6 +201,10 @@ static void check_job(const struct checker *c, size_t i)
     check_number(c, i, "last_moved_s_ago", job->last_moved_s_ago, LARGEST, true);
     check_number(c, i, "job_cpu_ratio", job->job_cpu_ratio, 1, true);
     check_number(c, i, "idle_cpu_ratio", job->idle_cpu_ratio, 1, true);
+    if (isnan(estimate_ref_s) && !job->job.etc_count &&
+        job->job.estimate_s < job->work_done_ref_s)
+        mistake(c, i, "work_done_ref_s", ITEM_OUT_OF_BOUNDS,
+                "more than estimate_s: with that it counts in seconds of the run");
     if (estimate_ref_s < job->work_done_ref_s)
         mistake(c, i, "work_done_ref_s", ITEM_OUT_OF_BOUNDS,
                 "more than estimate_ref_s: estimate anew what the whole job takes");
@@ -232,6 +279,9 @@ static void copy_jobs(const struct checker *c)
 
         *job = in->jobs[i].job;
         job->release_s = 0; /* it has begun */
+        job->after_count = 0;
+        job->preempt = false;
+        job->nodes = c->request->nodes[i].count ? c->request->nodes[i].count : 1;
         c->request->holds[i] =
             has_ended(&in->jobs[i]) ? NO_INDEX : c->request->present[i];
         if (isnan(job->task_index))
@@ -255,12 +305,33 @@ static void index_resources(const struct checker *c)
             name_index_add(&c->request->resources, s->resources[i].id, i);
 }
 
-enum error_code gridway_request_make(const struct gridway_in *in,
+/* Where only a run time is known, a job has done as much of it as it has run. */
+static const struct gridway_in *with_progress(const struct gridway_in *in,
+                                              struct arena *a)
+{
+    struct reschedule_job *jobs = NEW(a, struct reschedule_job, in->job_count);
+    struct gridway_in *copy = NEW(a, struct gridway_in, 1);
+
+    *copy = *in;
+    copy->jobs = jobs;
+    for (size_t i = 0; i < in->job_count; i++) {
+        const struct job *j = &in->jobs[i].job;
+
+        jobs[i] = in->jobs[i];
+        if (isnan(j->estimate_ref_s) && !j->etc_count && j->estimate_s >= 0 &&
+            jobs[i].elapsed_s > jobs[i].work_done_ref_s)
+            jobs[i].work_done_ref_s = fmin(jobs[i].elapsed_s, j->estimate_s);
+    }
+    return copy;
+}
+
+enum error_code gridway_request_make(const struct gridway_in *given,
                                      struct gridway_request *request, struct arena *a,
                                      struct error *err)
 {
+    const struct gridway_in *in = with_progress(given, a);
     const struct snapshot *s = in->round.snapshot;
-    struct checker c = {in, request, a, err};
+    struct checker c = {in, request, NEW(a, size_t, s->resource_count), a, err};
     size_t before = err->item_count, n = in->job_count;
     struct file *files = NEW(a, struct file, s->file_count + 2 * n);
 
@@ -268,6 +339,7 @@ enum error_code gridway_request_make(const struct gridway_in *in,
         .in = in,
         .snapshot = *s,
         .present = NEW(a, size_t, n),
+        .nodes = NEW(a, struct gridway_nodes, n),
         .holds = NEW(a, size_t, n),
         .restart_host = NEW(a, size_t, n),
         .restart_file = NEW(a, size_t, n),

@@ -270,6 +270,9 @@ static void explain_wait(const struct explainer *e, size_t job, enum world_wait 
         list_amounts(e, &found->free_now, r);
     if (wait == WORLD_WAIT_SHARED_SHORT)
         explain_shared(e, found, r);
+    if (wait == WORLD_WAIT_SHARED_SHORT &&
+        found->needed <= e->w->shared_capacity[found->amount])
+        r->detail = "there is not enough of a shared amount free now";
     if (wait == WORLD_WAIT_AFTER_FAILED && waits_for)
         r->detail =
             arena_printf(e->arena, "it waits for '%.100s', which has failed", waits_for);

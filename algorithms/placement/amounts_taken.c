@@ -136,6 +136,11 @@ static void check_time(const struct amounts *x, const char *path, const char *se
 static void check_slots(const struct amounts *x, const struct running_ref *r, bool *told,
                         struct error *err)
 {
+    const struct placement_in *in = x->in;
+
+    if (r->owner == NO_INDEX &&
+        r->number >= in->snapshot->running_count - in->own_running_count)
+        return;
     for (size_t k = 0; k < r->at_count; k++) {
         const struct resource *of = &x->in->snapshot->resources[r->at[k]];
         const char *member = of->job_count > 0   ? "job_count"

@@ -101,6 +101,8 @@ struct placement_in {
     size_t usage_count;
     const struct placement_initial *initial; /* for `search` and `auto` */
     size_t initial_count;
+    size_t own_running_count; /* the last rows of the snapshot's `running` are of whoever
+                                 asks: they may be on resources with used slots */
     const struct placement_world *world; /* NULL: members about amounts are not looked at,
                                             in jobs and in the snapshot */
     uint64_t seed;

@@ -450,7 +450,8 @@ double select_rank(const struct placement_problem *p, size_t job, size_t pos,
 
     if (b)
         return expr_rank(&b->expr, select_values(p, &b->expr, job, pos, state));
-    if (!j->etc_s && isnan(j->estimate_ref_s))
+    if (!j->etc_s && isnan(j->estimate_ref_s) &&
+        !(state->runs && j->given->estimate_s >= 0))
         return 0;
     rank = -turnaround_s(p, j, pos, state);
     return isfinite(rank) ? rank : (double)NAN;

@@ -30,9 +30,15 @@ enum error_code workflow_amounts_make(struct workflow_problem *problem,
                                       struct workflow_amounts **out, struct arena *a,
                                       struct error *err);
 
+/* Reads in->initial. A schedule that breaks a rule is not started from: the warning
+ * `initial_refused` says which. Mistakes, as those of workflow_initial_read(), are in
+ * *err. O(rows * fits). */
+enum error_code workflow_amounts_initial(struct workflow_amounts *x, struct error *err);
+
 /* Fills the plan: tasks by rank_u, each where it ends first; then `steps` times (0: none;
  * SIZE_MAX: as long as 80 % of the budget last) in another order, of which the best is
- * kept. Stops when the bound is met. */
+ * kept. Stops when the bound is met. A schedule that
+ * was read is one of these orders, and the plan is not worse than it. */
 void workflow_amounts_plan(struct workflow_amounts *x, size_t steps,
                            struct workflow_plan *plan);
 

@@ -7,15 +7,24 @@
 #include "algorithms/workflow/amounts.h"
 #include "algorithms/world/board.h"
 
+/* A schedule of the request to start from, without its needless waiting. */
+struct workflow_amounts_start {
+    struct board_spot *spots; /* [job] */
+    size_t *sequence, count;  /* jobs that have one, in the order of their turns */
+    size_t placed_count;
+    double makespan_s;
+};
+
 struct workflow_amounts {
     struct workflow_problem *problem;
     struct placement_problem jobs;
     struct world *w;
-    struct world_job *world_jobs; /* those of w */
-    const char *const *waits_for; /* by job */
-    size_t *job_of;               /* [task]; WORKFLOW_NONE: it has begun */
-    size_t *task_of;              /* [job] */
-    struct board *board;          /* as the last plan left it */
+    struct world_job *world_jobs;               /* those of w */
+    const char *const *waits_for;               /* by job */
+    size_t *job_of;                             /* [task]; WORKFLOW_NONE: it has begun */
+    size_t *task_of;                            /* [job] */
+    struct board *board;                        /* as the last plan left it */
+    const struct workflow_amounts_start *start; /* NULL: none, or it was refused */
     struct arena *arena;
 };
 

@@ -246,6 +246,43 @@ size_t workflow_amounts_steps(const struct workflow_problem *problem)
     return steps < 2000 ? (size_t)steps : 2000;
 }
 
+/* The order of the schedule to start from: priorities fall by turn. */
+static const double *start_order(const struct workflow_amounts *x, const double *up,
+                                 struct arena *a)
+{
+    double *priority = NEW(a, double, x->problem->task_count), largest = 1;
+
+    for (size_t i = 0; i < x->problem->task_count; i++)
+        largest = fmax(largest, up[i]);
+    for (size_t k = 0; k < x->start->count; k++)
+        priority[x->task_of[x->start->sequence[k]]] =
+            largest * (double)(x->start->count - k) / (double)x->start->count;
+    return priority;
+}
+
+static bool start_is_better(const struct workflow_amounts *x, const struct kept *best)
+{
+    return x->start && (x->start->placed_count > best->placed_count ||
+                        (x->start->placed_count == best->placed_count &&
+                         x->start->makespan_s < best->makespan_s));
+}
+
+/* The schedule to start from, on the board too. */
+static void load_start(struct workflow_amounts *x, struct workflow_plan *plan)
+{
+    board_reset(x->board);
+    workflow_plan_clear(x->problem, plan);
+    for (size_t k = 0; k < x->start->count; k++) {
+        size_t job = x->start->sequence[k];
+        const struct board_spot *spot = &x->start->spots[job];
+
+        board_take(x->board, job, spot);
+        workflow_plan_set(x->problem, plan, x->task_of[job],
+                          processor_at(x, spot->positions[0]), spot->start_s,
+                          spot->done_s);
+    }
+}
+
 void workflow_amounts_plan(struct workflow_amounts *x, size_t steps,
                            struct workflow_plan *plan)
 {
@@ -265,11 +302,22 @@ void workflow_amounts_plan(struct workflow_amounts *x, size_t steps,
     keep(x, up, plan, &best);
     bound = bound_of(x);
     bind_bound(x, &bound, plan);
-    if (plan->status != DECISION_CUT && steps > 0) {
+    if (plan->status != DECISION_CUT && x->start) {
+        const double *order = start_order(x, up, a);
+
+        if (!decode(x, order, plan, a))
+            plan->status = DECISION_CUT;
+        if (placed_count(x, plan) >= best.placed_count &&
+            workflow_plan_makespan_s(x->problem, plan) < best.makespan_s)
+            keep(x, order, plan, &best);
+    }
+    if (plan->status != DECISION_CUT && (steps > 0 || x->start)) {
         search(x, steps, plan->bound.lower_bound_s, &best, plan, a);
         if (!decode(x, best.priority, plan, a)) /* as it was, on the board too */
             plan->status = DECISION_CUT;
     }
+    if (start_is_better(x, &best))
+        load_start(x, plan);
     arena_close(a);
 }
 
@@ -309,6 +357,23 @@ static const char *short_of(const struct workflow_amounts *x, const struct world
     return row == WORLD_NONE ? NULL : x->w->amounts[row].name;
 }
 
+/* Resources of one of its partitions that are large enough, the most. */
+static size_t most_nodes(const struct workflow_amounts *x, const struct world_job *j)
+{
+    size_t most = 0;
+
+    for (size_t c = 0; c < j->choice_count; c++) {
+        size_t count = 0;
+
+        for (size_t p = 0; p < x->w->resource_count; p++)
+            count += world_mask_has(j->choices[c].mask, p) &&
+                     world_large_enough(x->w, j, p) && world_run_s(x->w, j, p) < HUGE_VAL;
+        budget_step(x->w->budget, x->w->resource_count);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
 const char *workflow_amounts_why(struct workflow_amounts *x, size_t task,
                                  const char **detail)
 {
@@ -327,8 +392,9 @@ const char *workflow_amounts_why(struct workflow_amounts *x, size_t task,
             arena_printf(x->arena, "no resource that it may use has enough %s", name);
         return "too_small";
     }
-    if (j->nodes > x->w->resource_count) {
-        *detail = "it needs more nodes than there are";
+    if (j->nodes > most_nodes(x, j)) {
+        *detail = arena_printf(x->arena, "it needs %zu nodes, and %zu suit it", j->nodes,
+                               most_nodes(x, j));
         return "too_few_nodes";
     }
     if (!*why_rows[wait].reason) {

@@ -185,6 +185,9 @@ static void read_row(struct reader *r, size_t row, const struct workflow_given *
                                                        : g->start_s + run_time_s(r, run);
     if (!out->run_of[task])
         out->run_of[task] = out->run_count + 1;
+    else if (!r->assessed)
+        mistake(r, row, "task_id", ITEM_DUPLICATE, "'%.100s' is also in row %zu",
+                g->task_id, out->row[out->run_of[task] - 1]);
     out->run_count++;
 }
 

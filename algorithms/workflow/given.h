@@ -27,7 +27,7 @@ struct workflow_given_rows {
 
 /* Mistakes (unknown ids, what is no time) are all collected, with pointers below `at`,
  * which is "/schedule" or the like. `assessed`: a row without start_s is one of them, and
- * finish_s counts; else a run ends after its run time. */
+ * finish_s counts; else a run ends after its run time, and a second row of a task is. */
 enum error_code workflow_given_read(const struct workflow_problem *problem,
                                     const struct workflow_given *given,
                                     size_t given_count, const char *at, bool assessed,

@@ -22,12 +22,6 @@ struct reader {
     struct error *err;
 };
 
-/* A broken rule, in the words of struct workflow_violation (check.h). */
-struct fault {
-    const char *kind; /* NULL: none */
-    size_t task, resource;
-};
-
 /* ---- rows that are missing ---- */
 
 static bool runs_somewhere(const struct workflow_problem *problem, size_t task)
@@ -55,12 +49,12 @@ static bool placeable(const struct workflow_problem *problem, size_t task,
 }
 
 /* The first open task that ought to have a row, or that has one without a parent's. */
-static void find_missing(struct reader *r, struct fault *fault)
+static void find_missing(struct reader *r)
 {
     const struct workflow_problem *problem = r->problem;
     bool *placeless = NEW(r->a, bool, problem->task_count);
 
-    for (size_t k = 0; k < problem->task_count && !fault->kind; k++) {
+    for (size_t k = 0; k < problem->task_count; k++) {
         size_t i = problem->topological[k];
 
         if (!workflow_is_open(problem, i))
@@ -69,20 +63,23 @@ static void find_missing(struct reader *r, struct fault *fault)
             if (!workflow_tick(&r->clock, (double)problem->processor_count))
                 return;
             placeless[i] = !placeable(problem, i, placeless);
-            if (!placeless[i])
-                *fault = (struct fault){"missing", i, WORKFLOW_NONE};
+            if (!placeless[i]) {
+                workflow_initial_missing(problem, i, r->err);
+                return;
+            }
             continue;
         }
         for (size_t e = problem->parent_first[i]; e < problem->parent_first[i + 1]; e++)
-            if (placeless[problem->edges[e].parent])
-                *fault =
-                    (struct fault){"missing", problem->edges[e].parent, WORKFLOW_NONE};
+            if (placeless[problem->edges[e].parent]) {
+                workflow_initial_missing(problem, problem->edges[e].parent, r->err);
+                return;
+            }
     }
 }
 
 /* ---- rows with times ---- */
 
-static enum error_code take_as_given(struct reader *r, struct fault *fault)
+static enum error_code take_as_given(struct reader *r, struct workflow_fault *fault)
 {
     const struct workflow_problem *problem = r->problem;
     struct workflow_verdict verdict;
@@ -95,7 +92,7 @@ static enum error_code take_as_given(struct reader *r, struct fault *fault)
 
         if (strcmp(breach->kind, "missing") == 0)
             continue; /* find_missing() has let it pass */
-        *fault = (struct fault){breach->kind, breach->task, breach->resource};
+        *fault = (struct workflow_fault){breach->kind, breach->task, breach->resource};
         return OK;
     }
     for (size_t k = 0; k < problem->task_count; k++) {
@@ -152,7 +149,7 @@ static const char *why_not(const struct reader *r, size_t task)
     return "cannot_run";
 }
 
-static enum error_code place_in_order(struct reader *r, struct fault *fault)
+static enum error_code place_in_order(struct reader *r, struct workflow_fault *fault)
 {
     const struct workflow_problem *problem = r->problem;
 
@@ -164,10 +161,9 @@ static enum error_code place_in_order(struct reader *r, struct fault *fault)
 
         if (r->clock.spent)
             return OK;
-        if (r->plan->processor[run->task] != WORKFLOW_NONE)
-            *fault = (struct fault){"twice", run->task, run->resource};
-        else if (p == WORKFLOW_NONE)
-            *fault = (struct fault){why_not(r, run->task), run->task, run->resource};
+        if (p == WORKFLOW_NONE)
+            *fault =
+                (struct workflow_fault){why_not(r, run->task), run->task, run->resource};
         else
             TRY(workflow_plan_place(problem, r->plan, run->task, p, start_s, r->a));
     }
@@ -197,7 +193,7 @@ static enum error_code compact(struct reader *r)
     return OK;
 }
 
-static void find_no_slot(const struct reader *r, struct fault *fault)
+static void find_no_slot(const struct reader *r, struct workflow_fault *fault)
 {
     const struct workflow_problem *problem = r->problem;
     const struct workflow_in *in = problem->in;
@@ -215,42 +211,53 @@ static void find_no_slot(const struct reader *r, struct fault *fault)
                 (double)problem->processors[p].slot == slot)
                 continue;
         }
-        *fault = (struct fault){"no_slot", run->task, run->resource};
+        *fault = (struct workflow_fault){"no_slot", run->task, run->resource};
     }
 }
 
-static void warn_of_rows(struct reader *r, size_t untimed)
+size_t workflow_initial_warn_rows(struct workflow_problem *problem,
+                                  const struct workflow_given_rows *rows)
 {
-    size_t begun = r->rows.begun_count, timed = r->rows.run_count - untimed;
+    size_t begun = rows->begun_count, timed, untimed = 0;
 
+    for (size_t k = 0; k < rows->run_count; k++)
+        untimed += isnan(rows->runs[k].start_s) ? 1 : 0;
+    timed = rows->run_count - untimed;
     if (begun)
-        workflow_warn(r->problem,
+        workflow_warn(problem,
                       "/initial: %zu row%s of tasks that have begun not looked at: "
                       "these are where the workflow says",
                       begun, begun == 1 ? "" : "s");
     if (timed && untimed)
-        workflow_warn(r->problem,
+        workflow_warn(problem,
                       "/initial: start_s of %zu row%s not used: %zu ha%s none, and "
                       "all were placed in their order",
                       timed, timed == 1 ? "" : "s", untimed, untimed == 1 ? "s" : "ve");
+    return untimed;
 }
 
-static void refuse(struct reader *r, const struct fault *fault)
+void workflow_initial_missing(const struct workflow_problem *problem, size_t task,
+                              struct error *err)
 {
-    const struct workflow_problem *problem = r->problem;
+    invalid(err, "/initial", ITEM_REQUIRED,
+            "task '%.100s', which has not begun, has no row", problem->tasks[task]->id);
+}
+
+void workflow_initial_refuse(struct workflow_problem *problem,
+                             const struct workflow_fault *fault)
+{
     const char *on = "", *resource = "";
 
     if (!fault->kind) {
-        workflow_warn(r->problem,
-                      "initial_refused: the time limit came before it had been "
-                      "checked; the search began without it");
+        workflow_warn(problem, "initial_refused: the time limit came before it had been "
+                               "checked; the search began without it");
         return;
     }
     if (fault->resource != WORKFLOW_NONE) {
         on = " on ";
         resource = problem->in->snapshot->resources[fault->resource].id;
     }
-    workflow_warn(r->problem,
+    workflow_warn(problem,
                   "initial_refused: task '%.80s'%s%.80s: %s; the search began without it",
                   problem->tasks[fault->task]->id, on, resource, fault->kind);
 }
@@ -260,8 +267,8 @@ enum error_code workflow_initial_read(struct workflow_problem *problem, struct a
 {
     const struct workflow_in *in = problem->in;
     struct reader r = {.problem = problem, .a = a, .err = err};
-    struct fault fault = {0};
-    size_t untimed = 0;
+    struct workflow_fault fault = {0};
+    size_t untimed, before = err->item_count;
 
     if (in->initial_count == 0)
         return OK;
@@ -269,17 +276,16 @@ enum error_code workflow_initial_read(struct workflow_problem *problem, struct a
     r.plan = NEW(a, struct workflow_plan, 1);
     TRY(workflow_given_read(problem, in->initial, in->initial_count, "/initial", false,
                             &r.rows, a, err));
-    for (size_t k = 0; k < r.rows.run_count; k++)
-        untimed += isnan(r.rows.runs[k].start_s) ? 1 : 0;
-    warn_of_rows(&r, untimed);
+    untimed = workflow_initial_warn_rows(problem, &r.rows);
     TRY(workflow_plan_make(problem, r.plan, a));
+    find_missing(&r);
+    if (err->item_count > before)
+        return ERR_INVALID;
     find_no_slot(&r, &fault);
-    if (!fault.kind)
-        find_missing(&r, &fault);
     if (!fault.kind && !r.clock.spent)
         TRY(untimed ? place_in_order(&r, &fault) : take_as_given(&r, &fault));
     if (fault.kind || r.clock.spent) {
-        refuse(&r, &fault);
+        workflow_initial_refuse(problem, &fault);
         return OK;
     }
     TRY(compact(&r));

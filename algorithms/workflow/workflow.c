@@ -155,10 +155,10 @@ static void add_moves(struct workflow_problem *problem, const struct workflow_pl
         workflow_warn(problem, "the time limit came before all moves were looked at");
 }
 
-/* The schedule to start from, which only searches can use. */
-static enum error_code read_initial(const struct policy *policy,
-                                    struct workflow_problem *problem, struct arena *a,
-                                    struct error *err)
+/* Only searches can use a schedule to start from. */
+static enum error_code check_initial(const struct policy *policy,
+                                     const struct workflow_problem *problem,
+                                     struct error *err)
 {
     workflow_fn *run = workflow_fn_of(policy);
     bool searches = run == workflow_search || run == workflow_auto;
@@ -167,7 +167,7 @@ static enum error_code read_initial(const struct policy *policy,
         return invalid(err, "/initial", ITEM_CONFLICT,
                        "%s does not start from a schedule; search and auto do",
                        policy->name);
-    return workflow_initial_read(problem, a, err);
+    return OK;
 }
 
 /* What there was no time for. */
@@ -213,12 +213,6 @@ static void plan_amounts(const struct policy *policy, const double *param,
                       policy->name);
         plan->algorithm = "heft";
     }
-    if (problem->in->initial_count)
-        workflow_warn(problem,
-                      "initial_refused: /initial: no policy starts from a schedule where "
-                      "amounts count (%zu row%s)",
-                      problem->in->initial_count,
-                      problem->in->initial_count == 1 ? "" : "s");
     if (searches)
         steps = workflow_amounts_steps(problem);
     if (searches && param[0] > 0) /* max_steps, of both */
@@ -263,6 +257,8 @@ static enum error_code decide_amounts(const struct workflow_in *in,
     TRY(workflow_problem_make(in, false, &problem, a, err));
     TRY(workflow_amounts_make(problem, &amounts, a, err));
     TRY(bound);
+    TRY(check_initial(policy, problem, err));
+    TRY(workflow_amounts_initial(amounts, err));
     TRY(workflow_plan_make(problem, &plan, a));
     plan.algorithm = policy->name;
     plan.amounts = amounts;
@@ -294,7 +290,8 @@ enum error_code workflow_decide(const struct workflow_in *in, const struct polic
         return decide_amounts(in, policy, values, bound, out, a, err);
     TRY(workflow_problem_make(in, values[SLOTS] != 0, &problem, a, err));
     TRY(bound); /* after the request, so that the mistakes of both are reported */
-    TRY(read_initial(policy, problem, a, err));
+    TRY(check_initial(policy, problem, err));
+    TRY(workflow_initial_read(problem, a, err));
     TRY(workflow_plan_make(problem, &plan, a));
     plan.algorithm = policy->name;
     TRY(workflow_fn_of(policy)(problem, values + COMMON_COUNT, &plan, a, err));

@@ -11,11 +11,11 @@ enum {
     PLACEMENT_USAGE_MAX = 1000000
 };
 
-extern const struct json_object placement_job_json;         /* struct job */
-extern const struct json_object placement_pending_job_json; /* struct job, without the
-                                                              members about amounts */
+extern const struct json_object placement_job_json;      /* struct job */
 extern const struct json_object placement_finished_json; /* struct placement_finished */
 extern const struct json_object placement_value_json;    /* struct placement_value */
+extern const struct json_object placement_change_json;   /* struct placement_change */
+extern const struct json_object placement_preemption_json;
 extern const struct json_object placement_user_json;
 extern const struct json_object placement_usage_json;
 extern const struct json_object placement_tier_json;   /* struct placement_tier */

@@ -79,16 +79,9 @@ static const struct json_field job_rows[] = {
                  "Say what to stop so that it can start now, as preempt of the request"),
     {0},
 };
-static const struct json_field pending_job_rows[] = {
-    PLACEMENT_JOB_ROWS(T),
-    {0},
-};
 #undef T
 const struct json_object placement_job_json = {
     "Job", "An independent job that waits for a place", sizeof(struct job), job_rows};
-const struct json_object placement_pending_job_json = {
-    "PendingJob", "A job that waits for a place while others run", sizeof(struct job),
-    pending_job_rows};
 
 #define T struct placement_user
 static const struct json_field user_rows[] = {
@@ -532,7 +525,7 @@ static const struct json_field change_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object change_json = {
+const struct json_object placement_change_json = {
     "WhatIf", "A change that would let jobs run that have no place",
     sizeof(struct placement_change), change_rows};
 
@@ -546,7 +539,7 @@ static const struct json_field preemption_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object preemption_json = {
+const struct json_object placement_preemption_json = {
     "Preemption", "What to stop so that a job can start now",
     sizeof(struct placement_preemption), preemption_rows};
 
@@ -583,7 +576,7 @@ static const struct json_field answer_rows[] = {
      .type = JSON_TYPE_LIST,
      .offset = JSON_AT(T, plan.changes, const struct placement_change *),
      .count_offset = JSON_AT(T, plan.change_count, size_t),
-     .of = &change_json,
+     .of = &placement_change_json,
      .flags = JSON_OPTIONAL},
     {.name = "preemptions",
      .doc = "With preempt: proposals, each as if it were the only one; with the option "
@@ -591,7 +584,7 @@ static const struct json_field answer_rows[] = {
      .type = JSON_TYPE_LIST,
      .offset = JSON_AT(T, plan.preemptions, const struct placement_preemption *),
      .count_offset = JSON_AT(T, plan.preemption_count, size_t),
-     .of = &preemption_json,
+     .of = &placement_preemption_json,
      .flags = JSON_OPTIONAL},
     {.name = "placement_count",
      .doc = "Jobs with a place",

@@ -1,14 +1,16 @@
 /* reschedule_jobs.c - a kind of POST /v1/reschedules: running jobs, and what happened to
  * each of them. Pending jobs come first; the running ones see what is left.
  *
- * Source: spec gridway.md 3, 7.
+ * Source: spec gridway.md 3, 7; world-model.md 8.
  */
 #include "handlers/rescheduling/reschedule_jobs.h"
 
 #include "algorithms/migration/gridway.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
+#include "handlers/common/world_json.h"
 #include "handlers/placement/placement_json.h"
+#include "handlers/placement/run_times.h"
 
 #include <string.h>
 
@@ -30,12 +32,16 @@ struct running_jobs_request {
     size_t user_count;
     const struct placement_usage *usage;
     size_t usage_count;
+    struct placement_world world;
 };
 
 struct running_jobs_answer {
     struct decision_answer decision;
     int kind;
     struct gridway_out out;
+    size_t value_count; /* 0 where none were asked for */
+    const struct run_time_basis *run_times;
+    size_t run_time_count;
 };
 
 /* ---- the request ---- */
@@ -110,9 +116,13 @@ static const struct json_object sample_json = {
 #define T struct reschedule_job
 static const struct json_field job_rows[] = {
     PLACEMENT_JOB_ROWS(struct job),
-    JSON_ID(T, resource_id, JSON_REQUIRED, "The resource of the snapshot that it is on"),
+    WORLD_JOB_ROWS(struct job),
+    JSON_ID(T, resource_id, JSON_NULLABLE, "The resource of the snapshot that it is on"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, JOB_NODES_MAX, 0,
+               "Or all of them, of a job on several nodes"),
     JSON_NUMBER(T, work_done_ref_s, 0, JSON_LARGEST, 0, 0,
-                "Part of estimate_ref_s that is done; default 0"),
+                "Part of estimate_ref_s that is done, where only estimate_s is known of "
+                "that; default 0, with estimate_s elapsed_s"),
     JSON_OBJECT(T, restart, const struct reschedule_restart *, &restart_json,
                 JSON_POINTER | JSON_NULLABLE,
                 "What it can go on from elsewhere; default: nothing"),
@@ -157,9 +167,10 @@ static const struct json_field request_rows[] = {
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
     JSON_LIST(T, jobs, job_count, struct reschedule_job, &running_job_json,
               PLACEMENT_JOBS_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS,
-              "Jobs that run: each holds its own cpus and memory_bytes of its resource, "
-              "until the round is over also if it moves"),
-    JSON_LIST(T, pending, pending_count, struct job, &placement_pending_job_json,
+              "Jobs that run: each holds its own amounts of its resources, until it "
+              "would have ended there also if it moves; one that the snapshot has among "
+              "what runs counts once"),
+    JSON_LIST(T, pending, pending_count, struct job, &placement_job_json,
               PLACEMENT_JOBS_MAX, JSON_UNIQUE_IDS,
               "Jobs that wait for a place; they come first"),
     JSON_LIST(T, users, user_count, struct placement_user, &placement_user_json,
@@ -169,6 +180,22 @@ static const struct json_field request_rows[] = {
               PLACEMENT_USAGE_MAX, 0,
               "Times and failures by user and resource, for resource_order "
               "gridway_priority"),
+    {.name = "objective",
+     .doc = "What the placements of pending jobs are valued by, as `objective` of "
+            "placements; the round looks at ranks",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, world.objective, const char *const *),
+     .count_offset = JSON_AT(T, world.objective_count, size_t)},
+    {.name = "what_if",
+     .doc = "Say which larger capacities would let pending jobs run that have no place",
+     .type = JSON_TYPE_BOOLEAN,
+     .offset = JSON_AT(T, world.what_if, bool)},
+    {.name = "preempt",
+     .doc = "Say what to stop so that pending jobs that do not start now could; also a "
+            "member of these",
+     .type = JSON_TYPE_BOOLEAN,
+     .offset = JSON_AT(T, world.preempt, bool)},
+    PLACEMENT_FINISHED_ROW(T, "Jobs that are done, which others name in `after`"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -188,6 +215,8 @@ static const struct json_field step_rows[] = {
     JSON_NUMBER(T, duration_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "How long it takes; null: not known"),
     JSON_NUMBER(T, bytes, 0, 0, 0, 0, "Bytes that it moves"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
+               "All of them, of a job on several nodes; resource_id is the first"),
     {0},
 };
 #undef T
@@ -196,10 +225,10 @@ static const struct json_object step_json = {"MigrationStep", "A step of a move"
 
 #define T struct gridway_drop
 static const struct json_field drop_rows[] = {
-    JSON_TEXT(
-        T, reason, 0,
-        "A filter of placements, or present, history, no_free_slot, resource_limit, "
-        "bytes_budget, rank_too_low, gain_too_small, not_tried"),
+    JSON_TEXT(T, reason, 0,
+              "A filter of placements, or present, history, no_free_slot, no_free_now, "
+              "too_small, partition, time_limit (its rest takes longer), resource_limit, "
+              "bytes_budget, rank_too_low, gain_too_small, not_tried"),
     JSON_INTEGER(T, resource_count, 0, JSON_EXACT, 0, 0, "Resources that it dropped"),
     {0},
 };
@@ -221,6 +250,8 @@ static const struct json_field verdict_rows[] = {
               "What counted: an event, or stage_failed; null: nothing happened"),
     JSON_BOOLEAN(T, forced, 0, 0, "It moves without a look at rank and gain"),
     JSON_TEXT(T, resource_id, JSON_MAY_BE_NULL, "The target; null: none"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
+               "All of the target, of a job on several nodes; resource_id is the first"),
     JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "The target's slot is free, seconds from now; null: no target"),
     JSON_BOOLEAN(T, restart, 0, 0, "There it starts again from nothing"),
@@ -300,6 +331,28 @@ static const struct json_field answer_rows[] = {
      .type = JSON_TYPE_OBJECT,
      .offset = JSON_AT(T, out.objective, struct gridway_objective),
      .of = &objective_json},
+    {.name = "values",
+     .doc = "With objective: what the placements are worth, in its order",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, out.pending.objective.values, const struct placement_value *),
+     .count_offset = JSON_AT(T, value_count, size_t),
+     .of = &placement_value_json,
+     .flags = JSON_OPTIONAL},
+    {.name = "what_if",
+     .doc = "With what_if: larger capacities that would help, best first",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, out.pending.changes, const struct placement_change *),
+     .count_offset = JSON_AT(T, out.pending.change_count, size_t),
+     .of = &placement_change_json,
+     .flags = JSON_OPTIONAL},
+    {.name = "preemptions",
+     .doc = "With preempt: what to stop for pending jobs that do not start now",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, out.pending.preemptions, const struct placement_preemption *),
+     .count_offset = JSON_AT(T, out.pending.preemption_count, size_t),
+     .of = &placement_preemption_json,
+     .flags = JSON_OPTIONAL},
+    RUN_TIMES_ROW(T),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -319,13 +372,20 @@ static void check_algorithm(const char *name, struct error *err)
         decision_unknown_algorithm(name, &known, 1, err);
 }
 
+static const char *pending_at(const void *context, size_t job, struct arena *a)
+{
+    (void)context;
+    return arena_printf(a, "/pending/%zu", job);
+}
+
 enum error_code reschedule_running_jobs(struct request *rq, const void *in, void *out)
 {
     const struct running_jobs_request *body = in;
     struct running_jobs_answer *answer = out;
+    struct run_times *times;
     struct gridway_in round = {
-        .round = {.jobs = body->pending,
-                  .job_count = body->pending_count,
+        .round = {.job_count = body->pending_count,
+                  .world = &body->world,
                   .users = body->users,
                   .user_count = body->user_count,
                   .usage = body->usage,
@@ -338,14 +398,27 @@ enum error_code reschedule_running_jobs(struct request *rq, const void *in, void
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     check_algorithm(body->decision.algorithm, rq->err);
-    TRY(decision_snapshot(rq, body->snapshot, body->snapshot_id, true,
-                          &round.round.snapshot));
+    TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
+                                &round.round.snapshot));
+    TRY(run_times_resolve(rq, round.round.snapshot,
+                          &(struct run_time_jobs){.jobs = body->pending,
+                                                  .count = body->pending_count,
+                                                  .at = pending_at},
+                          &round.round.jobs, &times));
     TRY(migration_gridway(&round, body->decision.options, body->decision.option_count,
                           &answer->out, rq->arena, rq->err));
     if (rq->err->code != OK)
         return rq->err->code;
     answer->decision.warnings = answer->out.warnings;
     answer->decision.warning_count = answer->out.warning_count;
+    run_times_warn(rq, times, &answer->decision);
+    run_times_tell(rq, times, round.round.snapshot, body->pending, body->pending_count,
+                   false, &answer->out.pending, &answer->run_times,
+                   &answer->run_time_count);
+    if (body->world.objective)
+        answer->value_count = answer->out.pending.objective.value_count;
+    if (answer->out.check_failed)
+        decision_check_failed(rq);
     decision_end(rq, "gridway", answer->out.status, &answer->decision);
     return OK;
 }
