@@ -166,18 +166,18 @@ static enum error_code show(struct request *rq, const struct ask *how,
     bool found = false, unplaced;
 
     add_head(&b, r, answer);
-    if (chart_wanted &&
-        how->draw(rq, document, answer, how->width, how->utf8, &chart) == OK && chart)
+    if (chart_wanted && how->draw(rq, document, answer, &how->look, &chart) == OK &&
+        chart)
         text_addf(&b, "%s", chart);
     if (rows_wanted)
-        TRY(table_print(answer, NULL, how->width, &b, &found, rq->err));
+        TRY(table_print(answer, NULL, how->look.width, &b, &found, rq->err));
     if (!chart && !found)
         text_addf(&b, "%s\n", answer);
     if (rows_wanted) {
         size_t before = b.length;
 
         text_addf(&b, "without a place:\n");
-        TRY(table_print(answer, "unplaced", how->width, &b, &unplaced, rq->err));
+        TRY(table_print(answer, "unplaced", how->look.width, &b, &unplaced, rq->err));
         if (!unplaced)
             b.length = before;
     }

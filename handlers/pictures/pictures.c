@@ -913,10 +913,10 @@ enum error_code picture_reply(struct request *rq, const char *request,
 }
 
 enum error_code picture_terminal(struct request *rq, const char *request,
-                                 const char *answer, size_t width, bool utf8,
+                                 const char *answer, const struct ask_look *look,
                                  const char **text)
 {
-    const struct gantt_terminal how = {width, utf8};
+    const struct gantt_terminal how = {look->width, look->utf8, look->colour};
     struct text_buffer b = {.arena = rq->arena};
 
     TRY(draw_answer(rq, request, NULL, answer, &how, NULL, &b));
