@@ -5,10 +5,16 @@
 
 #include "service/client/ask.h"
 
-/* Draws the answer to `request` as lines of `width` characters; *text NULL: nothing in it
- * can be drawn. */
+/* What a terminal shows. */
+struct ask_look {
+    size_t width; /* characters of a line */
+    bool utf8, colour;
+};
+
+/* Draws the answer to `request` as lines of characters; *text NULL: nothing in it can be
+ * drawn. */
 typedef enum error_code ask_draw_fn(struct request *rq, const char *request,
-                                    const char *answer, size_t width, bool utf8,
+                                    const char *answer, const struct ask_look *look,
                                     const char **text);
 
 /* The path of an endpoint that has an algorithm of this name; NULL: none. */
@@ -21,8 +27,7 @@ struct ask {
     const char
         *endpoint; /* "placements" or "/v1/placements"; NULL: as the document says */
     enum ask_form form;
-    size_t width; /* of what is no JSON and no SVG */
-    bool utf8;
+    struct ask_look look; /* of what is no JSON and no SVG */
     ask_draw_fn *draw;
     ask_algorithm_fn *endpoint_of; /* NULL: unknown */
     const struct asked *who;       /* with a url: the service there; NULL: the process */
@@ -42,6 +47,12 @@ enum ask_outcome {
  * their number. `list` has room for 64. */
 size_t ask_endpoints(const struct route *routes, const char *document, size_t length,
                      const struct route **list, struct arena *a);
+
+/* A file of another tool becomes the member of a request of workflow-schedules: by the
+ * end of its name, .dax, .xml, .stg, .dot or .wfformat.json; other files stay as they
+ * are. */
+enum error_code ask_wrap(const char *name, const char **document, size_t *length,
+                         struct arena *a, struct error *err);
 
 /* The one that is meant. ERR_INVALID: it is a request of none, or it is not clear of
  * which; the text names them. */

@@ -1,6 +1,7 @@
 /* cli.c - the program's commands, and flags. */
 #include "service/cli.h"
 
+#include "models/base/names.h"
 #include "service/auth.h"
 #include "service/client/explain.h"
 #include "service/client/slurm.h"
@@ -54,7 +55,7 @@ struct cli {
     const char *compare, *breaks; /* files, of `openapi`; NULL: not given */
     const char *out;              /* folder, of `docs` */
     struct ask ask;               /* of `ask` */
-    const char *ask_width;
+    const char *ask_width, *colour;
     bool ask_json, ask_svg, ask_table, ask_gantt, strict;
     struct target_flags target;
     struct asked who;
@@ -564,6 +565,16 @@ static bool speaks_utf8(void)
     return false;
 }
 
+/* --color, then client.conf, then NO_COLOR, then whether it is a terminal. */
+static bool wants_colour(const struct cli *c)
+{
+    const char *said = c->colour ? c->colour : c->who.colour, *no = getenv("NO_COLOR");
+
+    if (said && strcmp(said, "auto") != 0)
+        return strcmp(said, "always") == 0;
+    return !(no && *no) && isatty(STDOUT_FILENO);
+}
+
 static enum ask_form ask_form(const struct cli *c)
 {
     if (c->ask_svg)
@@ -583,23 +594,34 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
         .config = &c->config, .routes = c->parts->routes, .draw = c->parts->draw};
     struct text_buffer document = {.arena = a};
     enum ask_outcome outcome;
-    const char *text;
+    const char *text, *asked;
+    size_t length;
 
     TRY(read_text(c->words[1], &document, err));
+    text_add(&document, "", 1);
+    if (document.failed)
+        return fail_memory(err);
+    asked = document.data;
+    length = document.length - 1;
+    TRY(ask_wrap(c->words[1], &asked, &length, a, err));
     c->ask.draw = c->parts->show;
     c->ask.endpoint_of = c->parts->endpoint_of;
-    c->ask.width = terminal_width(c);
-    c->ask.utf8 = speaks_utf8();
+    c->ask.look.width = terminal_width(c);
+    c->ask.look.utf8 = speaks_utf8();
     c->ask.form = ask_form(c);
     c->ask.sets = c->sets;
     c->who.routes = c->parts->routes;
     c->who.config = &c->config;
     c->target.url = c->health.url;
+    if (c->colour && strcmp(c->colour, "auto") != 0 && strcmp(c->colour, "always") != 0 &&
+        strcmp(c->colour, "never") != 0)
+        return fail(err, ERR_INVALID, "--color", "auto, always or never, not '%.60s'",
+                    c->colour);
     TRY(target_find(&c->target, &c->who, a, err));
+    c->ask.look.colour = wants_colour(c);
     c->ask.who = &c->who;
     log_open(LOG_ERROR, STDERR_FILENO);
-    err->code =
-        ask(&service, &c->ask, document.data, document.length, &outcome, &text, a, err);
+    err->code = ask(&service, &c->ask, asked, length, &outcome, &text, a, err);
     log_close();
     if (err->code == ERR_UNAVAILABLE)
         c->down = true;
@@ -795,16 +817,20 @@ static enum error_code run_completion(struct cli *c, struct error *err)
     return print_manual(c, c->word_count > 1 ? c->words[1] : "bash", err);
 }
 
+static command_fn run_help;
+
 static const struct command {
     const char *name;
     command_fn *run; /* NULL: serve */
     const char *doc;
 } commands[] = {
+    {"help", run_help, "[COMMAND]: this, or what there is to know of a command"},
     {"serve", NULL, "answer requests; the default"},
     {"migrate", run_migrate,
      "bring the database's schema up to date (serve does it too)"},
     {"key", run_key,
-     "create --tenant T --scopes decide,ingest,admin,facade [--expires-days N] [--label "
+     "create --tenant T --scopes decide,ingest,admin,facade,read [--expires-days N] "
+     "[--label "
      "L],\n"
      "             list --tenant T, revoke ID, or set ID; with the quotas below"},
     {"tenant", run_tenant, "set NAME and its quotas, or show NAME"},
@@ -814,8 +840,9 @@ static const struct command {
     {"ask", run_ask,
      "FILE|- [--endpoint NAME] [--url U] [--key-file F] [--profile P] [--set "
      "/path=value]...\n"
-     "             [--json | --svg | --table | --gantt | --width N] [--save FILE] "
-     "[--strict]:\n"
+     "             [--json | --svg | --table | --gantt | --width N] [--color "
+     "auto|always|never]\n"
+     "             [--save FILE] [--strict]:\n"
      "             decide what the document asks for, by the service at U, else in the "
      "process\n"
      "             without a database; to a terminal as chart and rows, else as JSON; "
@@ -862,12 +889,8 @@ bool cli_command(size_t i, const char **name, const char **doc)
 
 /* ---- the command line ---- */
 
-static void print_help(void)
+static void print_quota_help(void)
 {
-    printf("gridplan " GRIDPLAN_VERSION " - scheduling decisions over HTTP\n\n"
-           "usage: gridplan [COMMAND] [--SETTING VALUE]...\n\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        printf("  %-10s %s\n", commands[i].name, commands[i].doc);
     printf(
         "\nQuotas of key create, key set and tenant set: a number, none or default (the "
         "service's\nsetting):\n");
@@ -875,6 +898,40 @@ static void print_help(void)
         printf("  --%-18s %s%s, %.10g to %.10g\n", quota_members[i].flag,
                quota_members[i].doc, quota_members[i].of_key ? "" : " (of a tenant)",
                quota_members[i].least, quota_members[i].most);
+}
+
+/* Of one command: what it does, and its flags. */
+static void print_command_help(const struct command *command)
+{
+    bool has_quotas =
+        strcmp(command->name, "key") == 0 || strcmp(command->name, "tenant") == 0;
+
+    if (strstr(command->doc, ": ") || strstr(command->doc, ":\n"))
+        printf("usage: gridplan %s ", command->name);
+    else
+        printf("gridplan %s - ", command->name);
+    /* the rows are written for the list of all: its indent goes */
+    for (const char *p = command->doc; *p; p++)
+        if (*p != '\n')
+            putchar(*p);
+        else if (fputs("\n  ", stdout), p[1] == ' ')
+            p += strspn(p + 1, " ");
+    putchar('\n');
+    if (has_quotas)
+        print_quota_help();
+    if (!command->run && strcmp(command->name, "serve") == 0) {
+        puts("\nSettings: flags go before variables.\n");
+        config_help(stdout);
+    }
+}
+
+static void print_help(void)
+{
+    printf("gridplan " GRIDPLAN_VERSION " - scheduling decisions over HTTP\n\n"
+           "usage: gridplan [COMMAND] [--SETTING VALUE]...\n\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].doc);
+    print_quota_help();
     printf("\n  --check-config  check all settings, print what is in force, and end\n"
            "  --version, --help\n\nSettings: flags go before variables.\n\n");
     config_help(stdout);
@@ -947,6 +1004,7 @@ static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
             take_flag(argv, "--out", &c->out) +
             take_flag(argv, "--endpoint", &c->ask.endpoint) +
             take_flag(argv, "--width", &c->ask_width) +
+            take_flag(argv, "--color", &c->colour) +
             take_switch(*argv, "--json", &c->ask_json) +
             take_switch(*argv, "--svg", &c->ask_svg) +
             take_switch(*argv, "--table", &c->ask_table) +
@@ -989,15 +1047,47 @@ static const struct command *command_find(const char *name)
     return NULL;
 }
 
+static const struct command *command_or_near(const char *name)
+{
+    const struct command *found = command_find(name);
+    const char *names[COMMAND_COUNT], *nearest;
+
+    if (found)
+        return found;
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i].name;
+    nearest = names_nearest(name, names, COMMAND_COUNT);
+    fprintf(stderr, "gridplan: no command '%s'; ", name);
+    if (nearest)
+        fprintf(stderr, "did you mean %s?\n", nearest);
+    else
+        fputs("--help lists them\n", stderr);
+    return NULL;
+}
+
+static enum error_code run_help(struct cli *c, struct error *err)
+{
+    const struct command *command =
+        c->word_count > 1 ? command_or_near(c->words[1]) : NULL;
+
+    (void)err;
+    if (c->word_count < 2)
+        print_help();
+    else if (command)
+        print_command_help(command);
+    else
+        c->exit_status = EXIT_USAGE;
+    return OK;
+}
+
 /* -1: serve, else the exit status. */
 static int run_command(struct cli *c, struct error *err)
 {
-    const struct command *command = command_find(c->word_count ? c->words[0] : "serve");
+    const struct command *command =
+        command_or_near(c->word_count ? c->words[0] : "serve");
 
-    if (!command) {
-        fprintf(stderr, "gridplan: no command '%s'; --help lists them\n", c->words[0]);
+    if (!command)
         return EXIT_USAGE;
-    }
     if (!command->run)
         return -1;
     if (command->run(c, err) == OK)
@@ -1016,8 +1106,16 @@ static int run(struct cli *c, char **argv, const char **rest, struct error *err)
         return EXIT_USAGE;
     }
     if (c->help || c->version) {
-        c->help ? print_help() : (void)puts("gridplan " GRIDPLAN_VERSION);
-        return EXIT_SUCCESS;
+        const struct command *command =
+            c->help && c->word_count ? command_or_near(c->words[0]) : NULL;
+
+        if (!c->help)
+            puts("gridplan " GRIDPLAN_VERSION);
+        else if (!c->word_count)
+            print_help();
+        else if (command)
+            print_command_help(command);
+        return c->help && c->word_count && !command ? EXIT_USAGE : EXIT_SUCCESS;
     }
     if (config_read((const char *const *)environ, rest, &c->config, c->arena, err) !=
         OK) {

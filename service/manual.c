@@ -24,6 +24,7 @@ static const struct flag {
     bool is_file;
 } flags[] = {
     {"--check-config", NULL, NULL, false},
+    {"--color", "ask", "auto|always|never", false},
     {"--compare", "openapi", NULL, true},
     {"--breaks", "openapi", NULL, true},
     {"--endpoint", "ask", NULL, false},
@@ -166,7 +167,8 @@ static void print_ask(struct text_buffer *b)
         ".B gridplan ask\n\\fIFILE\\fR|\\- [\\-\\-endpoint \\fINAME\\fR] [\\-\\-url "
         "\\fIURL\\fR] [\\-\\-key\\-file \\fIFILE\\fR] [\\-\\-profile \\fINAME\\fR] "
         "[\\-\\-set \\fI/path=value\\fR]... [\\-\\-json | \\-\\-svg | \\-\\-table | "
-        "\\-\\-gantt | \\-\\-width \\fIN\\fR] [\\-\\-save \\fIFILE\\fR] "
+        "\\-\\-gantt | \\-\\-width \\fIN\\fR] [\\-\\-color \\fIWHEN\\fR] [\\-\\-save "
+        "\\fIFILE\\fR] "
         "[\\-\\-strict]\n.SH DESCRIPTION\n"
         "Reads a request and has it answered by the service that \\-\\-url, GRIDPLAN_URL "
         "or "
@@ -175,7 +177,9 @@ static void print_ask(struct text_buffer *b)
         "as a service without a database would. Which\nendpoint it is for is known by "
         "its "
         "members; where several fit, "
-        "\\-\\-endpoint says it.\n.PP\nTo a terminal the answer is a line of figures, a "
+        "\\-\\-endpoint says it. Of a file whose name ends in .dax, .xml, .stg, .dot or "
+        ".wfformat.json\nthe workflow is scheduled; \\-\\-set gives the machines, as "
+        "\\-\\-set /speeds=[1,2].\n.PP\nTo a terminal the answer is a line of figures, a "
         "chart of who does what when, its rows, and what has\nno place, with the "
         "reasons; "
         "else it is the JSON of the service.\n.SH OPTIONS\n"
@@ -192,6 +196,8 @@ static void print_ask(struct text_buffer *b)
         ".TP\n.B \\-\\-json\nthe answer as it is\n"
         ".TP\n.B \\-\\-svg\nthe chart as a picture\n"
         ".TP\n.BI \\-\\-width \" N\"\nthe chart in so many columns\n"
+        ".TP\n.BI \\-\\-color \" auto|always|never\"\ncolours of the chart: auto, the "
+        "default, on a terminal unless NO_COLOR is set\n"
         ".TP\n.B \\-\\-strict\nexit status 4 when something has no place\n");
     add_exit_statuses(b);
     text_addf(b, ".SH SEE ALSO\n.BR gridplan (1),\n.BR gridplan\\-client.conf (5)\n");
@@ -212,6 +218,7 @@ static void print_client_conf(struct text_buffer *b)
         ".TP\n.B key_file\na file with the key (GRIDPLAN_KEY_FILE, \\-\\-key\\-file)\n"
         ".TP\n.B ca_file\nwhom the certificate of the service must come from\n"
         ".TP\n.B timeout_s\nseconds until an answer is given up; 60\n"
+        ".TP\n.B color\nof charts on a terminal: auto, always or never\n"
         ".TP\n.BI profile. NAME . KEY\nthe same for \\-\\-profile \\fINAME\\fR\n"
         ".SH SEE ALSO\n.BR gridplan\\-ask (1)\n");
 }

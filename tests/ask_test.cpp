@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,14 +33,15 @@ struct bar_row {
 };
 
 std::string terminal(const std::vector<bar_row> &rows,
-                     const std::vector<const char *> &names, size_t width, bool utf8)
+                     const std::vector<const char *> &names, size_t width, bool utf8,
+                     bool colour = false)
 {
     test_arena a(1 << 24);
     error err{};
     text_buffer b{};
     std::vector<gantt_bar> bars;
     gantt chart{};
-    gantt_terminal how{width, utf8};
+    gantt_terminal how{width, utf8, colour};
 
     err.arena = a;
     b.arena = a;
@@ -119,6 +121,21 @@ TEST_CASE("charts in characters show states, overlaps and odd names", "[ask]")
         30);
 }
 
+TEST_CASE("charts in characters have colours when they are wanted", "[ask]")
+{
+    std::vector<bar_row> bars = {{"d", 0, 0, 2, GANTT_DONE},
+                                 {"r", 0, 2, 4, GANTT_RUNNING},
+                                 {"p", 0, 4, 6},
+                                 {"c", 0, 6, 8, GANTT_PLANNED, true}};
+    std::string plain = terminal(bars, {"m"}, 40, false);
+    std::string text = terminal(bars, {"m"}, 40, false, true);
+
+    CHECK(line_of(text, 0) == "m    *|\x1b[90m.d......\x1b[32m+r++++++\x1b[34m#p######"
+                              "\x1b[31m=c======\x1b[0m|");
+    // Without what a terminal obeys it is the same.
+    CHECK(std::regex_replace(text, std::regex("\x1b\\[[0-9]+m"), "") == plain);
+}
+
 TEST_CASE("more than sixty rows share lines", "[ask]")
 {
     std::vector<std::string> texts;
@@ -190,7 +207,7 @@ TEST_CASE("an answer in the process is that of the service", "[ask][api]")
         for (const char *member : {"algorithm", "status", "objective"})
             CHECK(got[member] == recorded[member]);
         how.form = ASK_TEXT;
-        how.width = 80;
+        how.look.width = 80;
         REQUIRE(ask(service.handle(), &how, body.c_str(), body.size(), &outcome, &text, a,
                     &err) == OK);
         CHECK(std::string(text).find(recorded["algorithm"].get<std::string>()) !=
@@ -201,6 +218,41 @@ TEST_CASE("an answer in the process is that of the service", "[ask][api]")
                     &err) == OK);
         CHECK(std::string(text).rfind("<svg", 0) == 0);
     }
+}
+
+TEST_CASE("workflows of other tools are asked by the end of their file's name",
+          "[ask][api]")
+{
+    api service;
+    auto wrapped = [&](const char *name, const std::string &text) {
+        test_arena a(1 << 22);
+        error err = collecting_error(a);
+        const char *document = text.c_str();
+        size_t length = text.size();
+        REQUIRE(ask_wrap(name, &document, &length, a, &err) == OK);
+        CHECK(strlen(document) == length);
+        return std::string(document);
+    };
+    CHECK(wrapped("a.json", "{}") == "{}");
+    CHECK(wrapped(".stg", "x") == "x"); // no name, but hidden
+    CHECK(wrapped("f/b.DAX", "<a b=\"c\"/>\n") == R"({"dax":"<a b=\"c\"/>\u000a"})");
+    CHECK(wrapped("w.wfformat.json", "{}") == R"({"wfformat":"{}"})");
+
+    test_arena a(1 << 26);
+    error err = collecting_error(a);
+    std::string stg = wrapped("s.stg", "2\n0 0 0\n1 8 1 0\n2 5 1 1\n3 0 1 2\n");
+    const char *set = "/speeds=[1,2]", *text = nullptr;
+    ask_outcome outcome;
+    struct ask how {
+    };
+    how.form = ASK_JSON;
+    how.sets = &set;
+    how.set_count = 1;
+    REQUIRE(ask(service.handle(), &how, stg.c_str(), stg.size(), &outcome, &text, a,
+                &err) == OK);
+    INFO(text);
+    CHECK(outcome == ASK_DONE);
+    CHECK(nlohmann::json::parse(text)["objective"]["makespan_s"] == 6.5);
 }
 
 TEST_CASE("what cannot be asked is refused with the reason", "[ask][api]")
@@ -219,7 +271,7 @@ TEST_CASE("what cannot be asked is refused with the reason", "[ask][api]")
     };
 
     how.draw = picture_terminal;
-    how.width = 100;
+    how.look.width = 100;
     CHECK(run("{\"nothing\":1}") == ERR_INVALID);
     CHECK(run("not JSON") == ERR_INVALID);
     CHECK(run("") == ERR_INVALID);
@@ -275,14 +327,17 @@ TEST_CASE("a decision is told in sentences", "[ask][api]")
 
     // Of a job: why here. Topcuoglu's graph with n3 on p2 or p0 takes 6 and 7 s more.
     has(example("workflow-schedules", "workflow-heft", "n3"),
-        "n3 runs on p1, from 18 s to 26 s. Held on another one and planned anew: On p2 it "
+        "n3 runs on p1, from 18 s to 26 s. Held on another one and planned anew: On p2 "
+        "it "
         "would end as early as here, and the whole plan 6 s later than here. On p0 it "
         "would end 5 s later than here, and the whole plan 7 s later than here.\n");
 
     // Why not, and what would help.
     has(example("placements", "placement-what_if", nullptr),
-        "u2 has no place: too_small (on 2 resources): it has less than the job needs. What "
-        "would help: the nearest miss is A, which has 33.3 % too little.\n");
+        "u2 has no place: too_small (on 2 resources): it has less than the job needs: "
+        "cpus needs 12, the largest has 16, memory_bytes needs 2.4e+10, the largest has "
+        "3.2e+10. What would help: the nearest miss is A, which has 33.3 % too "
+        "little.\n");
     has(example("queue-orders", "queue-easy", "wide"),
         "wide waits (processors): needs 40 processors, 0 are free until job r1 ends at "
         "1100. It is expected to start in 1 min 40 s.\n");
@@ -293,9 +348,8 @@ TEST_CASE("a decision is told in sentences", "[ask][api]")
         {"id":"m1","memory_bytes":9},{"id":"m\u001b2","memory_bytes":9}]},
         "algorithm":"mct","jobs":[{"id":"a","estimate_ref_s":5,"memory_bytes":2,
         "requirement":"resource_id != \"m7\""}]})";
-    std::string lacks =
-        told("/v1/placements", request,
-             service.post("/v1/placements", request).body, "a");
+    std::string lacks = told("/v1/placements", request,
+                             service.post("/v1/placements", request).body, "a");
     has(lacks, "a runs on m1, from 0 s to 5 s.");
     has(lacks, "Not on m0: the job needs more memory than the resource has.");
     CHECK(lacks.find('\x1b') == std::string::npos);
@@ -405,6 +459,9 @@ TEST_CASE("a command knows whom to ask by flags, environment and file", "[ask]")
     CHECK(find(nullptr, nullptr).find("client.conf:1: key = value") != std::string::npos);
     write("\nurls = x\n");
     CHECK(find(nullptr, nullptr).find("client.conf:2: a key is one of") !=
+          std::string::npos);
+    write("color = red\n");
+    CHECK(find(nullptr, nullptr).find("color is auto, always or never") !=
           std::string::npos);
     write("timeout_s = -1\n");
     CHECK(find(nullptr, nullptr).find("timeout_s is a number") != std::string::npos);

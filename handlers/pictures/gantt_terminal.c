@@ -26,8 +26,19 @@ struct writer {
     struct text_buffer *b;
     size_t label, columns; /* widths */
     double end_s;
-    char *line; /* `columns` signs, or letters above TEXT */
+    char *line;            /* `columns` signs, or letters above TEXT */
+    unsigned char *colour; /* of each; 0: the terminal's own */
 };
+
+/* Of the foreground. */
+enum colour { PLAIN = 0, RED = 31, GREEN = 32, BLUE = 34, CYAN = 36, GREY = 90 };
+
+static void change_colour(struct writer *w, unsigned char *now, unsigned char wanted)
+{
+    if (w->how->colour && *now != wanted)
+        text_addf(w->b, "\x1b[%um", wanted);
+    *now = wanted;
+}
 
 static bool is_drawable(const struct gantt_bar *bar)
 {
@@ -92,6 +103,13 @@ static void draw_bar(struct writer *w, const struct gantt_bar *bar, size_t numbe
     if (to <= from)
         to = from + 1;
     memset(w->line + from, sign, to - from);
+    memset(w->colour + from,
+           bar->critical       ? RED
+           : sign == DONE      ? GREY
+           : sign == RUNNING   ? GREEN
+           : sign == OTHER_BAR ? CYAN
+                               : BLUE,
+           to - from);
     for (size_t i = 0; length + 2 <= to - from && i < length; i++)
         if ((unsigned char)bar->id[i] < 0x20 || (unsigned char)bar->id[i] > 0x7e)
             return; /* only names of one byte a letter are written into bars */
@@ -101,12 +119,16 @@ static void draw_bar(struct writer *w, const struct gantt_bar *bar, size_t numbe
 
 static void end_line(struct writer *w)
 {
+    unsigned char now = PLAIN;
+
     for (size_t i = 0; i < w->columns; i++) {
+        change_colour(w, &now, w->colour[i]);
         if (w->line[i] < TEXT)
             text_addf(w->b, "%s", signs[w->how->utf8][(int)w->line[i]]);
         else
             text_add(w->b, &w->line[i], 1);
     }
+    change_colour(w, &now, PLAIN);
     text_addf(w->b, "|\n");
 }
 
@@ -161,6 +183,7 @@ static void print_row(struct writer *w, const char *name, struct placed *list,
         size_t number = 0;
 
         memset(w->line, BLANK, w->columns);
+        memset(w->colour, PLAIN, w->columns);
         for (size_t i = 0; i < count; i++)
             if (list[i].track == t)
                 draw_bar(w, list[i].bar, number++);
@@ -244,6 +267,7 @@ enum error_code gantt_print_terminal(const struct gantt *chart,
         if (is_drawable(&chart->bars[i]))
             w.end_s = fmax(w.end_s, chart->bars[i].finish_s);
     w.line = NEW(a, char, w.columns);
+    w.colour = NEW(a, unsigned char, w.columns);
     if (chart->row_count > GANTT_SUMMARY_LANES && w.end_s > 0)
         TRY(print_summary(&w, a, err));
     else

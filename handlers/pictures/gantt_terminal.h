@@ -15,6 +15,8 @@ enum { GANTT_TERMINAL_LABEL_MAX = 24, GANTT_TERMINAL_COLUMNS_MIN = 10 };
 struct gantt_terminal {
     size_t width; /* of a line, in characters */
     bool utf8;    /* else # and = */
+    bool colour; /* by escape sequences of ECMA-48: done grey, running green, critical red
+                  */
 };
 
 /* Appends the lines. Control characters of names become '?'. Cost: O(n log n) and what is

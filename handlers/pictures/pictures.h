@@ -8,7 +8,7 @@
 #define GRIDPLAN_PICTURES_H
 
 #include "algorithms/workflow/workflow.h"
-#include "service/route.h"
+#include "service/ask.h"
 
 /* Draws the answer if the client wants a chart; call it last. `out` is what the route's
  * response table describes. Fails with ERR_NOT_ACCEPTABLE if there is nothing in it that
@@ -23,7 +23,9 @@ enum error_code picture_stored(struct request *rq, const char *request,
 /* The query of an address that answers with a picture. */
 struct chart_query {
     double from_s, to_s; /* NAN: all */
-    int mode, theme;     /* enum gantt_mode, gantt_theme */
+    int rows;            /* resource, site, job */
+    uint64_t width;
+    int mode, theme; /* enum gantt_mode, gantt_theme */
     bool critical, transfers;
 };
 extern const struct json_object chart_query_json;
@@ -32,10 +34,8 @@ extern const struct json_object chart_query_json;
 enum error_code picture_reply(struct request *rq, const char *request,
                               const char *snapshot, const char *answer);
 
-/* The same as lines of so many characters (gantt_terminal.h). */
-enum error_code picture_terminal(struct request *rq, const char *request,
-                                 const char *answer, size_t width, bool utf8,
-                                 const char **text);
+/* The same as lines of characters (gantt_terminal.h). */
+ask_draw_fn picture_terminal;
 
 /* Draws the graph of the workflows, with where and when each task runs, if the client
  * wants that. */

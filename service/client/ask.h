@@ -11,6 +11,7 @@ struct asked {
     const char *key_file; /* NULL: without a key */
     const char *ca_file;  /* whom certificates must come from; NULL: the system's */
     double time_limit_s;
+    const char *colour; /* of what a terminal shows: auto, always, never; NULL: auto */
 };
 
 struct asked_reply {

@@ -8,8 +8,9 @@
 
 enum { LINE_MAX_BYTES = 4096, TIMEOUT_S = 60, TIMEOUT_MAX_S = 86400 };
 
-enum key { KEY_URL, KEY_KEY_FILE, KEY_CA_FILE, KEY_TIMEOUT_S, KEY_COUNT };
-static const char *const key_names[] = {"url", "key_file", "ca_file", "timeout_s"};
+enum key { KEY_URL, KEY_KEY_FILE, KEY_CA_FILE, KEY_TIMEOUT_S, KEY_COLOR, KEY_COUNT };
+static const char *const key_names[] = {"url", "key_file", "ca_file", "timeout_s",
+                                        "color"};
 
 struct reading {
     const char *path, *profile;
@@ -92,7 +93,7 @@ static enum error_code take(struct reading *r, char *line)
             return *to ? OK : fail_memory(r->err);
         }
     return refuse(r,
-                  "a key is one of url, key_file, ca_file, timeout_s, or of "
+                  "a key is one of url, key_file, ca_file, timeout_s, color, or of "
                   "profile.NAME.*, not",
                   trimmed(line));
 }
@@ -154,5 +155,11 @@ enum error_code target_find(const struct target_flags *flags, struct asked *out,
     if (flags->url && !*flags->url) /* --url '' asks for the process itself */
         out->url = NULL;
     out->ca_file = v[KEY_CA_FILE];
+    out->colour = v[KEY_COLOR];
+    if (out->colour && strcmp(out->colour, "auto") != 0 &&
+        strcmp(out->colour, "always") != 0 && strcmp(out->colour, "never") != 0)
+        return fail(err, ERR_INVALID, "client.conf",
+                    "%s: color is auto, always or never, not '%.60s'", r.path,
+                    out->colour);
     return read_timeout(&r, v[KEY_TIMEOUT_S], &out->time_limit_s);
 }

@@ -5,7 +5,7 @@
  * $XDG_CONFIG_HOME/gridplan/client.conf, or ~/.config/gridplan/client.conf; a line is
  * `key = value`, # begins a comment:
  *
- *     url, key_file, ca_file, timeout_s (60)
+ *     url, key_file, ca_file, timeout_s (60), color (auto, always, never)
  *     profile.NAME.url, profile.NAME.key_file ...     for --profile NAME
  */
 #ifndef GRIDPLAN_CLIENT_TARGET_H
@@ -17,7 +17,7 @@ struct target_flags {
     const char *url, *key_file, *profile; /* NULL: not given */
 };
 
-/* Fills url ("" counts as none), key_file, ca_file and time_limit_s of *out; the rest
+/* Fills url ("" counts as none), key_file, ca_file, time_limit_s and colour; the rest
  * stays. ERR_INVALID with the file and line, or when there is no such profile.
  */
 enum error_code target_find(const struct target_flags *flags, struct asked *out,
