@@ -162,6 +162,7 @@ TEST_CASE("candidates come first, and who asks again is told the same", "[api][d
 {
     NEED_DATABASE();
     session s;
+    CHECK(s.starts(s.ask("h0", R"(,"candidate_task_ids":[])")) == list{}); // none in hand
     json d = s.ask("h0", R"(,"candidate_task_ids":["d","x"],"max_count":1)");
 
     CHECK(s.starts(d) == list{"d@n2#1"});

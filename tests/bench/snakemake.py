@@ -87,9 +87,10 @@ class Run:
             file.write(text)
 
     def init(self, application):
+        """On hosts of its own: a run whose service went away holds what it had for long."""
         subprocess.run(
             [sys.executable, CLIENT, "init", "--url", self.bench.url, "--snapshot",
-             self.bench.snapshot, "--application", application],
+             self.bench.new_snapshot(), "--application", application],
             cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
         self.write("launch.sh", "case $1 in %s esac\nGP_NODE=$1 GP_SPEED=$s exec sh \"$2\"\n" % (
             " ".join("%s) s=%s ;;" % (h["id"], h["mips_total"]) for h in self.bench.hosts)))
@@ -179,9 +180,14 @@ class Bench(real_service.Gridplan):
         self.times = {}  # (case, asked_s): seconds
         self.failures = []
         self.open()
-        self.snapshot = "bench-%d" % self.port
-        self.call("POST", "/v1/snapshots?id=" + self.snapshot, {"resources": self.hosts})
+        self.snapshots = 0
         self.outputs = self.find_outputs()
+
+    def new_snapshot(self):
+        self.snapshots += 1
+        name = "bench-%d-%d" % (self.port, self.snapshots)
+        self.call("POST", "/v1/snapshots?id=" + name, {"resources": self.hosts})
+        return name
 
     def find_outputs(self):
         """What the workflow makes: of a dry run."""
