@@ -82,6 +82,9 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
       "After how long another replica takes up a keyed request of one that is silent")   \
     X(COUNT, io_threads, "2", 1, 256, NULL, NULL,                                        \
       "Threads that read, write and answer what takes microseconds")                     \
+    X(TEXT, k8s_snapshot_id, "", 0, 0, NULL, NULL,                                       \
+      "Stored snapshot of the nodes that an extender of kube-scheduler chooses among, "  \
+      "of the tenant that asks; empty: every node passes, none is better")               \
     X(NUMBER, keepalive_timeout_s, "75", 1, 86400, NULL, NULL,                           \
       "Time that an idle connection is kept between two requests")                       \
     X(CHOICE, load_partition, "month", 0, 0, "month|day", NULL,                          \

@@ -34,6 +34,15 @@ static const struct db_statement get_task = {
     " FROM cws_task WHERE tenant = $1 AND run = $2 AND task_id = $3",
     DB_REPEATABLE};
 
+static const struct db_statement task_of_pod = {
+    "cws_task_of_pod",
+    "SELECT t.task_id, t.pod, t.class AS process, t.cpus,"
+    " t.memory_bytes, t.input_bytes, t.attempt, t.state"
+    " FROM cws_task t JOIN cws_run r ON r.tenant = t.tenant AND r.run = t.run"
+    " WHERE t.tenant = $1 AND t.pod = $2"
+    " ORDER BY r.updated_at DESC, t.run, t.task_id DESC LIMIT 1",
+    DB_REPEATABLE};
+
 static const struct db_statement finish_task = {
     "cws_finish_task",
     "UPDATE cws_task SET state = 'FINISHED'"
@@ -110,6 +119,14 @@ enum error_code store_cws_get(struct db_session *s, const char *tenant, const ch
     return db_row(s, &get_task,
                   DB_PARAMS(db_text(tenant), db_text(run), db_integer(task_id)),
                   task_columns, sizeof(*task), task, found, a, err);
+}
+
+enum error_code store_cws_of_pod(struct db_session *s, const char *tenant,
+                                 const char *pod, struct store_cws_task *task,
+                                 bool *found, struct arena *a, struct error *err)
+{
+    return db_row(s, &task_of_pod, DB_PARAMS(db_text(tenant), db_text(pod)), task_columns,
+                  sizeof(*task), task, found, a, err);
 }
 
 enum error_code store_cws_finish(struct db_session *s, const char *tenant,

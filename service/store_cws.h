@@ -31,6 +31,11 @@ enum error_code store_cws_finish(struct db_session *s, const char *tenant,
                                  const char *run, uint64_t task_id, bool *found,
                                  struct error *err);
 
+/* The pod's task, of the run that was heard of last. */
+enum error_code store_cws_of_pod(struct db_session *s, const char *tenant,
+                                 const char *pod, struct store_cws_task *task,
+                                 bool *found, struct arena *a, struct error *err);
+
 /* The pod's task, of any run, is scheduled. *found: there is one that waited for it. */
 enum error_code store_cws_schedule(struct db_session *s, const char *tenant,
                                    const char *pod, bool *found, struct error *err);

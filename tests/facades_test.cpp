@@ -1,12 +1,16 @@
 // facades_test.cpp - what kube-scheduler and Galaxy ask.
 #include "tests/api.hpp"
 #include "tests/database.hpp"
+#include "tests/model_support.hpp"
 
 #include <cmath>
 #include <fstream>
+#include <random>
 #include <sstream>
 
 extern "C" {
+#include "algorithms/placement/each.h"
+#include "handlers/common/snapshot_json.h"
 #include "models/kubernetes.h"
 #include "models/tpv.h"
 }
@@ -164,6 +168,238 @@ TEST_CASE("every node takes a pod that is not known, in the form asked", "[api]"
               .json()["NodeNames"] == json({"n"}));
     CHECK(a.post("/compat/k8s/bind", names).status == 404);
     CHECK(a.post("/compat/k8s/preempt", names).status == 404);
+}
+
+// A job on each resource of a snapshot by itself.
+static std::vector<placement_each> each_of(const json &snapshot, const json &job,
+                                           arena *a)
+{
+    error err = collecting_error(a);
+    std::string text = snapshot.dump();
+    placement_world none{};
+    budget limits{};
+    placement_in in{};
+    ::snapshot s{};
+    ::job j{};
+    named_value need{};
+
+    REQUIRE(json_read(&snapshot_json, text.data(), text.size(), &s, nullptr, a, &err) ==
+            OK);
+    j.id = "pod";
+    j.estimate_ref_s = job.value("estimate_ref_s", NAN);
+    j.cpus = job.value("cpus", 1.0);
+    j.memory_bytes = job.value("memory_bytes", 0.0);
+    if (job.contains("needs")) {
+        need.name = "gpus";
+        need.type = VALUE_NUMBER;
+        need.number = job["needs"]["gpus"];
+        j.needs = &need;
+        j.need_count = 1;
+    }
+    j.deadline_s = j.queued_at_s = j.deadline_at_s = j.task_index = NAN;
+    j.param_start = j.param_increment = j.estimate_s = j.time_limit_s = NAN;
+    j.nodes = 1;
+    in.snapshot = &s;
+    in.jobs = &j;
+    in.job_count = 1;
+    in.world = &none;
+    in.seed = 1;
+    in.budget = &limits;
+    const placement_each *out;
+    REQUIRE(placement_each_find(&in, &out, a, &err) == OK);
+    return {out, out + s.resource_count};
+}
+
+TEST_CASE("a job on each resource ends when it would end there alone", "[property]")
+{
+    std::mt19937 random(20);
+    auto draw = [&](int least, int most) {
+        return std::uniform_int_distribution<int>(least, most)(random);
+    };
+    api a;
+    for (int round = 0; round < 60; round++) {
+        test_arena memory;
+        json resources = json::array();
+        for (int i = draw(0, 5); i > 0; i--) {
+            json running = json::array();
+            for (int k = draw(0, 3); k > 0; k--) {
+                json row = {{"id", "r" + std::to_string(i) + "-" + std::to_string(k)},
+                            {"cpus", draw(1, 2)},
+                            {"memory_bytes", draw(0, 3)}};
+                if (draw(0, 4))
+                    row["expected_end_s"] = draw(1, 9);
+                if (draw(0, 1))
+                    row["needs"] = {{"gpus", draw(0, 2)}};
+                running.push_back(row);
+            }
+            resources.push_back({{"id", "n" + std::to_string(i)},
+                                 {"mips_total", draw(0, 3)},
+                                 {"cpus", draw(1, 6)},
+                                 {"memory_bytes", draw(1, 8)},
+                                 {"running", running}});
+            if (draw(0, 1))
+                resources.back()["capacities"] = {{"gpus", draw(0, 3)}};
+            if (draw(0, 6) == 0)
+                resources.back()["failed"] = true;
+        }
+        json s = {{"resources", resources}};
+        json job = {{"id", "pod"},
+                    {"estimate_ref_s", draw(0, 10)},
+                    {"cpus", draw(1, 3)},
+                    {"memory_bytes", draw(0, 5)}};
+        if (draw(0, 1))
+            job["needs"] = {{"gpus", draw(0, 2)}};
+        auto each = each_of(s, job, memory);
+        for (size_t i = 0; i < resources.size(); i++) {
+            json only = {{"snapshot", {{"resources", {resources[i]}}}},
+                         {"jobs", {job}},
+                         {"algorithm", "mct"}};
+            json plan = a.post("/v1/placements", only.dump()).json();
+            INFO(only.dump() << " " << plan.dump());
+            if (plan["placements"].empty())
+                CHECK(std::isnan(each[i].finish_s));
+            else
+                CHECK(each[i].finish_s ==
+                      plan["placements"][0]["finish_s"].get<double>());
+
+            // What is short now, amount by amount.
+            double memory_free = resources[i]["memory_bytes"], gpus_free = 0;
+            if (resources[i].contains("capacities"))
+                gpus_free = resources[i]["capacities"]["gpus"];
+            for (auto &r : resources[i]["running"]) {
+                memory_free -= r["memory_bytes"].get<double>();
+                if (r.contains("needs"))
+                    gpus_free -= r["needs"]["gpus"].get<double>();
+            }
+            double memory_needed = job["memory_bytes"],
+                   gpus_needed =
+                       job.contains("needs") ? job["needs"]["gpus"].get<double>() : 0;
+            std::string want = memory_needed > 0 && memory_needed > memory_free
+                                   ? "memory_bytes"
+                               : gpus_needed > 0 && gpus_needed > gpus_free ? "gpus"
+                                                                            : "";
+            CHECK((each[i].short_of ? each[i].short_of : "") == want);
+            if (want == "memory_bytes") {
+                CHECK(each[i].needed == memory_needed);
+                CHECK(each[i].free == std::max(0.0, memory_free));
+            }
+        }
+    }
+}
+
+// Nodes n1, n2 of the stored world and n9, of which it knows nothing.
+static json pod_body(const std::string &name, const json &annotations = json::object())
+{
+    return {
+        {"Pod",
+         {{"metadata", {{"name", name}, {"annotations", annotations}}},
+          {"spec",
+           {{"containers",
+             {{{"resources", {{"requests", {{"cpu", "1"}, {"memory", "1Gi"}}}}}}}}}}}},
+        {"NodeNames", {"n9", "n1", "n2"}}};
+}
+
+TEST_CASE("nodes pass by what the pod's task has used, and score by its end", "[api][db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    const double GIB = 1073741824;
+    std::string app = "cws/" + unique_name("P"), process = app.substr(4);
+    std::string snapshot_id = unique_name("nodes"), pod = unique_name("pod");
+    std::string run = unique_name("run"), session = unique_name("session");
+    config changed = *a.handle()->config;
+    changed.k8s_snapshot_id = snapshot_id.c_str();
+
+    json nodes = {{{"id", "n1"},
+                   {"mips_total", 1},
+                   {"cpus", 8},
+                   {"memory_bytes", 16 * GIB},
+                   {"running",
+                    {{{"id", "x"},
+                      {"cpus", 1},
+                      {"memory_bytes", 8 * GIB},
+                      {"expected_end_at", "2040-01-01T00:00:00Z"}}}}},
+                  {{"id", "n2"},
+                   {"mips_total", 1},
+                   {"cpus", 8},
+                   {"memory_bytes", 32 * GIB},
+                   {"capacities", {{"gpus", 2}}}}};
+    REQUIRE(a.post("/v1/snapshots?id=" + snapshot_id, json{{"resources", nodes}}.dump())
+                .status == 201);
+    json runs = json::array();
+    for (int i = 0; i < 40; i++)
+        runs.push_back({{"execution_id", app + std::to_string(i)},
+                        {"application_id", app},
+                        {"started_at", 1700000000 + 100 * i},
+                        {"problem_size", 100},
+                        {"run_time_s", 60 + i % 3},
+                        {"memory_peak_bytes", (8.4 + 0.02 * (i % 40)) * GIB}});
+    REQUIRE(a.post("/v1/executions", runs.dump()).status == 201);
+    for (const char *model : {"", "-memory"}) {
+        api_reply r = a.post("/v1/models/cws-" + process + model + "/refine", "");
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+    }
+    std::string at = "/compat/cws/v1/scheduler/" + run;
+    REQUIRE(a.post(at, "{}").status == 200);
+    REQUIRE(a.post(at + "/task/1", json{{"runName", pod},
+                                        {"task", process},
+                                        {"cpus", 1},
+                                        {"memoryInBytes", GIB},
+                                        {"inputSize", 100}}
+                                       .dump())
+                .status == 200);
+    auto filter = [&](const json &body) {
+        return a.post("/compat/k8s/filter", body.dump()).json();
+    };
+    auto scores = [&](const json &body) {
+        json r = a.post("/compat/k8s/prioritize", body.dump()).json();
+        return std::vector<int>{r[0]["Score"], r[1]["Score"], r[2]["Score"]};
+    };
+
+    // Without the setting nothing is known.
+    CHECK(filter(pod_body(pod))["FailedNodes"].empty());
+    CHECK(scores(pod_body(pod)) == std::vector<int>{0, 0, 0});
+    a.handle()->config = &changed;
+    json j = filter(pod_body(pod));
+    INFO(j.dump());
+    CHECK(j["NodeNames"] == json({"n9", "n2"}));
+    std::string why = j["FailedNodes"]["n1"];
+    CHECK(why.find("predicted memory 9.") == 0);
+    CHECK(why.find(" GiB exceeds free 8 GiB") != std::string::npos);
+    // It starts on n2 now, on n1 when x ends; n9 is not known.
+    CHECK(scores(pod_body(pod)) == std::vector<int>{0, 0, 10});
+    CHECK(filter(pod_body("another"))["FailedNodes"].empty());
+    CHECK(scores(pod_body("another")) == std::vector<int>{0, 0, 0});
+
+    // A task of a session, named by annotations, with its needs.
+    json tasks = json::parse(R"([{"id":"t","estimate_ref_s":10,"needs":{"gpus":1}},
+                                 {"id":"u","estimate_ref_s":10},
+                                 {"id":"v","estimate_ref_s":10,"needs":{"gpus":3}}])");
+    REQUIRE(
+        a.call(
+             "PUT", "/v1/workflow-sessions/" + session,
+             json{{"workflow", {{"tasks", tasks}}}, {"snapshot_id", snapshot_id}}.dump())
+            .status == 201);
+    auto body = [&](const char *task) {
+        return pod_body("other",
+                        {{"gridplan.session", session}, {"gridplan.task", task}});
+    };
+    j = filter(body("t"));
+    INFO(j.dump());
+    CHECK(j["NodeNames"] == json({"n9", "n2"}));
+    CHECK(j["FailedNodes"]["n1"] == "needs 1 gpus, exceeds free 0");
+    CHECK(filter(body("u"))["FailedNodes"].empty());
+    CHECK(scores(body("u")) == std::vector<int>{0, 0, 0}); // both end at the same time
+    j = pod_body("other", {{"gridplan.session", session}, {"gridplan.task", "v"}});
+    j["NodeNames"] = {"n1", "n2"};
+    CHECK(filter(j)["NodeNames"] == json({"n1", "n2"})); // all would fail: all pass
+    CHECK(filter(body("no such task"))["FailedNodes"].empty());
+    CHECK(filter(pod_body(
+        "x", {{"gridplan.session", "no"}, {"gridplan.task", "t"}}))["FailedNodes"]
+              .empty());
+    changed.k8s_snapshot_id = "no such snapshot";
+    CHECK(filter(pod_body(pod))["FailedNodes"].empty());
 }
 
 TEST_CASE("destinations by their distance to the data", "[api]")

@@ -8,7 +8,8 @@
 // plays a few, by
 //     GRIDPLAN_MUTANTS=1000000 build/dev/tests/gridplan_tests '[mutants]'
 // it plays that many, GRIDPLAN_MUTANTS_SEED says which. A failure names the number of the
-// mutant, and GRIDPLAN_MUTANTS_FIRST begins there.
+// mutant, and GRIDPLAN_MUTANTS_FIRST begins there; mutant.txt is the last one that was
+// sent.
 #include "tests/api.hpp"
 #include "tests/examples.hpp"
 
@@ -267,6 +268,8 @@ TEST_CASE("every mutant of an example has an answer", "[api][mutants]")
         const subject &s = all[i % all.size()];
         mutator m(seed * 1000003 + i, documents);
         const std::string body = m.mutate(s.document);
+        if (getenv("GRIDPLAN_MUTANTS"))
+            std::ofstream("mutant.txt") << i << " " << s.e.name << "\n" << body << "\n";
         const auto before = std::chrono::steady_clock::now();
         api_reply r;
         try {

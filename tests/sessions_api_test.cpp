@@ -140,10 +140,29 @@ TEST_CASE("a task that fails too often blocks what waits for it", "[api][db]")
 }
 
 // Worked example 11: candidates hold no host from each other.
+TEST_CASE("what an engine has started all the same holds its host", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+    s.started("1", 0, "a", "n1");
+    s.event("2", 1, "failed", s.of("a", 1) + ",\"final\":true");
+    s.started("3", 1, "b", "n2"); // though a failed, and stays blocked no longer than it
+    json next = s.next(2);
+    INFO(next.dump());
+    CHECK(next["counts"]["running"] == 1);
+    CHECK(s.starts(next) == list{"d@n1#1"}); // n2 has b until 7
+    CHECK(s.open(s.plan(2)) == list{"b n2 -1-5", "d n1 0-6"});
+    s.ended("4", 7, "b");
+    CHECK(s.starts(s.next(7)) == list{"d@n2#1"});
+    api_reply request = s.get(s.path + "/request?now=" + s.at(7));
+    CHECK(s.post("/v1/workflow-schedules", request.body).status == 200);
+}
+
 TEST_CASE("candidates come first, and who asks again is told the same", "[api][db]")
 {
     NEED_DATABASE();
     session s;
+    CHECK(s.starts(s.ask("h0", R"(,"candidate_task_ids":[])")) == list{}); // none in hand
     json d = s.ask("h0", R"(,"candidate_task_ids":["d","x"],"max_count":1)");
 
     CHECK(s.starts(d) == list{"d@n2#1"});

@@ -92,20 +92,23 @@ const struct route engines_routes[] = {
      SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY | ROUTE_FACADE | ROUTE_RAW_JSON,
      "A task is ready (nf-cws)", CWS_DOC, NULL},
     {"POST", "/compat/k8s/filter", "filterNodes", TAG_PLACEMENT, post_kubernetes_filter,
-     NULL, NULL, NULL, WORK_INLINE, SCOPE_DECIDE | SCOPE_FACADE,
+     NULL, NULL, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_FACADE,
      ROUTE_FACADE | ROUTE_RAW_REPLY | ROUTE_RAW_JSON,
      "Which nodes may take this pod? (extender of kube-scheduler)",
-     "An ExtenderFilterResult in the form, of Nodes or NodeNames, that was asked. It "
-     "never "
-     "fails: whatever goes wrong, every node passes.",
+     "An ExtenderFilterResult in the form, of Nodes or NodeNames, that was asked. A node "
+     "of the snapshot k8s_snapshot_id fails when the 0.95 quantile of the pod's "
+     "predicted "
+     "peak of memory, or a need of its task, exceeds what is free there. If all would "
+     "fail, or anything goes wrong, every node passes.",
      NULL},
     {"POST", "/compat/k8s/prioritize", "prioritizeNodes", TAG_PLACEMENT,
      post_kubernetes_prioritize, NULL, NULL, NULL, WORK_QUERY,
      SCOPE_DECIDE | SCOPE_FACADE, ROUTE_FACADE | ROUTE_RAW_REPLY | ROUTE_RAW_JSON,
      "Which nodes should take this pod? (extender of kube-scheduler)",
-     "A HostPriorityList: a score from 0 to 10 for every node. It never fails: whatever "
-     "goes wrong, every score is 0. It says where a pod goes, not in which order pods "
-     "do.",
+     "A HostPriorityList: a score from 0 to 10 for every node, 10 where the pod's task "
+     "would end first, by the leases and run times of the snapshot k8s_snapshot_id. It "
+     "never fails: whatever goes wrong, every score is 0. It says where a pod goes, not "
+     "in which order pods do.",
      NULL},
     {"POST", "/compat/nextflow", "addNextflowMessage", TAG_MODELS, post_nextflow, NULL,
      &nextflow_answer_json, &nextflow_query_json, WORK_QUERY, SCOPE_INGEST | SCOPE_FACADE,

@@ -478,8 +478,6 @@ static void check_changes(const struct study_plan *plan, const struct study_vari
 static void take_variant(const struct study_plan *plan, const struct study_variant *v,
                          const char *pointer, struct study_game *game)
 {
-    struct request *rq = plan->rq;
-
     check_changes(plan, v, pointer);
     if (v->id)
         game->id = v->id;

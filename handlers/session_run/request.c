@@ -3,7 +3,8 @@
  *
  * Tasks that wait for one that there is not, or that run on a resource that the snapshot
  * has no more, have no place in a schedule, nor has what depends on them: they are left
- * out, as are those that failed, were cancelled or are blocked.
+ * out, as are those that failed, were cancelled or are blocked. What has begun all the
+ * same stays, without such dependencies.
  */
 #include "handlers/session_run/plan.h"
 
@@ -55,14 +56,21 @@ static bool has_place(struct making *m, size_t i)
     }
 }
 
-/* What depends on a marked task is marked, too, unless it is done. */
+static bool has_begun(const struct session_run *run, size_t i)
+{
+    return run->state.of[i].status == SESSION_TASK_DONE ||
+           run->state.of[i].status == SESSION_TASK_RUNNING;
+}
+
+/* What depends on a marked task is marked, too, unless it has begun: an engine may start
+ * what waits for a task that failed, or whose own events are not here yet. */
 static void spread(const struct session_run *run, bool *mark)
 {
     for (size_t n = 0; n < run->state.order_count; n++) {
         size_t i = run->state.order[n];
         const struct session_task *task = &run->graph[i];
 
-        if (mark[i] || run->state.of[i].status == SESSION_TASK_DONE)
+        if (mark[i] || has_begun(run, i))
             continue;
         budget_step(&run->rq->finish, task->parent_count + 1);
         for (size_t k = 0; k < task->parent_count && !mark[i]; k++)
@@ -148,6 +156,27 @@ static double total_s_of(const struct making *m, size_t i, size_t at)
     double total_s = session_total_s(session_time_s(m->times, i, at, &source), t);
 
     return isnan(total_s) ? m->run->definition.default_ref_s : total_s;
+}
+
+/* Only what has begun depends on tasks that are left out. */
+static void keep_dependencies(const struct making *m, size_t i, struct workflow_task *out)
+{
+    const struct session_task *task = &m->run->graph[i];
+    struct workflow_dependency *kept;
+    size_t count = 0, k = 0;
+
+    budget_step(&m->run->rq->finish, task->parent_count + 1);
+    while (k < task->parent_count && task->parents[k] != SESSION_NO_TASK &&
+           !m->left_out[task->parents[k]])
+        k++;
+    if (k == task->parent_count)
+        return;
+    kept = NEW(m->run->rq->arena, struct workflow_dependency, task->parent_count);
+    for (k = 0; k < task->parent_count; k++)
+        if (task->parents[k] != SESSION_NO_TASK && !m->left_out[task->parents[k]])
+            kept[count++] = out->depends_on[k];
+    out->depends_on = kept;
+    out->dependency_count = count;
 }
 
 static void set_task(struct making *m, size_t i, struct workflow_task *out)
@@ -237,8 +266,10 @@ enum error_code session_request(struct session_run *run,
                   rq->err)); /* the presets */
     choose_tasks(&m, candidates);
     for (size_t i = 0; i < run->task_count; i++)
-        if (!m.left_out[i])
-            set_task(&m, i, &tasks[count++]);
+        if (!m.left_out[i]) {
+            set_task(&m, i, &tasks[count]);
+            keep_dependencies(&m, i, &tasks[count++]);
+        }
     warn(run, &m);
     workflow->workflow =
         (struct workflow){.id = run->definition.workflow->id,

@@ -752,7 +752,7 @@ class Sidecar:
         self.stamp = None      # of the spool as it was read
         self.cancel_s = None   # when Snakemake cancelled last
         self.left = None       # (session, events) of a run that was killed
-        self.stopping, self.unstartable = False, set()
+        self.stopping, self.tried_last, self.unstartable = False, False, set()
         self.changed, self.asked_s, self.progress_s = True, 0.0, time.monotonic()
         self.grouped = False
         self.begin_session([])
@@ -1035,6 +1035,14 @@ class Sidecar:
         self.greedy([job for job in waiting if down or idle
                      or job.task["id"] in self.unstartable])
 
+    def told_all(self):
+        """Whether nothing is left to tell, or nobody to tell it to: at the end it is tried
+        once more, whenever the next try was due."""
+        if self.confirmed < len(self.events) and self.down() and not self.tried_last:
+            self.tried_last = True
+            self.try_sync([])
+        return self.confirmed >= len(self.events) or self.down()
+
     def leave(self):
         """What the session of a killed run holds becomes free: its jobs are this one's."""
         session = (read_text(os.path.join(SPOOL, "session")) or "").strip()
@@ -1095,8 +1103,7 @@ class Sidecar:
                 # thread beside this process, if nobody interrupts it a second time.
                 self.cancel_s = None
                 os.kill(self.parent, signal.SIGINT)
-            sent = self.confirmed >= len(self.events)
-            if self.stopping and not self.jobs and (sent or self.down()):
+            if self.stopping and not self.jobs and self.told_all():
                 break
             time.sleep(0.05)
         return 0

@@ -1,4 +1,4 @@
-"""A real gridplan for the tests of clients with real engines.
+"""A real gridplan for tests and measurements of clients with real engines.
 
     tests/postgres.sh start DIR --fast
     tests/postgres.sh run DIR try /usr/bin/python3 -B tests/clients/python/test_toil_run.py
@@ -31,21 +31,13 @@ def free_port():
         return one.getsockname()[1]
 
 
-@unittest.skipUnless(DATABASE, "GRIDPLAN_TEST_DATABASE_URL is not set: tests/postgres.sh run")
-@unittest.skipUnless(os.path.exists(BINARY), "no service: GRIDPLAN_BINARY")
-class RealService(unittest.TestCase):
-    HOSTS = []
+class Gridplan:
+    """A service of its own: open() gives it a port, serve() runs it there, once more, too."""
 
-    def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder, True)
+    def open(self):
         self.port = free_port()
         self.url = "http://127.0.0.1:%d" % self.port
         self.serve()
-        self.addCleanup(self.kill)
-        self.snapshot = "lab-%d" % self.port
-        if self.HOSTS:
-            self.call("POST", "/v1/snapshots?id=" + self.snapshot, {"resources": self.HOSTS})
 
     def serve(self):
         self.service = subprocess.Popen(
@@ -56,7 +48,7 @@ class RealService(unittest.TestCase):
                 return urllib.request.urlopen(self.url + "/readyz", timeout=1).read()
             except OSError:
                 time.sleep(0.1)
-        self.fail("the service does not come up")
+        raise AssertionError("the service does not come up")
 
     def kill(self):
         self.service.kill()
@@ -70,6 +62,21 @@ class RealService(unittest.TestCase):
 
     def sessions(self, application):
         return self.call("GET", "/v1/workflow-sessions?application_id=" + application)["items"]
+
+
+@unittest.skipUnless(DATABASE, "GRIDPLAN_TEST_DATABASE_URL is not set: tests/postgres.sh run")
+@unittest.skipUnless(os.path.exists(BINARY), "no service: GRIDPLAN_BINARY")
+class RealService(Gridplan, unittest.TestCase):
+    HOSTS = []
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.open()
+        self.addCleanup(self.kill)
+        self.snapshot = "lab-%d" % self.port
+        if self.HOSTS:
+            self.call("POST", "/v1/snapshots?id=" + self.snapshot, {"resources": self.HOSTS})
 
     def until(self, condition, seconds=30):
         until_s = time.monotonic() + seconds

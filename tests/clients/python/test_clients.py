@@ -322,6 +322,36 @@ class Profile(unittest.TestCase):
         self.assertTrue(os.path.exists(self.spool(two + ".cancel")))
         self.assertFalse(os.path.exists(os.path.join(self.folder, "x.cancel")))
 
+    def test_at_the_end_it_is_tried_once_more(self):
+        def answer(path, body):
+            if path.startswith("/v1/snapshots/"):
+                return 200, {"snapshot": {"resources": [{"id": "n1"}]}}
+            return 200, {"start": [], "not_startable": [], "events": {"errors": []}}
+
+        os.makedirs(self.spool(""))
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        with FakeService(answer) as service:
+            one = snakemake.Sidecar({"url": "http://127.0.0.1:9", "key_file": None,
+                                     "snapshot": "lab", "application": "a",
+                                     "resources": [{"id": "n1"}]}, "true")
+            one.events = [{"event_id": "1", "kind": "ended", "task_id": "t", "attempt": 1}]
+            one.defined = True
+            with contextlib.redirect_stderr(io.StringIO()):
+                one.try_sync([])
+            self.assertTrue(one.down())
+            one.service.url = service.url
+            self.assertTrue(one.told_all())
+            (path, body, _), = service.sent
+            self.assertTrue(path.endswith("/starts"))
+            self.assertEqual(json.loads(body)["events"], one.events)
+            # Nobody is there: it is not tried for ever.
+            one.events, one.confirmed, one.service.url = one.events * 2, 1, "http://127.0.0.1:9"
+            with contextlib.redirect_stderr(io.StringIO()):
+                one.try_sync([])
+                self.assertTrue(one.told_all())
+            self.assertEqual(len(service.sent), 1)
+
     def test_init(self):
         snapshot = {"snapshot": {"resources": [{"id": "n1", "cpus": 2, "attributes": {}}]}}
         with FakeService(lambda *_: (200, snapshot)) as service:
