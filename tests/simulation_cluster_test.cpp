@@ -184,6 +184,36 @@ TEST_CASE("bursts keep the mean time between failures: worked example 17",
         }
 }
 
+TEST_CASE("bursts keep it also when repairs are long", "[simulation_cluster][api]")
+{
+    api a;
+
+    for (double repair_s : {20000., 100000.})
+        for (double probability : {0.3, 1.}) {
+            json body = {
+                {"kind", "cluster"},
+                {"runs", 1},
+                {"stop", {{"time_s", 4e8}}},
+                {"failure_groups", {{{"id", "g"}, {"burst_probability", probability}}}},
+                {"cluster",
+                 {{"resources",
+                   {{{"id", "n"},
+                     {"number", 8},
+                     {"failure_group", "g"},
+                     {"failure", {{"distribution", "exponential"}, {"mean", 100000}}},
+                     {"restore",
+                      {{"distribution", "exponential"}, {"mean", repair_s}}}}}}}},
+                {"jobs", {{{"arrival_s", 4e8 - 1}, {"execution_time_s", 9}}}},
+                {"compare", {{{"label", "x"}}}}};
+            json r = play(a, body);
+            double mean_s = (8 * 4e8 - mean_of(r, 0, "node_seconds_down")) /
+                            mean_of(r, 0, "failure_count");
+
+            INFO(probability << ", " << repair_s << ": " << mean_s);
+            CHECK(mean_s == Approx(100000).epsilon(0.04));
+        }
+}
+
 TEST_CASE("labels are compared run by run: worked example 18",
           "[simulation_cluster][api]")
 {

@@ -96,6 +96,10 @@ enum error_code cluster_site_trace(struct cluster_playing *p);
 /* The name of a node, in `a`. */
 const char *cluster_host_name(const struct cluster_site *s, size_t host, struct arena *a);
 
+/* cluster_bursts.c: times up of a failure group are drawn so many times as long. The
+ * nodes must be without mistakes. */
+double cluster_burst_factor(struct cluster_playing *p, size_t burst);
+
 /* cluster_work.c: the jobs that are given, or those of a log. Notes mistakes. */
 enum error_code cluster_jobs_bind(struct cluster_playing *p);
 

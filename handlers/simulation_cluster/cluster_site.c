@@ -245,25 +245,21 @@ static void make_nodes(struct cluster_playing *p)
     }
 }
 
-/* So many nodes of a group fail, at most: bursts are as rare as keeps the mean. */
 static void make_bursts(struct cluster_playing *p)
 {
     const struct cluster_simulation *body = p->body;
     struct cluster_site *s = &p->site;
-    double *members = NEW(p->a, double, body->failure_group_count);
 
     s->bursts = NEW(p->a, struct replay_burst, body->failure_group_count);
-    for (size_t i = 0; i < s->group_count; i++)
-        if (s->nodes[i].burst != REPLAY_NONE && s->nodes[i].failure)
-            members[s->nodes[i].burst] += (double)s->nodes[i].count;
     for (size_t i = 0; i < body->failure_group_count; i++) {
         const struct sim_failure_group *b = &body->failure_groups[i].burst;
-        bool kept = b->burst_rate == SIM_BURST_KEPT && members[i] > 0;
 
-        s->bursts[i] = (struct replay_burst){
-            .probability = b->burst_probability,
-            .delay_s = b->burst_delay_s,
-            .slowed = kept ? 1 + b->burst_probability * (members[i] - 1) : 1};
+        s->bursts[i] = (struct replay_burst){.probability = b->burst_probability,
+                                             .delay_s = b->burst_delay_s,
+                                             .slowed = 1};
+        if (p->err->code == OK) /* laws are prepared */
+            s->bursts[i].slowed = cluster_burst_factor(p, i);
+        budget_step(&p->rq->budget, s->group_count);
     }
 }
 
