@@ -589,6 +589,86 @@ TEST_CASE("a job goes on with a spare node", "[simulation_cluster][api]")
     CHECK(job["last_start_s"] == 0);
 }
 
+TEST_CASE("slurm_backfill decides at events and at its own times",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json body = json::parse(R"({
+        "kind": "cluster",
+        "cluster": {"resources": [{"id": "n", "number": 3, "memory_bytes": 100}]},
+        "jobs": [
+            {"id": "A", "nodes": 2, "execution_time_s": 100, "time_limit_s": 120},
+            {"id": "B", "nodes": 3, "execution_time_s": 50, "time_limit_s": 60},
+            {"id": "C", "execution_time_s": 20, "time_limit_s": 30}],
+        "output": {"per_job": true}})");
+
+    // A starts at once; B does not fit and closes the partition to C, which the backfill
+    // pass finds: every 30 s, every 10 s, never.
+    const std::pair<int, double> passes[] = {{30, 30}, {10, 10}, {-1, 150}};
+    for (auto [interval_s, start_s] : passes)
+        body["compare"].push_back({{"label", std::to_string(interval_s)},
+                                   {"queue",
+                                    {{"algorithm", "slurm_backfill"},
+                                     {"options", {{"bf_interval_s", interval_s}}}}}});
+    json r = play(a, body);
+    for (size_t i = 0; i < 3; i++) {
+        const json &jobs = r["results"][i]["jobs"];
+
+        INFO(jobs.dump(1));
+        CHECK(r["results"][i]["queue"] == "slurm_backfill");
+        CHECK(jobs[0]["start_s"] == 0);
+        CHECK(jobs[1]["start_s"] == 100);
+        CHECK(jobs[2]["start_s"] == passes[i].second);
+    }
+    body["compare"][0]["queue"]["options"] = {{"bf_interval", 1}};
+    body["compare"][1]["queue"]["algorithm"] = "slurm";
+    CHECK(refused(a, body) ==
+          std::vector<std::string>{"/compare/0/queue/options/bf_interval",
+                                   "/compare/1/queue/algorithm"});
+
+    // Nodes that fail, with requeue, partitions and what they share.
+    json fails = failing();
+    fails["partitions"] = json::parse(R"([{"id": "p", "default": true},
+        {"id": "q", "resource_ids": ["n1", "n2", "n3"], "priority_tier": 1}])");
+    fails["shared_capacities"] = {{"licence", 2}};
+    for (size_t j = 0; j < 60; j += 7) {
+        fails["jobs"][j]["partition_ids"] = {"q", "p"};
+        fails["jobs"][j]["needs"] = {{"licence", 1}};
+    }
+    fails["runs"] = 1;
+    fails["output"] = {{"per_job", true}};
+    fails["compare"] = json::parse(R"([{"queue": {"algorithm": "slurm_backfill"},
+        "checkpoint": {"algorithm": "finite"}}])");
+    r = play(a, fails);
+    CHECK(timeless(r) == timeless(play(a, fails)));
+    CHECK(mean_of(r, 0, "jobs_done") == 60);
+    double sum = 0;
+    for (auto name : {"useful", "lost", "checkpoint", "restart", "idle", "down"})
+        sum += mean_of(r, 0, (std::string("node_seconds_") + name).c_str());
+    CHECK(sum == Approx(12 * mean_of(r, 0, "duration_s")).epsilon(1e-9));
+    CHECK(mean_of(r, 0, "failure_killed_count") > 0);
+    // Nobody is given more than there is, by last attempts.
+    for (const json &x : r["results"][0]["jobs"])
+        for (const std::string name : {"n1", "n7", "n12"}) {
+            double cpus = 0, at_s = x["last_start_s"];
+            bool alone = false;
+            int here = 0;
+
+            for (const json &y : r["results"][0]["jobs"]) {
+                bool is_there = y.value("resource_id", "") == name;
+                for (auto &id : y.value("resource_ids", json::array()))
+                    is_there |= id == name;
+                if (!is_there || y["last_start_s"] > at_s || y["finish_s"] <= at_s)
+                    continue;
+                cpus += y["cpus"].get<double>();
+                here++;
+                alone |= y["cpus"] == 4;
+            }
+            CHECK(cpus <= 4);
+            CHECK((!alone || here == 1));
+        }
+}
+
 TEST_CASE("what is cleaned up, estimated again, and expected to be repaired",
           "[simulation_cluster][api]")
 {

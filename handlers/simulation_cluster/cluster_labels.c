@@ -1,4 +1,5 @@
 /* cluster_labels.c - the policies that a cluster simulation compares. */
+#include "algorithms/cluster_queue/settings.h"
 #include "handlers/simulation_cluster/cluster_simulation_parts.h"
 
 #include <stdio.h>
@@ -21,6 +22,9 @@ static const struct param knows_params[] = {
     {0},
 };
 
+static const struct policy *const queue_tables[] = {queue_policies, cluster_policies,
+                                                    NULL};
+
 /* Mistakes of a list of its own, below `pointer`. */
 static void repeat(const struct error *here, const char *pointer, struct error *err)
 {
@@ -29,14 +33,56 @@ static void repeat(const struct error *here, const char *pointer, struct error *
 }
 
 static void unknown_policy(const char *pointer, const char *name,
-                           const struct policy *table, struct error *err)
+                           const struct policy *const *known, struct error *err)
 {
-    const struct policy *const known[] = {table, NULL};
     char hint[NAMES_HINT_BYTES];
 
     invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no policy '%.60s' here; %s",
             name, policy_hint(name, known, hint, sizeof(hint)));
     policy_allow(err, name, known);
+}
+
+static double endless_if_0(double value)
+{
+    return value > 0 ? value : HUGE_VAL;
+}
+
+/* The settings of slurm_backfill, as GET /v1/algorithms lists them. */
+static void bind_slurm(struct cluster_playing *p, const struct cluster_queue_in *in,
+                       const char *at, struct cluster_label *to)
+{
+    struct cluster_settings *s = NEW(p->a, struct cluster_settings, 1);
+    double *v = NEW(p->a, double, PARAMS_MAX);
+    struct error here = {.arena = p->a};
+
+    params_bind(cluster_policies[0].params, in->options, in->option_count, v, &here);
+    repeat(&here, at, p->err);
+    *s = (struct cluster_settings){
+        .bf_interval_s = v[CLUSTER_OPTION_bf_interval_s],
+        .bf_window_s = (int64_t)v[CLUSTER_OPTION_bf_window_s],
+        .bf_resolution_s = (int64_t)v[CLUSTER_OPTION_bf_resolution_s],
+        .bf_max_job_test = v[CLUSTER_OPTION_bf_max_job_test],
+        .bf_max_job_user = endless_if_0(v[CLUSTER_OPTION_bf_max_job_user]),
+        .bf_max_job_user_part = endless_if_0(v[CLUSTER_OPTION_bf_max_job_user_part]),
+        .bf_max_job_part = endless_if_0(v[CLUSTER_OPTION_bf_max_job_part]),
+        .bf_max_job_assoc = endless_if_0(v[CLUSTER_OPTION_bf_max_job_assoc]),
+        .bf_max_job_start = endless_if_0(v[CLUSTER_OPTION_bf_max_job_start]),
+        .bf_max_job_array_resv = v[CLUSTER_OPTION_bf_max_job_array_resv],
+        .bf_licenses = v[CLUSTER_OPTION_bf_licenses] > 0,
+        .bf_window_linear_s = v[CLUSTER_OPTION_bf_window_linear_s],
+        .sched_max_job_start = endless_if_0(v[CLUSTER_OPTION_sched_max_job_start]),
+        .default_queue_depth = v[CLUSTER_OPTION_default_queue_depth],
+        .partition_job_depth = v[CLUSTER_OPTION_partition_job_depth],
+        .defer = v[CLUSTER_OPTION_defer] > 0,
+        .assoc_limit_stop = v[CLUSTER_OPTION_assoc_limit_stop] > 0,
+        .memory_counts = true,
+        .ends_one_by_one = !(v[CLUSTER_OPTION_bf_end_grouping] > 0),
+        .strict_reservations = v[CLUSTER_OPTION_strict_reservations] > 0,
+        .promises_amounts = !(v[CLUSTER_OPTION_reserve_whole_nodes] > 0),
+    };
+    to->queue = cluster_policies[0].name;
+    to->rules.slurm = s;
+    to->rules.choice = REPLAY_RUNS;
 }
 
 static void bind_queue(struct cluster_playing *p, const struct cluster_compared *in,
@@ -49,9 +95,14 @@ static void bind_queue(struct cluster_playing *p, const struct cluster_compared 
     char at[POINTER_BYTES];
     bool deep = false, chosen = false;
 
+    snprintf(at, sizeof(at), "%.99s/queue", pointer);
+    if (!found && policy_find(cluster_policies, name)) {
+        bind_slurm(p, in->queue, at, to);
+        return;
+    }
     snprintf(at, sizeof(at), "%.99s/queue/algorithm", pointer);
     if (!found) {
-        unknown_policy(at, name, queue_policies, p->err);
+        unknown_policy(at, name, queue_tables, p->err);
         return;
     }
     to->queue = found->name;
@@ -100,6 +151,7 @@ static void bind_checkpoint(struct cluster_playing *p, const struct cluster_comp
 {
     struct named_value *rest;
     struct error here = {.arena = p->a};
+    const struct policy *const known[] = {checkpoint_policies, NULL};
     const struct policy *found;
     double *value = NEW(p->a, double, PARAMS_MAX);
     char at[POINTER_BYTES];
@@ -110,7 +162,7 @@ static void bind_checkpoint(struct cluster_playing *p, const struct cluster_comp
     snprintf(at, sizeof(at), "%.99s/checkpoint/algorithm", pointer);
     found = policy_find(checkpoint_policies, in->checkpoint->algorithm);
     if (!found) {
-        unknown_policy(at, in->checkpoint->algorithm, checkpoint_policies, p->err);
+        unknown_policy(at, in->checkpoint->algorithm, known, p->err);
         return;
     }
     rest = NEW(p->a, struct named_value, in->checkpoint->option_count);

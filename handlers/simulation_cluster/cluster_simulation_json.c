@@ -240,9 +240,13 @@ static const struct json_object defaults_json = {
 
 #define T struct cluster_queue_in
 static const struct json_field queue_rows[] = {
-    JSON_ID(T, algorithm, JSON_REQUIRED, "A policy of the family queue"),
-    JSON_VALUES(T, options, option_count, 0,
-                "backfill_depth, node_choice: instead of the request's"),
+    JSON_ID(T, algorithm, JSON_REQUIRED,
+            "A policy of the family queue; slurm_backfill looks at all nodes in each "
+            "round"),
+    JSON_VALUES(
+        T, options, option_count, 0,
+        "backfill_depth, node_choice: instead of the request's; of slurm_backfill "
+        "its own, as GET /v1/algorithms lists them"),
     {0},
 };
 #undef T
