@@ -85,16 +85,16 @@ std::string cluster_of(int runs)
         "cluster": {"resources": [{"id": "n", "number": 64, "cpus": 4,
             "failure": {"distribution": "weibull", "shape": 0.7, "mean": 400000},
             "restore": {"distribution": "exponential", "mean": 3600}}]},
-        "stop": {"time_s": 400000},
+        "stop": {"time_s": 60000},
         "workload": {"generator": "poisson", "length_mi": 4000,
                      "arrival_gap_s": {"distribution": "exponential", "mean": 300}},
         "job_defaults": {"nodes": {"distribution": "empirical", "values": [1, 2, 4, 16]},
                          "cpus": 3, "checkpoint_overhead_s": 30, "restart_s": 60},
         "compare": [{"checkpoint": {"algorithm": "finite"}},
-                    {"queue": {"algorithm": "conservative"}}]})");
+                    {"queue": {"algorithm": "fcfs"}}]})");
 
     body["runs"] = std::min(200, runs);
-    body["stop"]["time_s"] = 400000 * std::max(1, runs / 200);
+    body["stop"]["time_s"] = 60000 * std::max(1, runs / 200);
     return body.dump();
 }
 
