@@ -160,8 +160,12 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
       "auto: when there is a database")                                                  \
     X(NUMBER, shutdown_grace_s, "25", 0, 3600, NULL, "SHUTDOWN_GRACE_S",                 \
       "Time to finish requests after SIGTERM; then computations are cut short")          \
+    X(COUNT, simulation_jobs_max, "1000000", 1, 1e7, NULL, NULL,                         \
+      "Jobs of a simulation of kind cluster at most")                                    \
     X(NUMBER, simulation_lease_s, "15", 0.1, 3600, NULL, NULL,                           \
       "After how long another replica takes up the simulations of one that is silent")   \
+    X(COUNT, simulation_resources_max, "10000", 1, 100000, NULL, NULL,                   \
+      "Nodes of a simulation of kind cluster at most")                                   \
     X(NUMBER, simulation_time_limit_s, "3600", 0.001, 604800, NULL, NULL,                \
       "Largest time_limit_s, and its default, without a client (Prefer: respond-async)") \
     X(COUNT, simulations_at_once, "0", 0, 64, NULL, NULL,                                \

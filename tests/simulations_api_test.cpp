@@ -250,6 +250,18 @@ TEST_CASE("games of co-allocation that are kept are not played again either",
     check_kept_with_rows(a, body, 2);
 }
 
+TEST_CASE("runs of a cluster that are kept are not played again either",
+          "[simulations][api]")
+{
+    api a;
+    json body = file_json("simulation-cluster.json");
+    json want = check_kept(a, body, 2);
+    CHECK(mean_of(want, 0, "checkpoint_count") > 0);
+    CHECK(want["differences"].size() > 10);
+    body["output"] = {{"per_job", true}};
+    check_kept_with_rows(a, body, 2);
+}
+
 TEST_CASE("runs of phases that are kept are not played again either",
           "[simulations][api]")
 {
@@ -1138,6 +1150,80 @@ TEST_CASE("a log in Standard Workload Format is stored and simulated",
     CHECK(r.status == 201);
     CHECK(r.json()["job_count"] == 2000);
     CHECK(a.get(r.headers["Location"] + "/document").body == large);
+}
+
+TEST_CASE("a stored log and stored failures are played on a cluster", "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    std::string swf = "; MaxProcs: 16\n"
+                      "1 0 0 100 6 -1 -1 6 200 -1 1 1 1 1 1 1 -1 -1\n"
+                      "2 10 0 50 1 -1 -1 1 40 512 1 2 1 1 1 1 -1 -1\n"
+                      "rubbish\n"
+                      "9 20 0 30 40 -1 -1 40 60 -1 1 2 1 1 1 2 1 -1\n"
+                      "4 30 0 30 2 -1 -1 2 -1 -1 1 2 1 1 1 2 -1 -1\n";
+    REQUIRE(a.call("POST", "/v1/workloads?id=log", swf, AS_TEXT).status == 201);
+    json body = {
+        {"kind", "cluster"},
+        {"workload_id", "log"},
+        {"cluster",
+         {{"resources",
+           {{{"id", "n"}, {"number", 2}, {"cpus", 4}}, {{"id", "m"}, {"cpus", 2}}}}}},
+        {"compare", {{{"queue", {{"algorithm", "easy"}}}}}},
+        {"output", {{"per_job", true}}}};
+    api_reply r = a.post("/v1/simulations", body.dump());
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/workload_id"});
+    CHECK_THAT(r.body, Catch::Contains("1 job(s)") && Catch::Contains("numbers 9;"));
+    body["wide_jobs"] = "drop";
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    INFO(answer.dump(1).substr(0, 9000));
+    const json &jobs = answer["results"][0]["jobs"];
+    CHECK(answer["refused_count"] == 1);
+    REQUIRE(jobs.size() == 3);
+    // 6 processors on nodes of 4: 2 nodes of 3; 1 on the smallest; 2 likewise
+    CHECK(jobs[0]["resource_ids"] == json({"n1", "n2"}));
+    CHECK(jobs[0]["cpus"] == 3);
+    CHECK(jobs[0]["number"] == 1);
+    CHECK(jobs[1]["resource_id"] == "n1"); // fewest free cpus first
+    CHECK(jobs[2]["number"] == 4);
+    CHECK(jobs[2]["resource_id"] == "m");
+    for (std::string code : {"skipped", "never_fits", "run_time_defaulted",
+                             "requested_raised", "memory_ignored", "partition_ignored"})
+        CHECK_THAT(joined(answer["warnings"]), Catch::Contains(code + ":"));
+    body["cut_at_request"] = true;
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(answer["results"][0]["jobs"][1]["state"] == "killed");
+    CHECK(answer["results"][0]["jobs"][1]["finish_s"] == 50);
+    body["swf_map"] = "node";
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(answer["refused_count"] == 2);
+    CHECK(answer["results"][0]["jobs"][0]["nodes"] == 1);
+
+    // n2 is down from 20 to 60 s of the trace, which begins at its first failure.
+    std::string trace = "# a comment\n"
+                        "1 0 1 1 n1 0 1000 1001 5\n"
+                        "2 0 2 1 n2 0 1020 1060 5\n";
+    r = a.call("POST", "/v1/failure-traces?id=t&format=fta", trace, AS_TEXT);
+    if (r.status == 201) {
+        body["swf_map"] = "pack";
+        body["failure_trace_id"] = "t";
+        answer = a.post("/v1/simulations", body.dump()).json();
+        INFO(answer.dump(1).substr(0, 3000));
+        CHECK_THAT(joined(answer["warnings"]),
+                   Catch::Contains("2 of 3 nodes fail, by their names"));
+        CHECK(answer["results"][0]["metrics"]["failure_killed_count"]["mean"] > 0);
+    }
+    CHECK(r.status == 201);
+
+    // What was asked for is played with the upload as it was.
+    body["store"] = true;
+    answer = a.post("/v1/simulations", body.dump()).json();
+    std::string replay =
+        "/v1/decisions/" + answer["decision_id"].get<std::string>() + "/replay";
+    CHECK(a.post(replay, "{}").json()["identical"] == true);
+    a.call("DELETE", "/v1/workloads/log");
+    CHECK(a.post(replay, "{}").status == 409);
 }
 
 TEST_CASE("a failure trace is stored and laid over the resources", "[simulations][db]")

@@ -77,6 +77,27 @@ std::string job_log(int count)
     return body.dump();
 }
 
+// A cluster whose nodes fail, under two policies, so many times.
+std::string cluster_of(int runs)
+{
+    nlohmann::json body = nlohmann::json::parse(R"({
+        "kind": "cluster", "seed": 3,
+        "cluster": {"resources": [{"id": "n", "number": 64, "cpus": 4,
+            "failure": {"distribution": "weibull", "shape": 0.7, "mean": 400000},
+            "restore": {"distribution": "exponential", "mean": 3600}}]},
+        "stop": {"time_s": 60000},
+        "workload": {"generator": "poisson", "length_mi": 4000,
+                     "arrival_gap_s": {"distribution": "exponential", "mean": 300}},
+        "job_defaults": {"nodes": {"distribution": "empirical", "values": [1, 2, 4, 16]},
+                         "cpus": 3, "checkpoint_overhead_s": 30, "restart_s": 60},
+        "compare": [{"checkpoint": {"algorithm": "finite"}},
+                    {"queue": {"algorithm": "fcfs"}}]})");
+
+    body["runs"] = std::min(200, runs);
+    body["stop"]["time_s"] = 60000 * std::max(1, runs / 200);
+    return body.dump();
+}
+
 // One of each kind, of so much work.
 std::string simulation_of(const std::string &kind, int size)
 {
@@ -86,6 +107,8 @@ std::string simulation_of(const std::string &kind, int size)
         return scenario(2e6 / SLOWER * size, 20);
     if (kind == "queue")
         return job_log(2000 * size);
+    if (kind == "cluster")
+        return cluster_of(20 * size);
     if (kind == "coallocation") {
         body["workload"] = "w50";
         body["job_count"] = 200;
@@ -106,7 +129,8 @@ std::string simulation_of(const std::string &kind, int size)
 TEST_CASE("a killed replica's simulation is taken up by another, with the same result",
           "[system][db]")
 {
-    for (std::string kind : {"grid", "queue", "coallocation", "multi_phase", "workflow"})
+    for (std::string kind :
+         {"grid", "queue", "cluster", "coallocation", "multi_phase", "workflow"})
         DYNAMIC_SECTION(kind)
         {
             std::string url = test_database();

@@ -173,6 +173,7 @@ struct engine {
     uint32_t *picked;       /* nodes for a job */
     size_t picked_count, picked_harm; /* harm: of those that the first needs */
     struct timeline *timeline;        /* conservative */
+    struct slurm *slurm;              /* slurm_backfill */
     bool irregular; /* nodes came or went, or a job came back: plans are made anew */
     size_t next_outage, outage_count;
     struct replay_outage *outages;
@@ -267,12 +268,18 @@ void failures_on_fail(struct engine *e, struct node *n);
 void failures_on_restore(struct engine *e, struct node *n);
 void failures_on_outage(struct engine *e, size_t outage, bool down);
 
-/* ---- rules.c, conservative.c ---- */
+/* ---- rules.c, conservative.c, slurm.c ---- */
 
 void rules_round(struct engine *e);
 void conservative_create(struct engine *e);
 void conservative_round(struct engine *e);
 /* The nodes of a run are free, or a node of it alone. */
 void conservative_give(struct engine *e, const struct run *r);
+
+/* Also when nothing waits: the next pass of backfill is posted. */
+void slurm_create(struct engine *e);
+void slurm_close(struct engine *e);
+void slurm_tick(struct engine *e);
+void slurm_round(struct engine *e);
 
 #endif

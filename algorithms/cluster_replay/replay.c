@@ -56,6 +56,9 @@ static void dispatch(struct engine *e, const struct event *event)
     case EVENT_SUBMIT:
         life_arrive(e);
         break;
+    case EVENT_POLL:
+        slurm_tick(e);
+        break;
     default:
         break;
     }
@@ -65,7 +68,9 @@ static void round_of(struct engine *e)
 {
     if (!e->freed && !e->queue_changed)
         return;
-    if (e->discipline->rule == QUEUE_CONSERVATIVE)
+    if (e->slurm)
+        slurm_round(e);
+    else if (e->discipline->rule == QUEUE_CONSERVATIVE)
         conservative_round(e);
     else
         rules_round(e);
@@ -200,6 +205,8 @@ enum error_code replay_play(const struct replay_in *in, const struct replay_watc
     e.class_fitting = NEW(scratch, int64_t, e.class_count);
     if (e.discipline->rule == QUEUE_CONSERVATIVE)
         conservative_create(&e);
+    if (in->rules.slurm)
+        slurm_create(&e);
     failures_begin(&e);
     post_reservations(&e);
     if (in->job_count)
@@ -207,6 +214,7 @@ enum error_code replay_play(const struct replay_in *in, const struct replay_watc
     loop(&e);
     sum_up(&e);
     sum_up_held(&e);
+    slurm_close(&e);
     out->is_cut = e.cut;
     return e.failed;
 }

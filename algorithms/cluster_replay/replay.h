@@ -162,7 +162,10 @@ enum replay_knows {
 extern const char *const replay_knows_names[];
 
 struct replay_rules {
-    const struct policy *policy;     /* of queue_policies */
+    const struct policy *policy; /* of queue_policies */
+    /* NULL, or those of slurm_backfill, which decides then; `policy` is easy. Each job is
+     * of one user, and of all amounts the second counts as memory. */
+    const struct cluster_settings *slurm;
     const struct policy *checkpoint; /* NULL: no checkpoints */
     const double *checkpoint_param;  /* bound */
     enum replay_knows knows;

@@ -1,5 +1,5 @@
 /* simulation_parts.h - a scenario while it is built; only for the files
- * simulation_*.c. */
+ * simulation_*.c and those of kind cluster, which reads the same uploads. */
 #ifndef GRIDPLAN_SIMULATION_PARTS_H
 #define GRIDPLAN_SIMULATION_PARTS_H
 
@@ -42,7 +42,24 @@ enum error_code simulation_network(struct building *b);
 /* simulation_history.c: how the snapshot's resources fail; groups[i] is its i-th. */
 enum error_code simulation_histories(struct building *b, const struct snapshot *snapshot);
 
-/* simulation_trace.c: lays the uploaded failures over the groups. The grid must be
+/* Uploaded failures: of each resource that has any, by name, its outages one after the
+ * other, in seconds from the begin of a run. */
+struct simulation_trace_node {
+    const char *name;
+    size_t first, count;
+};
+struct simulation_trace {
+    struct failure_interval *outages;
+    size_t outage_count;
+    struct simulation_trace_node *nodes;
+    size_t node_count;
+    struct name_index by_name;
+};
+
+/* simulation_trace.c: what the body's failure_trace_id names. */
+enum error_code simulation_trace_read(struct building *b, struct simulation_trace *out);
+
+/* The same file: lays the uploaded failures over the groups. The grid must be
  * without mistakes. */
 enum error_code simulation_failure_trace(struct building *b);
 

@@ -7,6 +7,7 @@
 #include "handlers/parallel/simulation_multi_phase.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/queue/simulation_queue.h"
+#include "handlers/simulation_cluster/cluster_simulation.h"
 #include "handlers/simulation_grid/simulation_coallocation.h"
 #include "handlers/simulation_grid/simulation_policies.h"
 #include "handlers/simulation_grid/simulation_scenario.h"
@@ -407,6 +408,8 @@ static enum error_code simulate_grid(struct request *rq, const void *in, void *o
  * first is meant by a body without `kind`. */
 #define SIMULATION_KINDS(X)                                                        \
     X(grid, simulation_request_json, simulation_answer_json, simulate_grid)        \
+    X(cluster, cluster_simulation_request_json, cluster_simulation_answer_json,    \
+      simulate_cluster)                                                            \
     X(coallocation, coallocation_simulation_request_json,                          \
       coallocation_simulation_answer_json, simulate_coallocation)                  \
     X(multi_phase, multi_phase_simulation_request_json,                            \

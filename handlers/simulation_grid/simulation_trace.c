@@ -6,20 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The failures of one resource of the trace: part of a sorted list. */
-struct node {
-    const char *name;
-    size_t first, count;
-};
-
 struct laying {
     struct building *b;
     struct failure *failures; /* by resource, then as they came */
     size_t failure_count;
-    struct failure_interval *outages; /* of the same index; from the begin of a run */
-    struct node *nodes;               /* by name */
-    size_t node_count;
-    struct name_index by_name;
+    struct simulation_trace trace;
 };
 
 static int compare_failures(const void *left, const void *right)
@@ -58,46 +49,58 @@ static enum error_code read_failures(struct laying *l)
 /* Outages from the instant that is the begin of a run on. */
 static void make_outages(struct laying *l)
 {
+    struct simulation_trace *t = &l->trace;
     double from_at_s = l->b->body->failure_trace_from_s;
 
     if (isnan(from_at_s))
         for (size_t i = 0; i < l->failure_count; i++)
             from_at_s = fmin(l->failures[i].down_at_s, from_at_s); /* of NAN the other */
-    l->outages = NEW(l->b->a, struct failure_interval, l->failure_count);
-    l->nodes = NEW(l->b->a, struct node, l->failure_count);
-    name_index_create(&l->by_name, l->failure_count, l->b->a);
-    for (size_t i = 0, kept = 0; i < l->failure_count; i++) {
+    t->outages = NEW(l->b->a, struct failure_interval, l->failure_count);
+    t->nodes = NEW(l->b->a, struct simulation_trace_node, l->failure_count);
+    name_index_create(&t->by_name, l->failure_count, l->b->a);
+    for (size_t i = 0; i < l->failure_count; i++) {
         const struct failure *f = &l->failures[i];
-        bool same = l->node_count &&
-                    strcmp(l->nodes[l->node_count - 1].name, f->resource_id) == 0;
+        bool same = t->node_count &&
+                    strcmp(t->nodes[t->node_count - 1].name, f->resource_id) == 0;
 
         if (!same) {
-            name_index_add(&l->by_name, f->resource_id, l->node_count);
-            l->nodes[l->node_count++] = (struct node){f->resource_id, kept, 0};
+            name_index_add(&t->by_name, f->resource_id, t->node_count);
+            t->nodes[t->node_count++] =
+                (struct simulation_trace_node){f->resource_id, t->outage_count, 0};
         }
         if (f->up_at_s <= from_at_s)
             continue;
-        l->outages[kept++] = (struct failure_interval){fmax(0, f->down_at_s - from_at_s),
-                                                       f->up_at_s - from_at_s};
-        l->nodes[l->node_count - 1].count++;
+        t->outages[t->outage_count++] = (struct failure_interval){
+            fmax(0, f->down_at_s - from_at_s), f->up_at_s - from_at_s};
+        t->nodes[t->node_count - 1].count++;
     }
+}
+
+enum error_code simulation_trace_read(struct building *b, struct simulation_trace *out)
+{
+    struct laying l = {.b = b};
+
+    TRY(read_failures(&l));
+    make_outages(&l);
+    *out = l.trace;
+    return OK;
 }
 
 /* Which node each resource has: that of its name, or if no resource has the name of a
  * node, the next one. */
-static bool uses_names(const struct laying *l, const struct sim_resource_name *names,
-                       size_t count)
+static bool uses_names(const struct simulation_trace *t,
+                       const struct sim_resource_name *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (name_index_find(&l->by_name, names[i].id) != NAME_NOT_FOUND)
+        if (name_index_find(&t->by_name, names[i].id) != NAME_NOT_FOUND)
             return true;
     return false;
 }
 
-static void lay(struct laying *l, const struct sim_resource_name *names, size_t count)
+static void lay(struct building *b, const struct simulation_trace *t,
+                const struct sim_resource_name *names, size_t count)
 {
-    struct building *b = l->b;
-    bool by_name = uses_names(l, names, count);
+    bool by_name = uses_names(t, names, count);
     size_t used = 0;
     struct sim_trace **traces = NEW(b->a, struct sim_trace *, b->group_count);
 
@@ -108,34 +111,33 @@ static void lay(struct laying *l, const struct sim_resource_name *names, size_t 
         b->groups[i].traces = traces[i];
     }
     for (size_t i = 0; i < count; i++) {
-        size_t node = by_name ? name_index_find(&l->by_name, names[i].id) : i;
+        size_t node = by_name ? name_index_find(&t->by_name, names[i].id) : i;
 
-        if (node >= l->node_count)
+        if (node >= t->node_count)
             continue;
         used++;
         traces[names[i].group][names[i].number].outages =
-            l->outages + l->nodes[node].first;
-        traces[names[i].group][names[i].number].outage_count = l->nodes[node].count;
+            t->outages + t->nodes[node].first;
+        traces[names[i].group][names[i].number].outage_count = t->nodes[node].count;
     }
-    if (used < count || used < l->node_count)
+    if (used < count || used < t->node_count)
         simulation_warn(b->out, b->a,
                         "failure_trace: %zu of %zu resources fail, by %s; %zu of the %zu "
                         "resources of the trace are used",
                         used, count, by_name ? "their names" : "the order of names", used,
-                        l->node_count);
+                        t->node_count);
 }
 
 enum error_code simulation_failure_trace(struct building *b)
 {
     struct sim_scenario prepared = b->scenario;
     const struct sim_resource_name *names;
-    struct laying l = {.b = b};
+    struct simulation_trace trace;
     size_t count;
 
-    TRY(read_failures(&l));
-    make_outages(&l);
+    TRY(simulation_trace_read(b, &trace));
     TRY(sim_scenario_prepare(&prepared, "", b->a, b->err));
     sim_resource_names(&prepared, &names, &count, b->a);
-    lay(&l, names, count);
+    lay(b, &trace, names, count);
     return OK;
 }

@@ -366,7 +366,7 @@ static void check_width(struct building *b, const char *pointer, const struct wo
     if (wide > 0 && !b->body->ignore_width)
         invalid(b->err, "/workload_id", ITEM_NOT_ALLOWED,
                 "%zu of %zu jobs need several processors, which a slot of kind grid is "
-                "not: play them with kind queue, or with ignore_width on one slot each",
+                "not: play them with kind cluster, or with ignore_width on one slot each",
                 wide, log_count);
     for (size_t i = 0; i < w->given_count; i++) {
         if (w->jobs[i].cpus <= 1)
@@ -377,7 +377,7 @@ static void check_width(struct building *b, const char *pointer, const struct wo
         invalid(
             b->err, pointer_in(pointer_of(pointer, "jobs").text, i, "cpus").text,
             ITEM_NOT_ALLOWED,
-            "a slot of kind grid is one processor, not %llu: play it with kind queue, "
+            "a slot of kind grid is one processor, not %llu: play it with kind cluster, "
             "or with ignore_width on one slot",
             (unsigned long long)w->jobs[i].cpus);
     }

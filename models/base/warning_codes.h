@@ -113,6 +113,7 @@
     X(stale, "Resources were observed long ago")                                       \
     X(stale_list, "The list of resources is old")                                      \
     X(stale_site, "Sites were measured long ago")                                      \
+    X(stop_unreachable, "A run ended before as many jobs were through as asked for")   \
     X(submitted_later, "Jobs are submitted after now_s")                               \
     X(time_limit, "The time was up")                                                   \
     X(too_long, "Jobs that no run can end")                                            \

@@ -1,0 +1,301 @@
+/* cluster_replay/slurm.c - rounds by Slurm's main loop and backfill, instead of a rule.
+ *
+ * What waits and what runs is handed to cluster_decide(): its main loop after each
+ * instant at which something came or went, with its backfill pass every bf_interval_s as
+ * long as something has changed since the one before. All jobs are of one user without
+ * limits; priorities are as given.
+ *
+ * Cost: a round looks at all nodes, at what runs, and at the rows that its settings say:
+ * for some thousand nodes.
+ *
+ * Source: see cluster_queue/decide.h; the times of passes: slurm.conf(5).
+ */
+#include "algorithms/cluster_queue/decide.h"
+#include "algorithms/cluster_replay/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+struct slurm {
+    struct arena *arena; /* of a round */
+    struct cluster of;   /* what does not change */
+    struct cluster_node *nodes;
+    bool ticks;     /* backfill is due */
+    bool is_posted; /* its next event is on its way */
+    bool changed;   /* since the last pass of it */
+};
+
+static double seconds(int64_t ms)
+{
+    return ms == REPLAY_NEVER ? HUGE_VAL : 1e-3 * (double)ms;
+}
+
+static struct cluster_limits no_limits(void)
+{
+    struct cluster_amount_limits none = {NULL, HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
+
+    return (struct cluster_limits){HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL,
+                                   none,     none,     none,     none};
+}
+
+/* ---- what does not change ---- */
+
+/* What all nodes have together can be added up there, also of what is not limited. */
+static const int64_t *capacity_of(struct engine *e, const struct klass *k)
+{
+    int64_t *units = NEW(e->a, int64_t, e->amount_count);
+    int64_t most = CLUSTER_ENDLESS / ((int64_t)e->node_count + 1);
+
+    for (size_t i = 0; i < e->amount_count; i++)
+        units[i] = k->amounts[i] < most ? k->amounts[i] : most;
+    return units;
+}
+
+static void create_slurm_nodes(struct engine *e, struct slurm *s)
+{
+    const int64_t **capacities = NEW(e->a, const int64_t *, e->class_count);
+
+    s->nodes = NEW(e->a, struct cluster_node, e->node_count);
+    for (size_t c = 0; c < e->class_count; c++)
+        capacities[c] = capacity_of(e, &e->classes[c]);
+    for (size_t i = 0; i < e->node_count; i++) {
+        const struct klass *k = &e->classes[e->nodes[i].klass];
+
+        s->nodes[i] = (struct cluster_node){.id = "",
+                                            .weight = k->of->weight,
+                                            .capacity = capacities[e->nodes[i].klass],
+                                            .core_units = 1,
+                                            .starts = true,
+                                            .may_come_back = true};
+        budget_step(e->budget, 4);
+    }
+}
+
+/* One for each set, and one of all nodes. */
+static const struct cluster_partition *create_partitions(struct engine *e)
+{
+    size_t count = e->in->set_count + 1;
+    struct cluster_partition *list = NEW(e->a, struct cluster_partition, count);
+    uint64_t *all = NEW(e->a, uint64_t, cluster_words(e->node_count));
+
+    for (size_t i = 0; i < e->node_count; i++)
+        cluster_set_add(all, i);
+    for (size_t i = 0; i < count; i++)
+        list[i] = (struct cluster_partition){
+            .id = "",
+            .nodes = i < e->in->set_count ? e->in->sets[i].nodes : all,
+            .starts = true,
+            .limit_max_s = HUGE_VAL,
+            .nodes_max = HUGE_VAL,
+            .cpus_per_node_max = CLUSTER_ENDLESS,
+            .qos_id = CLUSTER_NONE,
+            .sharing = CLUSTER_SHARES_NO,
+            .shared_jobs_max = 1,
+            .limits = no_limits()};
+    budget_step(e->budget, e->node_count + 16 * count);
+    return list;
+}
+
+static const struct cluster_reservation *create_slurm_reservations(struct engine *e)
+{
+    struct cluster_reservation *list =
+        NEW(e->a, struct cluster_reservation, e->in->reservation_count);
+
+    for (size_t i = 0; i < e->in->reservation_count; i++) {
+        const struct replay_reservation *r = &e->in->reservations[i];
+
+        list[i] = (struct cluster_reservation){.id = "",
+                                               .start_s = seconds(r->start_ms),
+                                               .end_s = seconds(r->end_ms),
+                                               .nodes = e->in->sets[r->set].nodes};
+        budget_step(e->budget, 8);
+    }
+    return list;
+}
+
+void slurm_create(struct engine *e)
+{
+    struct slurm *s = NEW(e->a, struct slurm, 1);
+
+    s->arena = arena_create_beside(e->a, arena_cap_bytes(e->a));
+    create_slurm_nodes(e, s);
+    s->of = (struct cluster){.amount_count = e->amount_count,
+                             .nodes = s->nodes,
+                             .node_count = e->node_count,
+                             .shared = e->in->shared,
+                             .shared_count = e->in->shared_count,
+                             .partitions = create_partitions(e),
+                             .partition_count = e->in->set_count + 1,
+                             .reservations = create_slurm_reservations(e),
+                             .reservation_count = e->in->reservation_count,
+                             .user_count = 1,
+                             .budget = e->budget};
+    e->slurm = s;
+}
+
+void slurm_close(struct engine *e)
+{
+    if (e->slurm)
+        arena_close(e->slurm->arena);
+    e->slurm = NULL;
+}
+
+/* ---- what waits and runs ---- */
+
+static const struct cluster_take *takes_of(const struct replay_job *j, struct arena *a)
+{
+    struct cluster_take *list = NEW(a, struct cluster_take, j->shared_count);
+
+    for (size_t i = 0; i < j->shared_count; i++)
+        list[i] = (struct cluster_take){j->shared[i].name, j->shared[i].amount};
+    return list;
+}
+
+static const struct cluster_owner nobody = {.account = CLUSTER_NONE,
+                                            .qos = CLUSTER_NONE,
+                                            .partition = CLUSTER_NONE,
+                                            .array = CLUSTER_NONE,
+                                            .name = CLUSTER_NONE};
+
+static void list_running(struct engine *e, struct cluster *c, struct arena *a)
+{
+    struct cluster_running *list = NEW(a, struct cluster_running, e->running_count);
+
+    for (size_t i = 0; i < e->running_count; i++) {
+        const struct run *r = e->running[i].run;
+        const struct replay_job *j = &e->in->jobs[r->job];
+        int64_t *taken = NEW(a, int64_t, r->node_count * e->amount_count);
+
+        for (size_t k = 0; k < r->node_count; k++)
+            memcpy(taken + k * e->amount_count,
+                   r->exclusive ? e->slurm->nodes[r->nodes[k]].capacity : j->need,
+                   e->amount_count * sizeof(*taken));
+        list[i] =
+            (struct cluster_running){.id = "",
+                                     .of = nobody,
+                                     .nodes = r->nodes,
+                                     .node_count = r->node_count,
+                                     .taken = taken,
+                                     .shared = r->cleans ? NULL : takes_of(j, a),
+                                     .shared_count = r->cleans ? 0 : j->shared_count,
+                                     .exclusive = r->exclusive,
+                                     .start_s = seconds(r->start_ms),
+                                     .end_s = seconds(running_end_ms(e, &e->running[i])),
+                                     .priority = j->priority};
+        list[i].of.partition = (ptrdiff_t)r->set;
+        budget_step(e->budget, 16 + (size_t)r->node_count * e->amount_count);
+    }
+    c->running = list;
+    c->running_count = e->running_count;
+}
+
+/* Rows of the waiting jobs; numbers[job of the cluster] is that of ours. */
+static void list_waiting(struct engine *e, struct cluster *c, uint32_t *numbers,
+                         struct arena *a)
+{
+    struct cluster_job *jobs = NEW(a, struct cluster_job, e->line.count);
+    struct cluster_row *rows;
+    struct line_place place = {0};
+    size_t passed = 0, row_count = 0, count = 0;
+
+    for (const struct line_entry *x; (x = line_at(&e->line, &place, UINT32_MAX, &passed));
+         place.entry++, passed++) {
+        const struct replay_job *j = &e->in->jobs[x->job];
+
+        numbers[count] = x->job;
+        jobs[count++] = (struct cluster_job){.id = "",
+                                             .number = (double)x->job,
+                                             .task = (double)NAN,
+                                             .of = nobody,
+                                             .nodes = j->nodes + j->spare_nodes,
+                                             .nodes_max = j->nodes + j->spare_nodes,
+                                             .shared = takes_of(j, a),
+                                             .shared_count = j->shared_count,
+                                             .exclusive = e->whole || j->exclusive,
+                                             .reservation = CLUSTER_NONE,
+                                             .submit_s = seconds(x->arrival_ms),
+                                             .eligible_s = seconds(x->arrival_ms),
+                                             .limit_min_s = (double)NAN,
+                                             .deadline_s = HUGE_VAL};
+        row_count += nodes_set_count(e, x->job);
+        budget_step(e->budget, 32);
+    }
+    rows = NEW(a, struct cluster_row, row_count);
+    row_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < nodes_set_count(e, numbers[i]); k++)
+            rows[row_count++] = (struct cluster_row){
+                i, nodes_set(e, numbers[i], k), e->in->jobs[numbers[i]].need,
+                seconds(e->lives[numbers[i]].estimate_ms),
+                e->in->jobs[numbers[i]].priority};
+        budget_step(e->budget, 8);
+    }
+    c->jobs = jobs;
+    c->job_count = count;
+    c->rows = rows;
+    c->row_count = row_count;
+}
+
+/* ---- rounds ---- */
+
+static void start_rows(struct engine *e, const struct cluster *c,
+                       const struct cluster_decision *d, const uint32_t *numbers)
+{
+    for (size_t i = 0; i < c->row_count; i++) {
+        size_t row = d->order[i];
+        const struct cluster_verdict *v = &d->verdicts[row];
+
+        if (v->outcome != CLUSTER_STARTS)
+            continue;
+        memcpy(e->picked, v->pick.nodes, v->pick.count * sizeof(*e->picked));
+        e->picked_count = v->pick.count;
+        life_start(e, numbers[c->rows[row].job], (uint32_t)c->rows[row].partition);
+        budget_step(e->budget, 8);
+    }
+}
+
+/* The next pass of backfill is at a multiple of its interval. */
+static void post_tick(struct engine *e, struct slurm *s)
+{
+    int64_t every_ms = kernel_ms(e->rules->slurm->bf_interval_s);
+
+    if (s->is_posted || !s->changed || every_ms <= 0 || e->line.count == 0)
+        return;
+    s->is_posted = true;
+    kernel_post(&e->kernel, (e->kernel.now_ms / every_ms + 1) * every_ms, EVENT_POLL,
+                NULL, 0);
+}
+
+void slurm_tick(struct engine *e)
+{
+    e->slurm->is_posted = false;
+    e->slurm->ticks = e->queue_changed = true;
+}
+
+void slurm_round(struct engine *e)
+{
+    struct slurm *s = e->slurm;
+    struct cluster c = s->of;
+    struct cluster_decision d;
+    uint32_t *numbers;
+
+    e->out->totals.rounds++;
+    s->changed = !s->ticks;
+    if (e->line.count > 0) {
+        arena_reset(s->arena);
+        for (size_t i = 0; i < e->node_count; i++)
+            s->nodes[i].starts = e->nodes[i].down_depth == 0;
+        budget_step(e->budget, e->node_count);
+        c.now_s = seconds(e->kernel.now_ms);
+        c.settings = *e->rules->slurm;
+        if (!s->ticks && c.settings.bf_interval_s > 0)
+            c.settings.bf_interval_s = -1; /* only the main loop */
+        numbers = NEW(s->arena, uint32_t, e->line.count);
+        list_running(e, &c, s->arena);
+        list_waiting(e, &c, numbers, s->arena);
+        cluster_decide(&c, &d, s->arena);
+        start_rows(e, &c, &d, numbers);
+    }
+    s->ticks = false;
+    post_tick(e, s);
+}

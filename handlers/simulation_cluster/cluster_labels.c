@@ -1,0 +1,270 @@
+/* cluster_labels.c - the policies that a cluster simulation compares. */
+#include "algorithms/cluster_queue/settings.h"
+#include "handlers/simulation_cluster/cluster_simulation_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { POINTER_BYTES = 256 };
+
+/* Options of a queue policy here, and one of checkpoint policies. */
+enum { BACKFILL_DEPTH, NODE_CHOICE };
+static const struct param queue_params[] = {
+    [BACKFILL_DEPTH] = {"backfill_depth", 0, 1e15, 1000,
+                        "Waiting jobs that easy looks at; 0: all", PARAM_INTEGER, NULL},
+    [NODE_CHOICE] = {"node_choice", 0, REPLAY_RUNS, REPLAY_BEST_FIT,
+                     "Which of the nodes that fit", PARAM_CHOICE, replay_choice_names},
+    {0},
+};
+static const struct param knows_params[] = {
+    {"knows", 0, REPLAY_KNOWS_HISTORY, REPLAY_KNOWS_LAW, "What is known of failures",
+     PARAM_CHOICE, replay_knows_names},
+    {0},
+};
+
+static const struct policy *const queue_tables[] = {queue_policies, cluster_policies,
+                                                    NULL};
+
+/* Mistakes of a list of its own, below `pointer`. */
+static void repeat(const struct error *here, const char *pointer, struct error *err)
+{
+    for (const struct error_item *i = here->first; i; i = i->next)
+        invalid_again(err, pointer, i);
+}
+
+static void unknown_policy(const char *pointer, const char *name,
+                           const struct policy *const *known, struct error *err)
+{
+    char hint[NAMES_HINT_BYTES];
+
+    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no policy '%.60s' here; %s",
+            name, policy_hint(name, known, hint, sizeof(hint)));
+    policy_allow(err, name, known);
+}
+
+static double endless_if_0(double value)
+{
+    return value > 0 ? value : HUGE_VAL;
+}
+
+/* The settings of slurm_backfill, as GET /v1/algorithms lists them. */
+static void bind_slurm(struct cluster_playing *p, const struct cluster_queue_in *in,
+                       const char *at, struct cluster_label *to)
+{
+    struct cluster_settings *s = NEW(p->a, struct cluster_settings, 1);
+    double *v = NEW(p->a, double, PARAMS_MAX);
+    struct error here = {.arena = p->a};
+
+    params_bind(cluster_policies[0].params, in->options, in->option_count, v, &here);
+    repeat(&here, at, p->err);
+    *s = (struct cluster_settings){
+        .bf_interval_s = v[CLUSTER_OPTION_bf_interval_s],
+        .bf_window_s = (int64_t)v[CLUSTER_OPTION_bf_window_s],
+        .bf_resolution_s = (int64_t)v[CLUSTER_OPTION_bf_resolution_s],
+        .bf_max_job_test = v[CLUSTER_OPTION_bf_max_job_test],
+        .bf_max_job_user = endless_if_0(v[CLUSTER_OPTION_bf_max_job_user]),
+        .bf_max_job_user_part = endless_if_0(v[CLUSTER_OPTION_bf_max_job_user_part]),
+        .bf_max_job_part = endless_if_0(v[CLUSTER_OPTION_bf_max_job_part]),
+        .bf_max_job_assoc = endless_if_0(v[CLUSTER_OPTION_bf_max_job_assoc]),
+        .bf_max_job_start = endless_if_0(v[CLUSTER_OPTION_bf_max_job_start]),
+        .bf_max_job_array_resv = v[CLUSTER_OPTION_bf_max_job_array_resv],
+        .bf_licenses = v[CLUSTER_OPTION_bf_licenses] > 0,
+        .bf_window_linear_s = v[CLUSTER_OPTION_bf_window_linear_s],
+        .sched_max_job_start = endless_if_0(v[CLUSTER_OPTION_sched_max_job_start]),
+        .default_queue_depth = v[CLUSTER_OPTION_default_queue_depth],
+        .partition_job_depth = v[CLUSTER_OPTION_partition_job_depth],
+        .defer = v[CLUSTER_OPTION_defer] > 0,
+        .assoc_limit_stop = v[CLUSTER_OPTION_assoc_limit_stop] > 0,
+        .memory_counts = true,
+        .ends_one_by_one = !(v[CLUSTER_OPTION_bf_end_grouping] > 0),
+        .strict_reservations = v[CLUSTER_OPTION_strict_reservations] > 0,
+        .promises_amounts = !(v[CLUSTER_OPTION_reserve_whole_nodes] > 0),
+    };
+    to->queue = cluster_policies[0].name;
+    to->rules.slurm = s;
+    to->rules.choice = REPLAY_RUNS;
+}
+
+static void bind_queue(struct cluster_playing *p, const struct cluster_compared *in,
+                       const char *pointer, struct cluster_label *to)
+{
+    const char *name = in->queue ? in->queue->algorithm : "easy";
+    const struct policy *found = policy_find(queue_policies, name);
+    double value[sizeof(queue_params) / sizeof(*queue_params)];
+    struct error here = {.arena = p->a};
+    char at[POINTER_BYTES];
+    bool deep = false, chosen = false;
+
+    snprintf(at, sizeof(at), "%.99s/queue", pointer);
+    if (!found && policy_find(cluster_policies, name)) {
+        bind_slurm(p, in->queue, at, to);
+        return;
+    }
+    snprintf(at, sizeof(at), "%.99s/queue/algorithm", pointer);
+    if (!found) {
+        unknown_policy(at, name, queue_tables, p->err);
+        return;
+    }
+    to->queue = found->name;
+    to->rules.policy = found;
+    if (!in->queue)
+        return;
+    params_bind(queue_params, in->queue->options, in->queue->option_count, value, &here);
+    snprintf(at, sizeof(at), "%.99s/queue", pointer);
+    repeat(&here, at, p->err);
+    if (here.first)
+        return;
+    for (size_t i = 0; i < in->queue->option_count; i++) {
+        deep |= strcmp(in->queue->options[i].name, "backfill_depth") == 0;
+        chosen |= strcmp(in->queue->options[i].name, "node_choice") == 0;
+    }
+    if (deep)
+        to->rules.backfill_depth =
+            value[BACKFILL_DEPTH] > 0 ? (size_t)value[BACKFILL_DEPTH] : SIZE_MAX;
+    if (chosen)
+        to->rules.choice = (enum replay_choice)value[NODE_CHOICE];
+}
+
+/* The options without `knows`, which is ours. */
+static size_t take_knows(struct cluster_playing *p,
+                         const struct simulation_checkpoint *in, const char *pointer,
+                         struct cluster_label *to, struct named_value *rest)
+{
+    struct error here = {.arena = p->a};
+    size_t count = 0;
+    double value[2];
+
+    for (size_t i = 0; i < in->option_count; i++) {
+        if (strcmp(in->options[i].name, "knows") != 0) {
+            rest[count++] = in->options[i];
+            continue;
+        }
+        if (params_bind(knows_params, &in->options[i], 1, value, &here) == OK)
+            to->rules.knows = (enum replay_knows)value[0];
+    }
+    repeat(&here, pointer, p->err);
+    return count;
+}
+
+static void bind_checkpoint(struct cluster_playing *p, const struct cluster_compared *in,
+                            const char *pointer, struct cluster_label *to)
+{
+    struct named_value *rest;
+    struct error here = {.arena = p->a};
+    const struct policy *const known[] = {checkpoint_policies, NULL};
+    const struct policy *found;
+    double *value = NEW(p->a, double, PARAMS_MAX);
+    char at[POINTER_BYTES];
+    size_t count;
+
+    if (!in->checkpoint)
+        return;
+    snprintf(at, sizeof(at), "%.99s/checkpoint/algorithm", pointer);
+    found = policy_find(checkpoint_policies, in->checkpoint->algorithm);
+    if (!found) {
+        unknown_policy(at, in->checkpoint->algorithm, known, p->err);
+        return;
+    }
+    rest = NEW(p->a, struct named_value, in->checkpoint->option_count);
+    snprintf(at, sizeof(at), "%.99s/checkpoint", pointer);
+    count = take_knows(p, in->checkpoint, at, to, rest);
+    policy_bind(found, rest, count, value, &here);
+    repeat(&here, at, p->err);
+    to->checkpoint = found->name;
+    if (strcmp(found->name, "none") == 0) /* no images: nobody needs to be asked */
+        return;
+    to->rules.checkpoint = found;
+    to->rules.checkpoint_param = value;
+}
+
+static struct replay_rules rules_of(const struct cluster_playing *p)
+{
+    const struct cluster_simulation *body = p->body;
+    const struct cluster_job_defaults *d = &body->job_defaults;
+    struct replay_rules r = replay_rules_default();
+
+    r.knows = (enum replay_knows)body->knows;
+    r.requeue = (enum replay_requeue)d->requeue;
+    r.choice = (enum replay_choice)body->node_choice;
+    r.requeue_at_limit = d->limit_action == CLUSTER_LIMIT_REQUEUE;
+    r.estimate_remaining = body->estimate_after_restart == 1;
+    r.max_restarts = d->max_restarts == CLUSTER_NOT_SAID ? UINT64_MAX : d->max_restarts;
+    r.cleanup_ms = kernel_ms(body->cleanup_s);
+    r.backfill_depth = body->backfill_depth ? (size_t)body->backfill_depth : SIZE_MAX;
+    return r;
+}
+
+static void bind_label(struct cluster_playing *p, size_t i)
+{
+    const struct cluster_compared *in = &p->body->compare[i];
+    struct cluster_label *to = &p->labels[i];
+    char pointer[POINTER_BYTES];
+
+    snprintf(pointer, sizeof(pointer), "/compare/%zu", i);
+    *to = (struct cluster_label){.rules = rules_of(p)};
+    if (in->requeue >= 0)
+        to->rules.requeue = (enum replay_requeue)in->requeue;
+    bind_queue(p, in, pointer, to);
+    bind_checkpoint(p, in, pointer, to);
+    to->label = in->label        ? in->label
+                : to->checkpoint ? arena_printf(p->a, "%s+%s", to->queue ? to->queue : "",
+                                                to->checkpoint)
+                                 : to->queue;
+    budget_step(&p->rq->budget, 16 + i);
+    for (size_t k = 0; k < i && to->label; k++) {
+        if (!p->labels[k].label || strcmp(p->labels[k].label, to->label) != 0)
+            continue;
+        snprintf(pointer, sizeof(pointer), "/compare/%zu/label", i);
+        invalid(p->err, pointer, ITEM_DUPLICATE, "entry %zu has the same label", k);
+        break;
+    }
+}
+
+static void bind_baseline(struct cluster_playing *p)
+{
+    const char *name = p->body->baseline;
+
+    p->baseline = 0;
+    for (size_t i = 0; name && i < p->body->compare_count; i++)
+        if (p->labels[i].label && strcmp(p->labels[i].label, name) == 0) {
+            p->baseline = i;
+            return;
+        }
+    if (name)
+        invalid(p->err, "/baseline", ITEM_UNKNOWN_ID, "no label is called '%.80s'", name);
+}
+
+static void bind_confidence(struct cluster_playing *p)
+{
+    const struct cluster_confidence *c = p->body->confidence;
+    char hint[NAMES_HINT_BYTES];
+
+    p->confidence_metric = -1;
+    if (!c)
+        return;
+    for (int i = 0; i < CLUSTER_METRIC_COUNT; i++)
+        if (strcmp(cluster_metric_names[i], c->metric) == 0)
+            p->confidence_metric = i;
+    if (p->confidence_metric < 0) {
+        invalid(p->err, "/confidence/metric", ITEM_NOT_A_CHOICE,
+                "there is no figure '%.60s'; %s", c->metric,
+                names_hint(c->metric, cluster_metric_names, CLUSTER_METRIC_COUNT, hint,
+                           sizeof(hint)));
+        error_allow(p->err, c->metric, cluster_metric_names, CLUSTER_METRIC_COUNT);
+    }
+    if (p->body->runs > c->runs_max)
+        invalid(p->err, "/confidence/runs_max", ITEM_OUT_OF_BOUNDS, "below runs");
+}
+
+void cluster_labels_bind(struct cluster_playing *p)
+{
+    p->labels = NEW(p->a, struct cluster_label, p->body->compare_count);
+    if (p->body->compare_count == 0)
+        invalid(p->err, "/compare", ITEM_TOO_SHORT, "name one label at least");
+    for (size_t i = 0; i < p->body->compare_count; i++) {
+        budget_step(&p->rq->budget, 64);
+        bind_label(p, i);
+    }
+    bind_baseline(p);
+    bind_confidence(p);
+}

@@ -1,0 +1,810 @@
+// simulation_cluster_test.cpp - simulations of kind "cluster" through the API: worked
+// examples, real logs against kind queue, figures, policies, bad input.
+#include "tests/api.hpp"
+#include "tests/queue_support.hpp"
+
+extern "C" {
+#include "algorithms/simulation/simulation.h"
+}
+
+using nlohmann::json;
+
+namespace
+{
+
+json play(api &a, const json &body)
+{
+    api_reply r = a.post("/v1/simulations", body.dump());
+
+    INFO(r.body.substr(0, 3000));
+    REQUIRE(r.status == 200);
+    return r.json();
+}
+
+std::vector<std::string> refused(api &a, const json &body)
+{
+    api_reply r = a.post("/v1/simulations", body.dump());
+
+    INFO(r.body.substr(0, 3000));
+    CHECK(r.status == 422);
+    return r.status == 422 ? r.pointers() : std::vector<std::string>{};
+}
+
+double mean_of(const json &answer, size_t label, const char *metric)
+{
+    const json &m = answer["results"][label]["metrics"][metric]["mean"];
+
+    return m.is_null() ? NAN : m.get<double>();
+}
+
+bool warns(const json &answer, const std::string &code)
+{
+    for (const std::string w : answer["warnings"])
+        if (w.rfind(code + ":", 0) == 0)
+            return true;
+    return false;
+}
+
+json timeless(json answer)
+{
+    answer.erase("decision_id");
+    answer.erase("timings");
+    return answer;
+}
+
+// Worked example 19 of spec reliability.md 7.
+json example19()
+{
+    return json::parse(R"({
+        "kind": "cluster",
+        "cluster": {"resources": [
+            {"id": "n0", "outages": [{"down_s": 250, "up_s": 400}]},
+            {"id": "n", "number": 3}]},
+        "jobs": [
+            {"id": "A", "arrival_s": 0, "nodes": 3, "execution_time_s": 300,
+             "time_limit_s": 1000},
+            {"id": "B", "arrival_s": 10, "nodes": 2, "execution_time_s": 100,
+             "time_limit_s": 200},
+            {"id": "C", "arrival_s": 20, "execution_time_s": 50, "time_limit_s": 100}],
+        "job_defaults": {"checkpoint_overhead_s": 10, "restart_s": 5},
+        "compare": [
+            {"label": "old place", "checkpoint": {"algorithm": "periodic",
+                "options": {"initial_interval_s": 100}}},
+            {"label": "back", "requeue": "back", "checkpoint": {"algorithm": "periodic",
+                "options": {"initial_interval_s": 100}}}],
+        "output": {"per_job": true}})");
+}
+
+// Nodes that fail, and jobs of several of them.
+json failing()
+{
+    json body = json::parse(R"({
+        "kind": "cluster", "seed": 7, "runs": 3,
+        "sites": [{"id": "s", "resources": [{"id": "n", "number": 12, "cpus": 4,
+            "memory_bytes": 16e9,
+            "failure": {"distribution": "weibull", "shape": 0.7, "mean": 40000},
+            "restore": {"distribution": "lognormal", "mean": 600, "sigma": 1}}]}],
+        "job_defaults": {"checkpoint_overhead_s": 20, "restart_s": 30,
+                         "restart_from_scratch_s": 5, "reschedule_delay_s": 10},
+        "compare": [
+            {"label": "easy", "queue": {"algorithm": "easy"},
+             "checkpoint": {"algorithm": "finite"}},
+            {"label": "fcfs", "queue": {"algorithm": "fcfs"}},
+            {"label": "lost", "queue": {"algorithm": "conservative"},
+             "requeue": "none"}]})");
+
+    for (int i = 0; i < 60; i++)
+        body["jobs"].push_back({{"id", "j" + std::to_string(i)},
+                                {"arrival_s", 97 * i},
+                                {"execution_time_s", 200 + i * 7919 % 5000},
+                                {"nodes", 1 + i * 31 % 8},
+                                {"cpus", 1 + i % 4},
+                                {"exclusive", i % 3 == 0}});
+    return body;
+}
+
+} // namespace
+
+TEST_CASE("three jobs on four nodes, one of which fails: worked example 19",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json r = play(a, example19());
+    const json &jobs = r["results"][0]["jobs"], &back = r["results"][1]["jobs"];
+
+    CHECK(r["host_count"] == 4);
+    CHECK(r["job_count"] == 3);
+    CHECK(r["runs_done"] == 1); // nothing is drawn
+    CHECK_FALSE(r.contains("differences"));
+    CHECK(jobs[0]["start_s"] == 0);
+    CHECK(jobs[0]["last_start_s"] == 250);
+    CHECK(jobs[0]["finish_s"] == 355);
+    CHECK(jobs[0]["resource_ids"] == json({"n1", "n2", "n3"}));
+    CHECK(jobs[0]["failure_kills"] == 1);
+    CHECK(jobs[0]["restarts"] == 1);
+    CHECK(jobs[0]["checkpoints"] == 2);
+    CHECK(jobs[1]["start_s"] == 355);
+    CHECK(jobs[1]["finish_s"] == 455);
+    CHECK(jobs[2]["start_s"] == 20);
+    CHECK(jobs[2]["finish_s"] == 70);
+    CHECK(jobs[2]["resource_id"] == "n3");
+    CHECK(mean_of(r, 0, "job_wait_s") == Approx(345. / 3).epsilon(1e-12));
+    CHECK(r["results"][0]["metrics"]["job_wait_s"]["p50"] == 0);
+    CHECK(r["results"][0]["metrics"]["job_wait_s"]["p90"] == 345);
+    const std::pair<const char *, double> want[] = {{"useful", 1150}, {"checkpoint", 60},
+                                                    {"restart", 15},  {"lost", 90},
+                                                    {"down", 150},    {"idle", 355}};
+    for (auto [name, seconds] : want)
+        CHECK(mean_of(r, 0, (std::string("node_seconds_") + name).c_str()) == seconds);
+    CHECK(mean_of(r, 0, "duration_s") == 455);
+    CHECK(back[1]["start_s"] == 250);
+    CHECK(back[1]["finish_s"] == 350);
+    CHECK(back[1]["resource_ids"] == json({"n1", "n2"}));
+    CHECK(back[0]["last_start_s"] == 350);
+    CHECK(back[0]["finish_s"] == 455);
+}
+
+TEST_CASE("bursts keep the mean time between failures: worked example 17",
+          "[simulation_cluster][api]")
+{
+    api a;
+    const struct {
+        double p, added, kept;
+    } rows[] = {{0, 100437, 99460},
+                {0.1, 59252, 100358},
+                {0.5, 22624, 100624},
+                {1, 12857, 101173}};
+    const double SPAN_S = 4e8;
+
+    for (auto &row : rows)
+        for (std::string rate : {"added", "kept"}) {
+            json body = {
+                {"kind", "cluster"},
+                {"runs", 1},
+                {"stop", {{"time_s", SPAN_S}}},
+                {"failure_groups",
+                 {{{"id", "g"}, {"burst_probability", row.p}, {"burst_rate", rate}}}},
+                {"cluster",
+                 {{"resources",
+                   {{{"id", "n"},
+                     {"number", 8},
+                     {"failure_group", "g"},
+                     {"failure", {{"distribution", "exponential"}, {"mean_s", 100000}}},
+                     {"restore", 1000}}}}}},
+                {"jobs", {{{"arrival_s", SPAN_S - 1}, {"execution_time_s", 9}}}},
+                {"compare", {{{"label", "x"}}}}};
+            json r = play(a, body);
+            double up_s = 8 * SPAN_S - mean_of(r, 0, "node_seconds_down");
+            double mean_s = up_s / mean_of(r, 0, "failure_count");
+
+            INFO(row.p << " " << rate << ": " << mean_s);
+            CHECK(mean_s == Approx(rate == "kept" ? row.kept : row.added).epsilon(0.03));
+            if (rate == "kept")
+                CHECK(mean_s == Approx(100000).epsilon(0.025));
+        }
+}
+
+TEST_CASE("bursts keep it also when repairs are long", "[simulation_cluster][api]")
+{
+    api a;
+
+    for (double repair_s : {20000., 100000.})
+        for (double probability : {0.3, 1.}) {
+            json body = {
+                {"kind", "cluster"},
+                {"runs", 1},
+                {"stop", {{"time_s", 4e8}}},
+                {"failure_groups", {{{"id", "g"}, {"burst_probability", probability}}}},
+                {"cluster",
+                 {{"resources",
+                   {{{"id", "n"},
+                     {"number", 8},
+                     {"failure_group", "g"},
+                     {"failure", {{"distribution", "exponential"}, {"mean", 100000}}},
+                     {"restore",
+                      {{"distribution", "exponential"}, {"mean", repair_s}}}}}}}},
+                {"jobs", {{{"arrival_s", 4e8 - 1}, {"execution_time_s", 9}}}},
+                {"compare", {{{"label", "x"}}}}};
+            json r = play(a, body);
+            double mean_s = (8 * 4e8 - mean_of(r, 0, "node_seconds_down")) /
+                            mean_of(r, 0, "failure_count");
+
+            INFO(probability << ", " << repair_s << ": " << mean_s);
+            CHECK(mean_s == Approx(100000).epsilon(0.04));
+        }
+}
+
+TEST_CASE("labels are compared run by run: worked example 18",
+          "[simulation_cluster][api]")
+{
+    const double left[] = {100.2, 98.1, 103.5, 99.0, 101.7};
+    const double right[] = {98.9, 97.2, 102.1, 98.2, 100.5};
+    double difference[5];
+
+    for (int i = 0; i < 5; i++)
+        difference[i] = left[i] - right[i];
+    sim_summary s = sim_summarise(difference, 5);
+    CHECK(s.mean == Approx(1.12).epsilon(1e-12));
+    CHECK(s.ci95 == Approx(0.321345).epsilon(2e-4)); // t as printed: 2.776
+
+    // The same through the API, against runs that are played alone by their seeds.
+    api a;
+    json body = failing(), r = play(a, body);
+    REQUIRE(r["runs_done"] == 3);
+    REQUIRE(r["seeds"].size() == 3);
+    CHECK(r["seeds"][0] == 7);
+    std::vector<double> waits[3];
+    for (auto &seed : r["seeds"]) {
+        json one = body;
+
+        one["seed"] = seed;
+        one["runs"] = 1;
+        json alone = play(a, one);
+        for (size_t i = 0; i < 3; i++)
+            waits[i].push_back(mean_of(alone, i, "job_wait_s"));
+        CHECK_FALSE(alone.contains("differences"));
+    }
+    size_t found = 0;
+    for (auto &d : r["differences"]) {
+        size_t label = d["label"] == "fcfs" ? 1 : 2;
+
+        CHECK(d["baseline"] == "easy");
+        if (d["metric"] != "job_wait_s")
+            continue;
+        for (int i = 0; i < 3; i++)
+            difference[i] = waits[label][size_t(i)] - waits[0][size_t(i)];
+        sim_summary want = sim_summarise(difference, 3);
+        CHECK(d["mean"].get<double>() == Approx(want.mean).epsilon(1e-9).margin(1e-9));
+        CHECK(d["ci95"].get<double>() == Approx(want.ci95).epsilon(1e-9).margin(1e-9));
+        CHECK(d["significant"] == (std::fabs(want.mean) > want.ci95));
+        found++;
+    }
+    CHECK(found == 2);
+    body["baseline"] = "lost";
+    CHECK(play(a, body)["differences"][0]["baseline"] == "lost");
+}
+
+TEST_CASE("the time of all nodes is somewhere, and answers repeat",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json body = failing();
+
+    for (bool whole : {false, true})
+        for (std::string knows : {"law", "history"}) {
+            if (whole)
+                for (auto &j : body["jobs"])
+                    j["exclusive"] = true;
+            body["knows"] = knows;
+            json r = play(a, body);
+            CHECK(timeless(r) == timeless(play(a, body)));
+            for (size_t i = 0; i < 3; i++) {
+                json one = body;
+                double sum = 0;
+
+                one["runs"] = 1;
+                one["compare"] = json::array({body["compare"][i]});
+                json alone = play(a, one);
+                for (auto name :
+                     {"useful", "lost", "checkpoint", "restart", "idle", "down"})
+                    sum +=
+                        mean_of(alone, 0, (std::string("node_seconds_") + name).c_str());
+                double want = 12 * mean_of(alone, 0, "duration_s");
+                CHECK(sum == Approx(want).epsilon(whole ? 1e-15 : 1e-9));
+                CHECK(mean_of(alone, 0, "jobs_done") + mean_of(alone, 0, "jobs_lost") ==
+                      60);
+            }
+            CHECK(mean_of(r, 0, "jobs_lost") == 0);
+            CHECK(mean_of(r, 2, "jobs_lost") > 0);
+            CHECK(mean_of(r, 2, "restarts_per_job") == 0);
+            CHECK(mean_of(r, 0, "checkpoint_count") > 0);
+        }
+}
+
+namespace
+{
+
+// A log as jobs of nodes of one cpu, as kind queue counts on them.
+json jobs_of(const std::vector<swf_job> &log)
+{
+    json jobs = json::array();
+
+    for (auto &j : log)
+        jobs.push_back(
+            {{"arrival_s", j.submit_s},
+             {"execution_time_s", j.run_s},
+             {"estimate_s",
+              std::isnan(j.requested_s) ? j.run_s : std::max(j.requested_s, j.run_s)},
+             {"nodes", std::ceil(swf_processors(&j))}});
+    return jobs;
+}
+
+} // namespace
+
+TEST_CASE("without failures it is kind queue, job by job, on real logs",
+          "[simulation_cluster][api]")
+{
+    const struct {
+        const char *file;
+        int processors;
+        double slowdown; // of easy
+    } logs[] = {{"KTH-SP2-first1000.swf", 100, 47.74},
+                {"HPC2N-2002-first3171.swf", 240, 16.86}};
+    std::string data = data_folder();
+
+    if (data.empty())
+        return;
+    for (auto &log : logs) {
+        api a;
+        std::string path = data + "/01-workloads/swf/" + log.file;
+        json asked = {{"kind", "queue"},
+                      {"processors", log.processors},
+                      {"policies", {"easy", "fcfs", "conservative"}},
+                      {"per_job", true},
+                      {"swf", text_of(path)}};
+        json queue = play(a, asked);
+        json body = {
+            {"kind", "cluster"},
+            {"sites",
+             {{{"id", "s"}, {"resources", {{{"id", "n"}, {"number", log.processors}}}}}}},
+            {"jobs", jobs_of(read_swf(path))},
+            {"backfill_depth", 0},
+            {"output", {{"per_job", true}}}};
+
+        for (std::string policy : {"easy", "fcfs", "conservative"})
+            body["compare"].push_back({{"queue", {{"algorithm", policy}}}});
+        json r = play(a, body);
+        INFO(log.file);
+        CHECK(mean_of(r, 0, "bounded_slowdown") == Approx(log.slowdown).margin(0.005));
+        for (size_t i = 0; i < 3; i++) {
+            const json &have = r["results"][i]["jobs"],
+                       &want = queue["results"][i]["jobs"];
+            size_t different = 0;
+
+            REQUIRE(have.size() == want.size());
+            for (size_t j = 0; j < have.size(); j++)
+                different += have[j]["start_s"] != want[j]["start_s"] ||
+                             have[j]["finish_s"] != want[j]["finish_s"];
+            CHECK(different == 0);
+            CHECK(mean_of(r, i, "bounded_slowdown") ==
+                  Approx(queue["results"][i]["mean_bounded_slowdown"].get<double>())
+                      .epsilon(1e-9));
+        }
+    }
+}
+
+TEST_CASE("a job alone takes the time that the policy finite expects",
+          "[simulation_cluster][api]")
+{
+    // 20 settings: the mean of 200 runs is E(n) of 3.1 within its 95 % interval for 19.
+    api a;
+    int outside = 0;
+
+    for (int i = 0; i < 20; i++) {
+        int nodes = 1 + i % 5 * 4;
+        double work_s = 5000 + 700 * i, mean_s = 4000 + 400 * i, c_s = 30 + 10 * (i % 3);
+        json costs = {{"checkpoint_overhead_s", c_s},
+                      {"restart_s", 20 * (i % 4)},
+                      {"restart_from_scratch_s", 15 * (i % 2)},
+                      {"reschedule_delay_s", 25 * (i % 3)}};
+        json job = costs;
+
+        job.update({{"id", "j"},
+                    {"execution_time_s", work_s},
+                    {"mean_failure_interval_s", mean_s}});
+        json plan = a.post("/v1/checkpoint-intervals",
+                           json{{"algorithm", "finite"}, {"jobs", {job}}}.dump())
+                        .json();
+        INFO(plan.dump(1).substr(0, 2000));
+        double want = plan["intervals"][0]["expected_completion_s"];
+        json r =
+            play(a, {{"kind", "cluster"},
+                     {"runs", 200},
+                     {"seed", 1000 + i},
+                     {"sites",
+                      {{{"id", "s"},
+                        {"resources",
+                         {{{"id", "n"},
+                           {"number", nodes},
+                           {"failure",
+                            {{"distribution", "exponential"}, {"mean", mean_s * nodes}}},
+                           {"restore", 0}}}}}}},
+                     {"jobs", {{{"nodes", nodes}, {"execution_time_s", work_s}}}},
+                     {"job_defaults", costs},
+                     {"compare", {{{"checkpoint", {{"algorithm", "finite"}}}}}}});
+        const json &m = r["results"][0]["metrics"]["job_turnaround_s"];
+        double off = std::fabs(m["mean"].get<double>() - want), ci95 = m["ci95"];
+        INFO("setting " << i << ": " << m["mean"] << " +- " << ci95 << ", expected "
+                        << want);
+        outside += off > ci95;
+        CHECK(off < 2 * ci95);
+    }
+    CHECK(outside <= 1);
+}
+
+TEST_CASE("runs are added until a mean is known", "[simulation_cluster][api]")
+{
+    api a;
+    json body = failing();
+
+    body.erase("runs");
+    body["confidence"] = {{"metric", "job_turnaround_s"}, {"half_width_ratio", 0.2}};
+    json r = play(a, body);
+    int runs = r["runs_done"];
+    CHECK(runs >= 2);
+    CHECK(runs < 200);
+    for (auto &x : r["results"]) {
+        const json &m = x["metrics"]["job_turnaround_s"];
+        CHECK(m["ci95"].get<double>() <= 0.2 * m["mean"].get<double>());
+    }
+    if (runs > 2) { // with one run less they were not
+        body["confidence"]["runs_max"] = runs - 1;
+        json less = play(a, body);
+        bool wide = false;
+        CHECK(less["runs_done"] == runs - 1);
+        for (auto &x : less["results"]) {
+            const json &m = x["metrics"]["job_turnaround_s"];
+            wide |= m["ci95"].get<double>() > 0.2 * m["mean"].get<double>();
+        }
+        CHECK(wide);
+    }
+    body["confidence"]["metric"] = "job_wait";
+    CHECK(refused(a, body) == std::vector<std::string>{"/confidence/metric"});
+}
+
+TEST_CASE("generated jobs stop at the limit, and it is said", "[simulation_cluster][api]")
+{
+    api a;
+    json body = {
+        {"kind", "cluster"},
+        {"runs", 2},
+        {"stop", {{"time_s", 100000}}},
+        {"cluster", {{"resources", {{{"id", "n"}, {"number", 8}, {"cpus", 2}}}}}},
+        {"workload",
+         {{"generator", "poisson"},
+          {"length_mi", {{"distribution", "exponential"}, {"mean", 600}}},
+          {"arrival_gap_s", 100}}},
+        {"job_defaults",
+         {{"nodes", {{"distribution", "empirical"}, {"values", {1, 2, 4}}}},
+          {"cpus", 2}}},
+        {"compare",
+         {{{"queue", {{"algorithm", "easy"}}}}, {{"queue", {{"algorithm", "fcfs"}}}}}}};
+    json r = play(a, body);
+
+    CHECK(r["status"] == "feasible");
+    CHECK(r["job_count"].get<int>() > 900);
+    CHECK(mean_of(r, 0, "duration_s") == Approx(100000).epsilon(0.05));
+    CHECK(r["results"][0]["metrics"]["jobs_done"]["variance"].is_number());
+    body["jobs_max"] = 50;
+    json cut = play(a, body);
+    CHECK(cut["status"] == "cut");
+    CHECK(warns(cut, "workload_truncated"));
+    CHECK(cut["job_count"] == 50);
+    CHECK(mean_of(cut, 0, "duration_s") < 10000);
+    body["stop"] = {{"time_s", 100000}, {"jobs", 5000}};
+    body.erase("jobs_max");
+    CHECK(warns(play(a, body), "stop_unreachable"));
+    body["stop"] = {{"time_s", 100000}, {"jobs", 10}};
+    CHECK(mean_of(play(a, body), 0, "jobs_done") >= 10);
+    body["max_events"] = 300;
+    json spent = play(a, body);
+    body["max_events"] = 30;
+    spent = play(a, body);
+    CHECK(spent["status"] == "cut");
+    CHECK(warns(spent, "max_events"));
+    CHECK(spent["runs_done"].get<int>() < 2);
+}
+
+TEST_CASE("partitions, shared amounts, prices, dependencies and limits",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json body = json::parse(R"({
+        "kind": "cluster",
+        "sites": [{"id": "s", "resources": [
+            {"id": "small", "number": 2, "cpus": 4, "price_per_s": 2,
+             "power_per_cpu_w": 10},
+            {"id": "big", "cpus": 8, "memory_bytes": 64, "capacities": {"gpus": 2},
+             "speed": 2, "price_per_cpu_s": 0.5, "power_node_w": 100}]}],
+        "shared_capacities": {"licence": 1},
+        "partitions": [
+            {"id": "small", "resource_ids": ["small"], "default": true},
+            {"id": "big", "resource_ids": ["big"], "priority_tier": 1},
+            {"id": "one", "resource_ids": ["small2"]}],
+        "jobs": [
+            {"id": "a", "execution_time_s": 100, "cpus": 4, "needs": {"licence": 1}},
+            {"id": "b", "execution_time_s": 50, "cpus": 4, "needs": {"licence": 1}},
+            {"id": "g", "execution_time_s": 100, "cpus": 2, "needs": {"gpus": 1},
+             "partition_ids": ["big"]},
+            {"id": "h", "execution_time_s": 40, "cpus": 0.5, "after": ["g"],
+             "partition_ids": ["one", "big"]},
+            {"id": "k", "execution_time_s": 80, "time_limit_s": 30,
+             "partition_ids": ["big"], "arrival_s": 1},
+            {"id": "x", "execution_time_s": 5, "after": [{"job_id": "k"}]}],
+        "compare": [{"queue": {"algorithm": "easy"}},
+                    {"label": "fit", "queue": {"algorithm": "first_fit",
+                                               "options": {"node_choice": "spread"}}}],
+        "output": {"per_job": true}})");
+    json r = play(a, body);
+
+    for (size_t i = 0; i < 2; i++) {
+        const json &jobs = r["results"][i]["jobs"];
+        INFO(jobs.dump(1));
+        CHECK(jobs[0]["start_s"] == 0);
+        CHECK(jobs[1]["start_s"] == 100); // the licence
+        CHECK(jobs[2]["finish_s"] == 50); // of speed 2
+        CHECK(jobs[2]["resource_id"] == "big");
+        CHECK(jobs[3]["start_s"] == 50);
+        CHECK(jobs[3]["resource_id"] == "small2"); // the first of its partitions
+        CHECK(jobs[3]["cpus"] == 0.5);
+        CHECK(jobs[5]["state"] == "killed"); // the last to arrive
+        CHECK(jobs[5]["finish_s"] == 31);
+        CHECK(jobs[4]["state"] == "never_fits");
+        CHECK(jobs[4]["start_s"].is_null());
+        CHECK(mean_of(r, i, "killed_count") == 1);
+        CHECK(mean_of(r, i, "never_fit_count") == 1);
+    }
+    CHECK(warns(r, "never_fits"));
+    // small: a 100 s, b 50 s, h 40 s; big: from 0 to 50 s, 2 cpus 50 s and 1 for 30 s
+    double small_s = r["results"][0]["jobs"][0]["resource_id"] ==
+                             r["results"][0]["jobs"][1]["resource_id"]
+                         ? 190
+                         : 190;
+    CHECK(mean_of(r, 0, "cost") == Approx(2 * small_s + 0.5 * (2 * 50 + 30)));
+    CHECK(mean_of(r, 0, "energy_j") ==
+          Approx(10 * (4 * 150 + 0.5 * 40) + 100 * 50).epsilon(1e-9));
+
+    // a job at its limit goes on from its image
+    body["jobs"] = json::parse(R"([{"id": "k", "execution_time_s": 100,
+        "time_limit_s": 60}])");
+    body["job_defaults"] = {{"limit_action", "requeue"}, {"checkpoint_overhead_s", 1}};
+    body["compare"] = json::parse(R"([{"checkpoint": {"algorithm": "periodic",
+        "options": {"initial_interval_s": 20, "knows": "history"}}}])");
+    r = play(a, body);
+    CHECK(r["results"][0]["jobs"][0]["state"] == "done");
+    CHECK(r["results"][0]["jobs"][0]["restarts"].get<int>() >= 1);
+    body["job_defaults"]["max_restarts"] = 0;
+    CHECK(play(a, body)["results"][0]["jobs"][0]["state"] == "killed");
+    body["reservations"] = {
+        {{"start_s", 0}, {"end_s", 500}, {"resource_ids", {"small"}}}};
+    CHECK(play(a, body)["results"][0]["jobs"][0]["start_s"] == 500);
+}
+
+TEST_CASE("a job goes on with a spare node", "[simulation_cluster][api]")
+{
+    api a;
+    json body = example19();
+
+    body["jobs"] = {{{"id", "A"},
+                     {"nodes", 2},
+                     {"spare_nodes", 1},
+                     {"execution_time_s", 300},
+                     {"reschedule_delay_s", 7}}};
+    json r = play(a, body);
+    const json &job = r["results"][0]["jobs"][0];
+    // images at 110 and 220 s, 30 s lost at 250; D 7, R 5, then 100 s
+    CHECK(job["finish_s"] == 250 + 7 + 5 + 100);
+    CHECK(job["failure_kills"] == 0);
+    CHECK(job["restarts"] == 1);
+    CHECK(job["last_start_s"] == 0);
+}
+
+TEST_CASE("slurm_backfill decides at events and at its own times",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json body = json::parse(R"({
+        "kind": "cluster",
+        "cluster": {"resources": [{"id": "n", "number": 3, "memory_bytes": 100}]},
+        "jobs": [
+            {"id": "A", "nodes": 2, "execution_time_s": 100, "time_limit_s": 120},
+            {"id": "B", "nodes": 3, "execution_time_s": 50, "time_limit_s": 60},
+            {"id": "C", "execution_time_s": 20, "time_limit_s": 30}],
+        "output": {"per_job": true}})");
+
+    // A starts at once; B does not fit and closes the partition to C, which the backfill
+    // pass finds: every 30 s, every 10 s, never.
+    const std::pair<int, double> passes[] = {{30, 30}, {10, 10}, {-1, 150}};
+    for (auto [interval_s, start_s] : passes)
+        body["compare"].push_back({{"label", std::to_string(interval_s)},
+                                   {"queue",
+                                    {{"algorithm", "slurm_backfill"},
+                                     {"options", {{"bf_interval_s", interval_s}}}}}});
+    json r = play(a, body);
+    for (size_t i = 0; i < 3; i++) {
+        const json &jobs = r["results"][i]["jobs"];
+
+        INFO(jobs.dump(1));
+        CHECK(r["results"][i]["queue"] == "slurm_backfill");
+        CHECK(jobs[0]["start_s"] == 0);
+        CHECK(jobs[1]["start_s"] == 100);
+        CHECK(jobs[2]["start_s"] == passes[i].second);
+    }
+    body["compare"][0]["queue"]["options"] = {{"bf_interval", 1}};
+    body["compare"][1]["queue"]["algorithm"] = "slurm";
+    CHECK(refused(a, body) ==
+          std::vector<std::string>{"/compare/0/queue/options/bf_interval",
+                                   "/compare/1/queue/algorithm"});
+
+    // Nodes that fail, with requeue, partitions and what they share.
+    json fails = failing();
+    fails["partitions"] = json::parse(R"([{"id": "p", "default": true},
+        {"id": "q", "resource_ids": ["n1", "n2", "n3"], "priority_tier": 1}])");
+    fails["shared_capacities"] = {{"licence", 2}};
+    for (size_t j = 0; j < 60; j += 7) {
+        fails["jobs"][j]["partition_ids"] = {"q", "p"};
+        fails["jobs"][j]["needs"] = {{"licence", 1}};
+    }
+    fails["runs"] = 1;
+    fails["output"] = {{"per_job", true}};
+    fails["compare"] = json::parse(R"([{"queue": {"algorithm": "slurm_backfill"},
+        "checkpoint": {"algorithm": "finite"}}])");
+    r = play(a, fails);
+    CHECK(timeless(r) == timeless(play(a, fails)));
+    CHECK(mean_of(r, 0, "jobs_done") == 60);
+    double sum = 0;
+    for (auto name : {"useful", "lost", "checkpoint", "restart", "idle", "down"})
+        sum += mean_of(r, 0, (std::string("node_seconds_") + name).c_str());
+    CHECK(sum == Approx(12 * mean_of(r, 0, "duration_s")).epsilon(1e-9));
+    CHECK(mean_of(r, 0, "failure_killed_count") > 0);
+    // Nobody is given more than there is, by last attempts.
+    for (const json &x : r["results"][0]["jobs"])
+        for (const std::string name : {"n1", "n7", "n12"}) {
+            double cpus = 0, at_s = x["last_start_s"];
+            bool alone = false;
+            int here = 0;
+
+            for (const json &y : r["results"][0]["jobs"]) {
+                bool is_there = y.value("resource_id", "") == name;
+                for (auto &id : y.value("resource_ids", json::array()))
+                    is_there |= id == name;
+                if (!is_there || y["last_start_s"] > at_s || y["finish_s"] <= at_s)
+                    continue;
+                cpus += y["cpus"].get<double>();
+                here++;
+                alone |= y["cpus"] == 4;
+            }
+            CHECK(cpus <= 4);
+            CHECK((!alone || here == 1));
+        }
+}
+
+TEST_CASE("what is cleaned up, estimated again, and expected to be repaired",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json body = example19();
+
+    // n1 and n2 are cleaned up from 250 to 270 s
+    body["cleanup_s"] = 20;
+    json r = play(a, body);
+    CHECK(r["results"][0]["jobs"][0]["last_start_s"] == 270);
+    CHECK(r["results"][0]["jobs"][0]["finish_s"] == 375);
+
+    // A is started again at 250 s with 100 s of work left: whether D, 252 to 452 s, may
+    // start before B, which needs its nodes, is a matter of what is expected of A.
+    body = example19();
+    body["cluster"]["resources"][1]["number"] = 4;
+    body["jobs"] = json::parse(R"([
+        {"id": "A", "nodes": 3, "execution_time_s": 300},
+        {"id": "B", "nodes": 4, "execution_time_s": 10, "arrival_s": 251},
+        {"id": "D", "execution_time_s": 200, "arrival_s": 252}])");
+    body["estimate_after_restart"] = "full";
+    CHECK(play(a, body)["results"][0]["jobs"][2]["start_s"] == 252);
+    body["estimate_after_restart"] = "remaining";
+    CHECK(play(a, body)["results"][0]["jobs"][2]["start_s"] == 365);
+
+    // B needs the node that is down until 100 s; D would run until 201 s.
+    body = example19();
+    body["cluster"]["resources"][0]["outages"] = {{{"down_s", 0}, {"up_s", 100}}};
+    body["jobs"] = json::parse(R"([
+        {"id": "B", "nodes": 4, "execution_time_s": 10},
+        {"id": "D", "execution_time_s": 200, "arrival_s": 1}])");
+    CHECK(play(a, body)["results"][0]["jobs"][1]["start_s"] == 1);
+    body["cluster"]["resources"][0]["expected_repair_s"] = 50;
+    r = play(a, body);
+    CHECK(r["results"][0]["jobs"][0]["start_s"] == 100);
+    CHECK(r["results"][0]["jobs"][1]["start_s"] == 110);
+}
+
+TEST_CASE("mistakes in a cluster simulation come all at once",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json body = json::parse(R"({
+        "kind": "cluster", "runs": 201,
+        "sites": [{"id": "s", "resources": [
+            {"id": "n", "number": 3, "failure": {"distribution": "exponential"}},
+            {"id": "n2", "restore": 5, "failure_group": "none"},
+            {"id": "m", "number": 2, "outages": [{"down_s": 5, "up_s": 3}]}]}],
+        "partitions": [{"id": "p", "resource_ids": ["n4", "n3"], "default": true},
+                       {"id": "q", "default": true}],
+        "reservations": [{"start_s": 5, "end_s": 5, "resource_ids": ["m1"]}],
+        "workload_id": "w", "jobs": [{"execution_time_s": 1}],
+        "compare": [{"queue": {"algorithm": "eazy"}},
+                    {"checkpoint": {"algorithm": "yung"}},
+                    {"label": "a", "queue": {"algorithm": "easy",
+                                             "options": {"depth": 1}}},
+                    {"label": "a", "checkpoint": {"algorithm": "young",
+                                                  "options": {"knows": "all"}}}],
+        "baseline": "b"})");
+
+    CHECK(refused(a, body) == std::vector<std::string>{"/runs"});
+    body.erase("runs");
+    std::vector<std::string> found = refused(a, body);
+    for (std::string want :
+         {"/sites/0/resources/0/restore", "/sites/0/resources/1/failure",
+          "/sites/0/resources/1/failure_group", "/sites/0/resources/1/id",
+          "/sites/0/resources/2/outages", "/sites/0/resources/2/outages/0/up_s",
+          "/partitions/0/resource_ids/0", "/partitions/1/default",
+          "/reservations/0/end_s", "/jobs", "/compare/0/queue/algorithm",
+          "/compare/1/checkpoint/algorithm", "/compare/2/queue/options/depth",
+          "/compare/3/label", "/compare/3/checkpoint/options/knows", "/baseline"}) {
+        INFO(want << " in " << json(found).dump());
+        CHECK(std::count(found.begin(), found.end(), want) == 1);
+    }
+
+    json jobs = json::parse(R"({
+        "kind": "cluster", "cluster": {"resources": [{"id": "n", "number": 3}]},
+        "jobs": [
+            {"id": "a", "execution_time_s": 1, "nodes": 4},
+            {"id": "a", "execution_time_s": 1, "cpus": 2},
+            {"id": "b", "execution_time_s": 1, "needs": {"gpus": 1}},
+            {"id": "c", "execution_time_s": 1, "after": ["d"]},
+            {"id": "d", "execution_time_s": 1, "after": ["c"]},
+            {"id": "e", "execution_time_s": 1, "after": ["f"], "group": {"id": "g"}},
+            {"id": "h", "execution_time_s": 1, "partition_ids": ["p"],
+             "input_file_ids": ["f"]}],
+        "compare": [{}]})");
+    CHECK(refused(a, jobs) ==
+          std::vector<std::string>{"/jobs/0/nodes", "/jobs/1", "/jobs/2/needs",
+                                   "/jobs/5/group", "/jobs/6/input_file_ids",
+                                   "/jobs/6/partition_ids/0", "/jobs/1/id",
+                                   "/jobs/5/after/0/job_id"});
+    jobs["jobs"] = {jobs["jobs"][3], jobs["jobs"][4]};
+    CHECK(refused(a, jobs) == std::vector<std::string>{"/jobs/0/after"});
+    jobs["jobs"] = {{{"execution_time_s", 1}}};
+    jobs["stop"] = {{"jobs", 2}};
+    CHECK(refused(a, jobs) == std::vector<std::string>{"/stop/jobs"});
+    jobs.erase("stop");
+    jobs["sites"] = json::array({{{"id", "s"}, {"resources", json::array()}}});
+    CHECK(refused(a, jobs) == std::vector<std::string>{"/sites"});
+    jobs.erase("sites");
+    jobs["cluster"]["resources"][0]["number"] = 10001;
+    CHECK(refused(a, jobs) == std::vector<std::string>{"/cluster/resources"});
+    jobs.erase("cluster");
+    jobs.erase("jobs");
+    CHECK(refused(a, jobs) == std::vector<std::string>{"/sites", "/jobs"});
+}
+
+TEST_CASE("sizes 0, 1 and 2, zeros and ties", "[simulation_cluster][api]")
+{
+    api a;
+
+    for (int jobs : {1, 2})
+        for (int hosts : {1, 2})
+            for (double run_s : {0., 5.}) {
+                json body = {
+                    {"kind", "cluster"},
+                    {"cluster", {{"resources", {{{"id", "n"}, {"number", hosts}}}}}},
+                    {"compare", json::array()},
+                    {"output", {{"per_job", true}}}};
+
+                for (int j = 0; j < jobs; j++)
+                    body["jobs"].push_back({{"execution_time_s", run_s}});
+                for (const policy *p = queue_policies; p->name; p++)
+                    for (const policy *c = checkpoint_policies; c->name; c++)
+                        if (body["compare"].size() < 16 &&
+                            (p == queue_policies || c == checkpoint_policies))
+                            body["compare"].push_back(
+                                {{"queue", {{"algorithm", p->name}}},
+                                 {"checkpoint", {{"algorithm", c->name}}}});
+                json r = play(a, body);
+                for (auto &x : r["results"])
+                    for (auto &job : x["jobs"]) {
+                        CHECK(job["state"] == "done");
+                        CHECK(job["finish_s"] == job["start_s"].get<double>() + run_s);
+                    }
+                CHECK(mean_of(r, 0, "duration_s") == (jobs > hosts ? 2 : 1) * run_s);
+            }
+}
