@@ -7,6 +7,7 @@
 #include "handlers/simulation_cluster/cluster_simulation_parts.h"
 
 #include "algorithms/queue/outcome.h"
+#include "models/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static void fill_times(struct times *t, double *figures, struct budget *b)
         for (size_t i = 0; i < count; i++)
             sum += t->values[m][i];
         figures[m] = count ? sum / (double)count : (double)NAN;
-        qsort(t->values[m], count, sizeof(double), queue_compare_numbers);
+        sort_numbers(t->values[m], count);
         for (size_t i = 0; i < CLUSTER_PERCENTILES; i++)
             p[i] = count ? percentile(t->values[m], count, percents[i]) : (double)NAN;
         budget_step(b, 32 * count);
