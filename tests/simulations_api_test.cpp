@@ -338,6 +338,21 @@ TEST_CASE("the hand-computed day of three jobs is what the service says",
 }
 
 // The worked example of spec simulator.md 4: equal sharing by hand.
+TEST_CASE("a job that runs when the run ends says where", "[simulations][api]")
+{
+    api a;
+    json body = d1();
+
+    body["stop"]["time_s"] = 100;
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    const json &jobs = answer["results"][0]["jobs"];
+    INFO(jobs.dump(1));
+    REQUIRE(jobs.size() == 3);
+    for (auto &j : jobs)
+        CHECK(j.contains("resource_id") == (j["state"] == "running"));
+    CHECK(jobs[0]["state"] == "running");
+}
+
 TEST_CASE("jobs that name their resource run there, without any scheduler",
           "[simulations][api]")
 {

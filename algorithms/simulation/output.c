@@ -60,7 +60,7 @@ void sim_note_job(struct sim *s, const struct grid_job *job, enum sim_job_state 
         .arrival_s = seconds(job->arrival_ms),
         .start_s = job->started_count ? seconds(job->first_start_ms) : (double)NAN,
         .finish_s = state == SIM_JOB_DONE ? sim_now_s(s) : (double)NAN,
-        .resource_id = state == SIM_JOB_DONE ? host->name : NULL,
+        .resource_id = host ? host->name : NULL,
         .started_count = job->started_count,
         .failed_count = job->failed_count,
         .checkpoint_count = job->checkpoint_count,
@@ -135,6 +135,15 @@ void sim_stable(struct sim *s)
 
 /* ---- the end ---- */
 
+/* Where the first of its replicas that exist is; NULL: none does. */
+static const struct host *where_is(const struct grid_job *job)
+{
+    for (size_t i = 0; i < job->replica_count; i++)
+        if (!job->replicas[i]->is_haunting)
+            return job->replicas[i]->host;
+    return NULL;
+}
+
 /* Jobs that have not ended: lost, if no replica is left and nobody knows. */
 static void close_jobs(struct sim *s, uint64_t *left)
 {
@@ -156,7 +165,8 @@ static void close_jobs(struct sim *s, uint64_t *left)
                      is_lost      ? SIM_JOB_LOST
                      : is_running ? SIM_JOB_RUNNING
                                   : SIM_JOB_WAITING,
-                     NULL);
+                     is_running ? where_is(job) : NULL);
+        budget_step(s->budget, 1 + job->replica_count);
     }
 }
 

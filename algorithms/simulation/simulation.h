@@ -378,8 +378,8 @@ struct sim_job_row {
     enum sim_job_state state;
     double length_mi;
     double arrival_s;
-    double start_s, finish_s;           /* first assignment, completion; NAN: none */
-    const char *resource_id;            /* of the replica that finished; NULL: none */
+    double start_s, finish_s; /* first assignment, completion; NAN: none */
+    const char *resource_id;  /* of the replica that finished, or runs; NULL: none */
     size_t started_count, failed_count; /* replicas */
     size_t checkpoint_count;
     double processed_mi; /* work of all its replicas, lost work included */

@@ -718,7 +718,8 @@ static const struct json_field job_row_rows[] = {
     ROW_NUMBER(start_s, JSON_MAY_BE_NULL, "First assignment; null: none"),
     ROW_NUMBER(finish_s, JSON_MAY_BE_NULL, "Completion; null: none"),
     {.name = "resource_id",
-     .doc = "Where the replica ran that finished",
+     .doc = "Where the replica ran that finished; of a running job where the first of "
+            "its replicas is",
      .type = JSON_TYPE_TEXT,
      .offset = JSON_AT(T, row.resource_id, const char *),
      .flags = JSON_OPTIONAL},
