@@ -276,7 +276,7 @@ TEST_CASE("what is wrong with a cluster is told with its place", "[api][cluster]
     body["options"] = json::parse(R"({"bf_window_s": 1})");
     CHECK(refused(body) == "422 /options/bf_window_s");
     body = small();
-    body["algorithm"] = "easy";
+    body["algorithm"] = "easyy";
     CHECK(refused(body) == "422 /algorithm");
     body = small();
     body["cluster"]["accounts"] =

@@ -446,7 +446,7 @@ static void explain(struct cluster_pass *p, size_t row)
     v->reason = lack_reason((ptrdiff_t)best - 3);
 }
 
-static void explain_all(struct cluster_pass *p)
+void cluster_explain(struct cluster_pass *p)
 {
     const struct cluster *c = p->of;
 
@@ -468,25 +468,35 @@ static void explain_all(struct cluster_pass *p)
     }
 }
 
-void cluster_decide(const struct cluster *c, struct cluster_decision *out,
-                    struct arena *a)
+void cluster_pass_begin(struct cluster_pass *p, const struct cluster *c,
+                        struct cluster_decision *out, struct arena *a)
 {
-    struct cluster_pass p = {.of = c, .out = out, .arena = a};
-
     *out = (struct cluster_decision){
         .verdicts = NEW(a, struct cluster_verdict, c->row_count),
         .order = NEW(a, size_t, c->row_count),
         .tested = NEW(a, size_t, c->row_count),
         .state = cluster_state_create(c, a),
     };
-    p.state = out->state;
-    p.question = cluster_question_create(p.state, a);
-    p.usable = NEW(a, uint64_t, p.state->words);
-    p.started = NEW(a, bool, c->job_count);
-    p.names_running = NEW(a, bool, c->name_count);
+    *p = (struct cluster_pass){.of = c,
+                               .out = out,
+                               .state = out->state,
+                               .question = cluster_question_create(out->state, a),
+                               .usable = NEW(a, uint64_t, out->state->words),
+                               .started = NEW(a, bool, c->job_count),
+                               .names_running = NEW(a, bool, c->name_count),
+                               .arena = a};
+    budget_step(c->budget, c->running_count);
     for (size_t i = 0; i < c->running_count; i++)
         if (c->running[i].of.name >= 0)
-            p.names_running[c->running[i].of.name] = true;
+            p->names_running[c->running[i].of.name] = true;
+}
+
+void cluster_decide(const struct cluster *c, struct cluster_decision *out,
+                    struct arena *a)
+{
+    struct cluster_pass p;
+
+    cluster_pass_begin(&p, c, out, a);
     for (size_t i = 0; i < c->row_count; i++)
         out->order[i] = i;
     p.row_count = c->row_count;
@@ -495,5 +505,5 @@ void cluster_decide(const struct cluster *c, struct cluster_decision *out,
     cluster_main_loop(&p, HUGE_VAL);
     if (c->settings.bf_interval_s >= 0 && !out->is_cut)
         cluster_backfill(&p);
-    explain_all(&p);
+    cluster_explain(&p);
 }

@@ -127,6 +127,13 @@ const char *cluster_held_id(const struct cluster *c, const struct cluster_held *
 bool cluster_preempt(struct cluster_pass *p, size_t row, struct cluster_pick *pick);
 
 /* Looks at the first `depth` rows. */
+/* The parts of a decision, without a row; what the arena has is kept. */
+void cluster_pass_begin(struct cluster_pass *p, const struct cluster *c,
+                        struct cluster_decision *out, struct arena *a);
+
+/* Why rows wait. */
+void cluster_explain(struct cluster_pass *p);
+
 void cluster_main_loop(struct cluster_pass *p, double depth);
 void cluster_backfill(struct cluster_pass *p);
 

@@ -45,6 +45,7 @@ struct cluster_line {
     struct cluster_board *board; /* conservative */
     struct plan *plans;          /* [job_count] */
     bool ended_early;
+    const struct cluster_promises *promises; /* that are still to be laid in */
     struct arena *arena;
 };
 
@@ -58,6 +59,16 @@ struct cluster_line *cluster_line_create(const struct cluster *c,
     if (l->discipline->rule == QUEUE_CONSERVATIVE)
         l->plans = NEW(a, struct plan, c->job_count);
     return l;
+}
+
+void cluster_line_promise(struct cluster_line *l, const struct cluster_promises *promises)
+{
+    l->promises = l->plans ? promises : NULL;
+}
+
+double cluster_line_plan_s(const struct cluster_line *l, size_t job)
+{
+    return l->plans && l->plans[job].is_there ? l->plans[job].start_s : (double)NAN;
 }
 
 /* ---- its order ---- */
@@ -89,6 +100,10 @@ static int in_order(const void *x, const void *y, void *context)
         left = width_of(o->of, b);
         right = width_of(o->of, a);
     }
+    if (left < right || left > right)
+        return left < right ? -1 : 1;
+    left = o->of->jobs[a->job].submit_s;
+    right = o->of->jobs[b->job].submit_s;
     if (left < right || left > right)
         return left < right ? -1 : 1;
     if (a->job != b->job)
@@ -631,8 +646,8 @@ static void keep_pick(struct cluster_line *l, struct plan *plan,
 
 /* Lays the job in where it fits first before before_s, in its partition that is first;
  * rows [at, end) of the order are its own. False: nowhere. */
-static bool lay_first(struct cluster_line *l, struct cluster_pass *p, size_t at,
-                      size_t end, double before_s)
+static bool lay_within(struct cluster_line *l, struct cluster_pass *p, size_t at,
+                       size_t end, double from_s, double before_s)
 {
     struct arena_mark mark = arena_mark(p->arena);
     size_t job = l->of->rows[p->out->order[at]].job;
@@ -642,8 +657,8 @@ static bool lay_first(struct cluster_line *l, struct cluster_pass *p, size_t at,
     for (size_t i = at; i < end; i++) {
         const struct cluster_row *row = &l->of->rows[p->out->order[i]];
         struct cluster_pick pick;
-        double start_s = cluster_board_find(l->board, &p->question, row, l->of->now_s,
-                                            best_s, &pick, p->arena);
+        double start_s = cluster_board_find(l->board, &p->question, row, from_s, best_s,
+                                            &pick, p->arena);
 
         if (start_s >= best_s)
             continue;
@@ -660,6 +675,12 @@ static bool lay_first(struct cluster_line *l, struct cluster_pass *p, size_t at,
     cluster_board_lay(l->board, &l->of->rows[plan->row], &plan->pick, plan->start_s,
                       plan->end_s, 1);
     return true;
+}
+
+static bool lay_first(struct cluster_line *l, struct cluster_pass *p, size_t at,
+                      size_t end, double before_s)
+{
+    return lay_within(l, p, at, end, l->of->now_s, before_s);
 }
 
 static void lay_again(struct cluster_line *l, const struct plan *plan, int sign)
@@ -694,6 +715,56 @@ static void compress(struct cluster_line *l, struct cluster_pass *p)
         if (!lay_first(l, p, i, end, plan->start_s))
             lay_again(l, plan, 1);
     }
+}
+
+/* A job that was promised a start. */
+struct promise {
+    double start_s; /* not before now */
+    size_t at, end; /* its rows in the order */
+};
+
+static int by_promise(const void *x, const void *y)
+{
+    const struct promise *a = x, *b = y;
+
+    if (a->start_s < b->start_s || a->start_s > b->start_s)
+        return a->start_s < b->start_s ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Each at its time; those that do not fit there come behind all others, so that they
+ * break no promise but their own. */
+static void keep_promises(struct cluster_line *l, struct cluster_pass *p)
+{
+    struct promise *list = NEW(p->arena, struct promise, p->row_count);
+    size_t n = 0, late = 0;
+    bool keeps_gaps = l->promises->keeps_gaps;
+
+    for (size_t i = 0, end; i < p->row_count; i = end) {
+        double start_s = l->promises->start_s[l->of->rows[p->out->order[i]].job];
+
+        end = end_of_job(p, i);
+        budget_step(l->of->budget, 1);
+        if (!isnan(start_s) && cluster_ready(p, p->out->order[i]))
+            list[n++] = (struct promise){fmax(start_s, l->of->now_s), i, end};
+    }
+    if (n)
+        qsort(list, n, sizeof(*list), by_promise);
+    l->promises = NULL;
+    for (size_t i = 0; i < n; i++) {
+        double start_s = list[i].start_s;
+
+        if (budget_step(l->of->budget, 16) && start_s > l->of->now_s)
+            break; /* those that are due start at any rate */
+        if (!lay_within(l, p, list[i].at, list[i].end, start_s,
+                        nextafter(start_s, HUGE_VAL)))
+            list[late++] = list[i];
+    }
+    for (size_t i = 0; i < late; i++)
+        if (!budget_step(l->of->budget, 1))
+            lay_first(l, p, list[i].at, list[i].end, HUGE_VAL);
+    if (!keeps_gaps)
+        compress(l, p);
 }
 
 static void plan_arrivals(struct cluster_line *l, struct cluster_pass *p)
@@ -774,6 +845,8 @@ static double decide_conservative(struct cluster_line *l, struct cluster_pass *p
     if (!l->board)
         l->board = cluster_board_create(p->state, l->arena);
     cluster_board_advance(l->board, l->of->now_s);
+    if (l->promises)
+        keep_promises(l, p);
     if (l->ended_early)
         compress(l, p);
     l->ended_early = false;

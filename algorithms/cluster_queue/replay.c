@@ -960,6 +960,10 @@ static void begin(struct engine *e)
         e->line = cluster_line_create(c, e->in->policy, e->run);
     else if (e->in->ranking)
         e->ranker = cluster_ranker_create(c, e->in->ranking, e->run);
+    if (e->line)
+        cluster_line_promise(e->line, e->in->promises);
+    for (size_t i = 0; i < c->running_count; i++)
+        tell_all(e, i, true, STARTED);
     for (size_t i = 0; i < c->reservation_count; i++) {
         budget_step(c->budget, 1);
         if (c->reservations[i].start_s >= e->now_s)
@@ -1012,4 +1016,77 @@ void cluster_replay(const struct cluster_replay_in *in, struct cluster_replayed 
         finish(&e);
     out->is_cut = e.cut;
     arena_close(e.pass.arena);
+}
+
+/* ---- a decision ---- */
+
+/* What becomes of those that wait when all take their limits. */
+static void estimate(const struct cluster *c, const struct policy *policy,
+                     const struct cluster_promises *promises,
+                     struct cluster_decision *out, struct arena *a)
+{
+    struct cluster_replay_job *jobs = NEW(a, struct cluster_replay_job, c->job_count);
+    struct arena *scratch = arena_create_beside(a, arena_cap_bytes(a));
+    struct cluster_replay_in in = {.of = c,
+                                   .policy = policy,
+                                   .jobs = jobs,
+                                   .promises = promises,
+                                   .first_pass_s = (double)NAN,
+                                   .keeps_nodes = true,
+                                   .budget = c->budget};
+    struct cluster_replayed played;
+
+    for (size_t i = 0; i < c->job_count; i++)
+        jobs[i] = (struct cluster_replay_job){HUGE_VAL, true, false};
+    for (size_t r = 0; r < c->row_count; r++)
+        jobs[c->rows[r].job].run_s = fmin(jobs[c->rows[r].job].run_s, c->rows[r].limit_s);
+    budget_step(c->budget, c->job_count + c->row_count);
+    cluster_replay(&in, &played, a, scratch);
+    out->is_cut |= played.is_cut;
+    for (size_t i = 0; i < c->job_count && !played.is_cut; i++) {
+        const struct cluster_replay_outcome *o = &played.outcomes[i];
+        struct cluster_verdict *v = &out->verdicts[o->row];
+
+        budget_step(c->budget, o->node_count + 1);
+        if (isnan(o->start_s) || v->outcome != CLUSTER_WAITS)
+            continue;
+        v->start_s = o->start_s;
+        v->until_s = o->start_s + v->limit_s;
+        v->pick.nodes = NEW(a, uint32_t, o->node_count);
+        v->pick.count = o->node_count;
+        memcpy(v->pick.nodes, o->nodes, o->node_count * sizeof(*o->nodes));
+    }
+    arena_close(scratch);
+}
+
+void cluster_decide_by(const struct cluster *c, const struct policy *policy,
+                       const struct cluster_promises *promises,
+                       struct cluster_decision *out, double *plan_s, struct arena *a)
+{
+    struct cluster_line *l = cluster_line_create(c, policy, a);
+    struct cluster_pass p;
+    size_t never = c->row_count;
+
+    cluster_pass_begin(&p, c, out, a);
+    /* What is for the moment is taken back, plans stay; it goes with `a`. */
+    p.arena = arena_create_beside(a, arena_cap_bytes(a));
+    cluster_screen(&p);
+    for (size_t r = 0; r < c->row_count; r++) {
+        const struct cluster_verdict *v = &out->verdicts[r];
+
+        budget_step(c->budget, 1);
+        if (v->outcome == CLUSTER_NEVER || v->reason == CLUSTER_REASON_RESOURCE_DOWN)
+            out->order[--never] = r;
+        else
+            out->order[p.row_count++] = r;
+    }
+    cluster_line_order(l, out->order, p.row_count);
+    cluster_line_promise(l, promises);
+    cluster_line_decide(l, &p);
+    for (size_t i = 0; i < c->job_count; i++)
+        plan_s[i] = p.started[i] ? (double)NAN : cluster_line_plan_s(l, i);
+    budget_step(c->budget, c->job_count);
+    cluster_explain(&p);
+    if (!out->is_cut)
+        estimate(c, policy, promises, out, a);
 }

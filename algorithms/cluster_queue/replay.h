@@ -27,6 +27,12 @@
 #include "algorithms/cluster_queue/rank.h"
 #include "models/base/policy.h"
 
+/* Starts that conservative has told before. */
+struct cluster_promises {
+    const double *start_s; /* of each job; NAN: none */
+    bool keeps_gaps;       /* who has one does not move up at once */
+};
+
 /* What only happens between decisions. */
 struct cluster_replay_settings {
     double sched_interval_s, sched_min_interval_s, requeue_delay_s, over_time_limit_s;
@@ -54,6 +60,7 @@ struct cluster_replay_in {
     const struct cluster_ranking *ranking;
     const struct cluster_rank_job *rank_jobs; /* [job_count] */
     const double *shares;                     /* of accounts, [account_count] */
+    const struct cluster_promises *promises;  /* NULL: none */
     double first_pass_s;                      /* of backfill; NAN: when it begins */
     bool keeps_nodes;                         /* outcomes say where */
     bool keeps_attempts;
@@ -107,6 +114,14 @@ struct cluster_replayed {
 void cluster_replay(const struct cluster_replay_in *in, struct cluster_replayed *out,
                     struct arena *a, struct arena *scratch);
 
+/* Who starts now by a policy of queue.h: what cluster_decide() is for slurm_backfill. The
+ * others have the start and the nodes that a replay gives them in which all take their
+ * limits and nobody else arrives. plan_s: [job_count], filled with what conservative
+ * promises; NAN: nothing. */
+void cluster_decide_by(const struct cluster *c, const struct policy *policy,
+                       const struct cluster_promises *promises,
+                       struct cluster_decision *out, double *plan_s, struct arena *a);
+
 /* ---- parts ---- */
 
 /* By a policy of queue.h. */
@@ -114,6 +129,13 @@ struct cluster_line;
 
 struct cluster_line *cluster_line_create(const struct cluster *c,
                                          const struct policy *policy, struct arena *a);
+
+/* Before the first decision; the promises must stay until then. */
+void cluster_line_promise(struct cluster_line *l,
+                          const struct cluster_promises *promises);
+
+/* The start that conservative has planned for a job that waits; NAN: none. */
+double cluster_line_plan_s(const struct cluster_line *l, size_t job);
 
 /* Sorts rows into its order. */
 void cluster_line_order(const struct cluster_line *l, size_t *rows, size_t count);

@@ -1,6 +1,6 @@
 /* cluster_answer.c - POST /v1/queue-orders with a cluster: who starts, and why others
  * wait. */
-#include "algorithms/cluster_queue/decide.h"
+#include "algorithms/cluster_queue/replay.h"
 #include "handlers/cluster_queue/cluster_bind.h"
 #include "service/metrics.h"
 #include "service/service.h"
@@ -12,6 +12,10 @@
 struct telling {
     struct request *rq;
     struct cluster_bound bound;
+    const struct policy *policy;
+    double *plan_s;    /* what is promised to jobs; NULL: nothing */
+    double *promise_s; /* what was promised to them; NULL: nothing */
+    size_t broken_count;
     struct cluster_decision out;
     struct queue_orders_answer *answer;
     size_t *row_of; /* the row that speaks for each job; SIZE_MAX: none */
@@ -269,6 +273,23 @@ static const char *detail_of(const struct telling *t, const struct cluster_verdi
     return meanings[v->reason];
 }
 
+/* By how much a promise is not kept; who is in the way is not told. */
+static const struct promise_broken *broken_of(struct telling *t, size_t job)
+{
+    struct promise_broken *broken;
+    double by_s;
+
+    if (!t->promise_s || isnan(t->promise_s[job]) || isnan(t->plan_s[job]))
+        return NULL;
+    by_s = t->plan_s[job] - fmax(t->promise_s[job], t->bound.of.now_s);
+    if (!(by_s > 1e-9 * fmax(1, fabs(t->plan_s[job]))))
+        return NULL;
+    broken = NEW(t->rq->arena, struct promise_broken, 1);
+    broken->by_s = by_s;
+    t->broken_count++;
+    return broken;
+}
+
 static void tell_wait(struct telling *t, size_t row)
 {
     const struct cluster_verdict *v = &t->out.verdicts[row];
@@ -279,7 +300,8 @@ static void tell_wait(struct telling *t, size_t row)
         .job_id = t->bound.jobs[r->job].id,
         .processors = cpus_asked(t, row),
         .estimated_start_s = v->start_s,
-        .planned_start_s = (double)NAN,
+        .planned_start_s = t->plan_s ? t->plan_s[r->job] : (double)NAN,
+        .promise_broken = broken_of(t, r->job),
         .reason = queue_wait_reason(cluster_reason_names[v->reason]),
         .detail = detail_of(t, v),
         .blocking_job_id = planned ? blocking_job(t, v) : NULL,
@@ -503,12 +525,19 @@ static enum error_code warn(struct telling *t)
         TRY(decision_warn(t->rq, out,
                           "overcommitted: running jobs have more than there is: %s",
                           b->overcommitted));
-    if (b->ignored_promise.count)
+    if (b->ignored_promise.count && !t->plan_s)
         TRY(decision_warn(t->rq, out,
                           "ignored: planned_start_s of %zu job(s), first "
-                          "/jobs/%zu/planned_start_s: slurm_backfill keeps no promises",
-                          b->ignored_promise.count, b->ignored_promise.first));
-    TRY(warn_settings(t));
+                          "/jobs/%zu/planned_start_s: %s keeps no promises",
+                          b->ignored_promise.count, b->ignored_promise.first,
+                          t->policy->name));
+    if (t->broken_count)
+        TRY(decision_warn(t->rq, out,
+                          "promise_broken: %zu job(s) do not start when they were "
+                          "promised to, by planned_start_s",
+                          t->broken_count));
+    if (t->policy == &cluster_policies[0])
+        TRY(warn_settings(t));
     if (t->answer->unplaced_count)
         TRY(decision_warn(t->rq, out, "unplaced: %zu", t->answer->unplaced_count));
     if (t->out.is_cut)
@@ -541,25 +570,84 @@ static double bytes_of(const struct cluster *c)
            3.0 * (double)c->node_count * (double)c->amount_count * sizeof(int64_t);
 }
 
+/* slurm_backfill, or a policy of pools of processors. */
+static void find_policy(struct telling *t, const char *name)
+{
+    static const struct policy *const tables[] = {cluster_policies, queue_policies, NULL};
+    char hint[NAMES_HINT_BYTES];
+
+    t->policy = &cluster_policies[0];
+    if (!name || strcmp(name, "auto") == 0)
+        return;
+    t->policy = policy_find(cluster_policies, name);
+    if (!t->policy)
+        t->policy = policy_find(queue_policies, name);
+    if (t->policy)
+        return;
+    invalid(t->rq->err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
+            "there is no policy '%.60s' for a cluster; %s", name,
+            policy_hint(name, tables, hint, sizeof(hint)));
+    policy_allow(t->rq->err, name, tables);
+}
+
+/* What conservative has told before, of jobs that are no arrays. */
+static struct cluster_promises promises_of(struct telling *t, const double *options)
+{
+    size_t count = t->bound.job_count;
+    double *list = NEW(t->rq->arena, double, count);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct waiting_job *w = &t->bound.body->jobs[t->bound.given[i]];
+
+        list[i] = w->cluster.array ? (double)NAN : w->planned_start_s;
+    }
+    budget_step(&t->rq->budget, count);
+    t->promise_s = list;
+    return (struct cluster_promises){list, !(options[QUEUE_COMPRESS] > 0)};
+}
+
+/* By a policy of pools of processors. */
+static void decide_by(struct telling *t, const double *options)
+{
+    struct cluster_promises promises;
+    bool keeps = queue_discipline_of(t->policy)->rule == QUEUE_CONSERVATIVE;
+
+    t->plan_s = NEW(t->rq->arena, double, t->bound.job_count);
+    if (keeps)
+        promises = promises_of(t, options);
+    cluster_decide_by(&t->bound.of, t->policy, keeps ? &promises : NULL, &t->out,
+                      t->plan_s, t->rq->arena);
+    if (!keeps)
+        t->plan_s = NULL;
+}
+
 enum error_code queue_orders_cluster(struct request *rq,
                                      const struct queue_orders_request *body,
                                      struct queue_orders_answer *answer)
 {
-    const char *name = body->decision.algorithm;
     struct cluster_in in = *body->cluster;
     struct queue_orders_request with = *body;
     struct telling t = {.rq = rq, .answer = answer};
+    double options[QUEUE_OPTION_COUNT];
+    bool is_slurm;
 
-    if (name && strcmp(name, "auto") != 0 && !policy_find(cluster_policies, name))
-        decision_unknown_policy(name, cluster_policies, rq->err);
-    cluster_take_options(body->decision.options, body->decision.option_count,
-                         &in.policy_settings, rq->err);
+    find_policy(&t, body->decision.algorithm);
+    is_slurm = !t.policy || t.policy == &cluster_policies[0];
+    if (is_slurm)
+        cluster_take_options(body->decision.options, body->decision.option_count,
+                             &in.policy_settings, rq->err);
+    else
+        params_bind(queue_conservative_params, body->decision.options,
+                    body->decision.option_count, options, rq->err);
     with.cluster = &in;
     t.bound.rq = rq;
     t.bound.body = &with;
     TRY(cluster_bind(&t.bound));
     TRY(request_reserve(rq, bytes_of(&t.bound.of)));
-    cluster_decide(&t.bound.of, &t.out, rq->arena);
+    if (is_slurm)
+        cluster_decide(&t.bound.of, &t.out, rq->arena);
+    else
+        decide_by(&t, options);
     answer->site_id = body->site_id;
     choose_rows(&t);
     tell_jobs(&t);
@@ -567,6 +655,6 @@ enum error_code queue_orders_cluster(struct request *rq,
     tell_free(&t);
     tell_objective(&t);
     TRY(warn(&t));
-    decision_end(rq, cluster_policies[0].name, status_of(&t), &answer->decision);
+    decision_end(rq, t.policy->name, status_of(&t), &answer->decision);
     return OK;
 }

@@ -114,11 +114,12 @@ static const struct json_field request_rows[] = {
                 "what runs there and is reserved. All times are seconds from now then, "
                 "and jobs come in the order of queued_at"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
-    JSON_OBJECT(T, cluster, const struct cluster_in *, &cluster_json, JSON_POINTER,
-                "Instead of processors, running and reservations: nodes, partitions, "
-                "accounts and limits; for the algorithm slurm_backfill, which is the "
-                "default then. Times, deadline_s too, are on the scale of now_s; a "
-                "priority above 0 counts as given, else it is reckoned"),
+    JSON_OBJECT(
+        T, cluster, const struct cluster_in *, &cluster_json, JSON_POINTER,
+        "Instead of processors, running and reservations: nodes, partitions, "
+        "accounts and limits; the algorithm slurm_backfill is there then, and the "
+        "default. Times, deadline_s too, are on the scale of now_s; a "
+        "priority above 0 counts as given, else it is reckoned"),
     JSON_BOOLEAN(T, strict_dependencies, false, 0,
                  "cluster: a job in `after` that is not known is a mistake; else it is "
                  "taken to be gone"),
