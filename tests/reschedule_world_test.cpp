@@ -289,6 +289,7 @@ TEST_CASE("pending jobs are jobs of placements", "[api][reschedule_jobs][world]"
     REQUIRE(out["values"].size() == 2);
     CHECK(out["values"][0]["name"] == "late_jobs");
     CHECK(says(out, "policy_ignores_objective: gridway"));
+    CHECK_FALSE(says(out, "ignored: 1 option (/options/assume_preempted)"));
     CHECK_FALSE(says(out, "ignored: weight"));
 
     out = round_of(
@@ -296,7 +297,9 @@ TEST_CASE("pending jobs are jobs of placements", "[api][reschedule_jobs][world]"
          {"jobs",
           {running("r", "n1",
                    {{"cpus", 8}, {"preemptible", true}, {"weight", 2}, {"after", {"s"}}}),
-           running("s", "n2")}}});
+           running("s", "n2")}},
+         {"options", {{"assume_preempted", true}}}});
+    CHECK(says(out, "ignored: 1 option (/options/assume_preempted)"));
     CHECK(says(out, "ignored: weight of 1 running job (first /jobs/0/weight)"));
     CHECK(says(out, "ignored: preemptible of 1 running job"));
     CHECK(says(out, "ignored: after of 1 running job"));

@@ -709,6 +709,9 @@ static enum error_code run_world(struct gridway_run *run, const double *common,
     out->check_failed = out->pending.check_failed || !gridway_world_is_valid(run);
     warn_failed(run, p, verdicts);
     warn_unused(run, p);
+    if (common[COMMON_ASSUME_PREEMPTED] > 0)
+        problem_warn(p, "ignored: 1 option (/options/assume_preempted): a round proposes "
+                        "what to stop, and assumes no stop");
     sum_up(verdicts, in->job_count, &out->objective);
     out->jobs = verdicts;
     out->job_count = in->job_count;

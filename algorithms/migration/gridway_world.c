@@ -56,19 +56,23 @@ static void add_items(const struct error *from, struct error *err)
 
 /* ---- pending jobs ---- */
 
-/* Options of the request that the placement policy has as well. */
+/* Options of the request that the placement policy has as well; stops are proposed here,
+ * and none is assumed, as what would be stopped has its verdict. */
 static struct named_value *own_options(const struct gridway_run *run,
                                        const struct policy *policy, size_t *count)
 {
     struct named_value *list = NEW(run->arena, struct named_value, run->option_count);
 
     *count = 0;
-    for (size_t i = 0; i < run->option_count; i++)
+    for (size_t i = 0; i < run->option_count; i++) {
+        if (strcmp(run->options[i].name, "assume_preempted") == 0)
+            continue;
         for (size_t k = 0; k < policy_option_count(policy); k++)
             if (strcmp(run->options[i].name, policy_option(policy, k)->name) == 0) {
                 list[(*count)++] = run->options[i];
                 break;
             }
+    }
     return list;
 }
 

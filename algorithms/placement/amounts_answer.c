@@ -1,6 +1,7 @@
 /* placement/amounts_answer.c - what an answer says of a plan of a world. */
 #include "algorithms/placement/amounts_answer.h"
 
+#include "algorithms/placement/amounts_files.h"
 #include "algorithms/placement/amounts_loads.h"
 #include "algorithms/placement/unused.h"
 #include "algorithms/world/check.h"
@@ -11,7 +12,7 @@
 
 static double finish_of(const struct world *w, const struct world_plan *plan, size_t job)
 {
-    return plan->placed[job].done_s + w->jobs[job].stage_out_s;
+    return world_finish_s(w, &w->jobs[job], &plan->placed[job]);
 }
 
 /* Names of the nodes, by rising snapshot index. */
@@ -68,12 +69,17 @@ static void fill_placements(const struct placement_problem *p, const struct worl
     const struct world_plan *plan = found->plan;
     struct placement *list = NEW(p->arena, struct placement, plan->placed_count);
     struct placement_objective *o = &out->objective;
+    const double *bytes = amounts_bytes_moved(p, plan);
 
     for (size_t k = 0; k < plan->placed_count; k++) {
         size_t job = plan->sequence[k];
 
         budget_step(w->budget, plan->placed[job].position_count);
         list[k] = placement_of(p, w, plan, job, slots[job], found->ranks);
+        list[k].bytes_moved = bytes[job];
+        o->bytes_moved += bytes[job];
+        list[k].files = amounts_file_names(p, job, plan->placed[job].positions[0]);
+        list[k].file_count = list[k].files ? p->jobs[job].file_count : 0;
         if (isnan(list[k].finish_s))
             continue;
         o->makespan_s = fmax(o->makespan_s, list[k].finish_s);

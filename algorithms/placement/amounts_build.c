@@ -162,7 +162,6 @@ void amounts_world(struct placement_problem *p, const struct amounts *checked,
     };
 
     m.w->plan_with_limit = checked->plan_with_limit;
-    m.w->without_files = true; /* amounts_decide() refuses jobs with files */
     m.w->seed = p->in->seed;
     m.w->budget = p->in->budget;
     make_amounts(&m);
@@ -173,5 +172,6 @@ void amounts_world(struct placement_problem *p, const struct amounts *checked,
     amounts_make_groups(&m);
     amounts_make_after(&m);
     amounts_make_choices(&m);
+    amounts_make_files(&m);
     *out = (struct amounts_world){m.w, m.waits_for};
 }

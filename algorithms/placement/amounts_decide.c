@@ -5,6 +5,7 @@
  */
 #include "algorithms/placement/amounts_decide.h"
 
+#include "algorithms/placement/amounts_files.h"
 #include "algorithms/placement/amounts_gridway.h"
 #include "algorithms/placement/amounts_identical.h"
 #include "algorithms/placement/amounts_plans.h"
@@ -92,7 +93,9 @@ static void check_units(const struct placement_in *in, struct error *err)
 static void check_call(const struct amounts_call *call, struct error *err)
 {
     const struct placement_in *in = call->in;
-    bool home = in->snapshot->home_site_id;
+    bool now = placement_fn_of(call->policy) == placement_auto &&
+               in->world->objective_count &&
+               strcmp(in->world->objective[0], "started_now_weight") == 0;
 
     if (is_gridway(call->policy))
         check_units(in, err);
@@ -103,15 +106,12 @@ static void check_call(const struct amounts_call *call, struct error *err)
         bool files = in->jobs[i].input_file_count;
         char pointer[64];
 
-        if (!files && !(home && in->jobs[i].output_bytes > 0))
+        if (!files || !now)
             continue;
-        snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s", i,
-                 files ? "input_file_ids" : "output_bytes");
+        snprintf(pointer, sizeof(pointer), "/jobs/%zu/input_file_ids", i);
         invalid(err, pointer, ITEM_INVALID_COMBINATION,
-                "files together with amounts, running jobs or rules are not supported "
-                "yet: leave %s out and count the transfer in estimate_s, or describe "
-                "resources by n_max, cpus and memory_bytes alone",
-                files ? "input_file_ids" : "output_bytes");
+                "auto does not look at files where started_now_weight comes first: "
+                "leave it out and count the transfer in estimate_s, or take gridway");
     }
 }
 
@@ -248,7 +248,7 @@ static void assume_stops(struct amounts_maker *m)
     m->best.stops = stops;
     m->w = stops->world;
     if (!m->best.starts_now)
-        m->board = board_create(m->w, NULL, m->arena);
+        m->board = board_create(m->w, amounts_board_files(m->p), m->arena);
 }
 
 /* Mistakes of all kinds, then the problem. */
@@ -288,7 +288,7 @@ enum error_code amounts_decide(const struct amounts_call *call,
     amounts_world(p, checked, &made);
     m.w = made.world;
     if (!m.best.starts_now)
-        m.board = board_create(m.w, NULL, a);
+        m.board = board_create(m.w, amounts_board_files(p), a);
     if (call->values[COMMON_ASSUME_PREEMPTED] > 0)
         assume_stops(&m);
     if (!m.best.starts_now)

@@ -15,6 +15,7 @@
  */
 #include "algorithms/placement/amounts_gridway.h"
 
+#include "algorithms/placement/amounts_files.h"
 #include "algorithms/placement/gridway_round.h"
 #include "algorithms/placement/priority.h"
 #include "algorithms/world/queue.h"
@@ -35,6 +36,7 @@ struct amounts_round {
     size_t failed[FAILED_MAX], failed_count;
     size_t *pos, *choice; /* candidates of the job at hand */
     double *rank, *priority;
+    double stage_in_s; /* of the spot asked last */
     bool by_priority;
     bool falls_later; /* a reservation begins after now */
     size_t started;
@@ -115,7 +117,7 @@ static void create(struct amounts_round *r, struct amounts_maker *m)
 
     *r = (struct amounts_round){.m = m, .p = m->p, .limits = round_limits_of(m->p)};
     make_endless(r, a);
-    r->b = board_create(r->w, NULL, a);
+    r->b = board_create(r->w, amounts_board_files(m->p), a);
     r->plan = board_plan(r->b);
     r->dispatched = NEW(a, double, r->w->resource_count);
     r->running_on = NEW(a, double, r->w->resource_count);
@@ -149,6 +151,8 @@ static struct select_state state_of(const struct amounts_round *r, size_t job, s
 
     state.slots_free = fmax(0, state.slots_free - r->dispatched[pos]);
     state.queue_wait_s = fits ? 0 : fmax(0, state.queue_wait_s);
+    if (fits && r->p->jobs[job].file_count)
+        state.transfer_s = r->stage_in_s;
     state.runs = true; /* its run time is that of the world */
     state.execution_s = run_s;
     return state;
@@ -179,6 +183,7 @@ static bool starts_there(struct amounts_round *r, size_t job, size_t choice, siz
     if (!limits_allow(r, pos))
         return false;
     *spot = board_fit(r->b, job, choice, pos, 0, 0);
+    r->stage_in_s = spot->stage_in_s;
     return spot->positions && spot->start_s <= 0 && still_suits(r, job, pos);
 }
 
@@ -318,7 +323,8 @@ static bool can_be_noted(const struct amounts_round *r, size_t job)
 {
     const struct expr *e = select_requirement(r->p, job);
 
-    return r->w->jobs[job].group == WORLD_NONE && !(e && e->on_plan);
+    return r->p->jobs[job].file_count == 0 && r->w->jobs[job].group == WORLD_NONE &&
+           !(e && e->on_plan);
 }
 
 static bool has_failed_before(const struct amounts_round *r, size_t job)
@@ -404,6 +410,12 @@ static enum world_wait planned_spot(struct amounts_round *r, size_t job,
         if (!limits_allow(r, x->positions[k]))
             return WORLD_WAIT_NO_FREE_NOW;
     *spot = board_spot_of(x);
+    if (r->p->jobs[job].file_count) { /* of those that start, too, files are there */
+        *spot = board_fit(r->b, job, x->choice, x->positions[0], 0, 0);
+        if (!spot->positions)
+            return WORLD_WAIT_NO_FREE_NOW;
+        r->stage_in_s = spot->stage_in_s;
+    }
     if (x->position_count == 1)
         *rank = rank_of(r, job, x->positions[0], true);
     return WORLD_WAIT_NONE;
@@ -478,7 +490,7 @@ static void plan_ahead(struct amounts_round *r, const size_t *order)
 {
     struct board *own = r->b;
 
-    r->b = board_create(r->w, NULL, r->m->arena);
+    r->b = board_create(r->w, amounts_board_files(r->p), r->m->arena);
     world_list(r->b, WORLD_MCT, order, 1);
     r->planned = board_plan(r->b);
     r->b = own;

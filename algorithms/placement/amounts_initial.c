@@ -224,8 +224,16 @@ static bool load_timed(struct initial *x)
         return false;
     board_reset(x->m->board);
     for (size_t k = 0; k < x->count; k++) {
-        struct board_spot spot = spot_of(w, &x->rows[k]);
+        const struct initial_row *row = &x->rows[k];
+        struct board_spot spot = spot_of(w, row);
 
+        if (x->m->p->jobs[row->job].file_count) /* the rows do not say when they come */
+            spot = board_fit(x->m->board, row->job, row->choice, row->positions[0],
+                             row->start_s, row->start_s);
+        if (!spot.positions) {
+            refuse(x, NULL, row, world_rule_names[RULE_AMOUNT_EXCEEDED]);
+            return false;
+        }
         board_take(x->m->board, x->rows[k].job, &spot);
     }
     return true;

@@ -117,5 +117,6 @@ void amounts_make_jobs(struct world_maker *m);
 void amounts_make_groups(struct world_maker *m);
 void amounts_make_after(struct world_maker *m);
 void amounts_make_choices(struct world_maker *m);
+void amounts_make_files(struct world_maker *m); /* behind the choices */
 
 #endif

@@ -245,6 +245,7 @@ static bool is_new(const struct amounts_maker *m, const struct amounts_rule *rul
 void amounts_portfolio(struct amounts_maker *m)
 {
     static const struct amounts_rule further[] = {
+        {WORLD_XSUFFERAGE, WORLD_FIFO, "xsufferage", "xsufferage"},
         {WORLD_MCT, WORLD_SMITH, "mct", "mct smith"},
         {WORLD_MCT, WORLD_DEADLINE, "mct", "mct deadline"},
         {WORLD_MCT, WORLD_LONGEST, "mct", "mct longest"},
@@ -262,7 +263,7 @@ void amounts_portfolio(struct amounts_maker *m)
         m, &(struct amounts_rule){WORLD_MCT, amounts_asked_order(m), "mct", "mct"});
     for (size_t k = 0; k < sizeof(further) / sizeof(*further); k++) {
         const struct amounts_rule *rule = &further[k];
-        if (!is_new(m, rule))
+        if (!is_new(m, rule) || (rule->rule == WORLD_XSUFFERAGE && !m->p->has_files))
             continue;
         if (amounts_prove(m, BOUNDS_SINGLE))
             return;

@@ -8,6 +8,7 @@
  * Source: world-model.md 7.1.
  */
 #include "algorithms/placement/amounts_answer.h"
+#include "algorithms/placement/amounts_files.h"
 #include "algorithms/placement/amounts_parts.h"
 #include "algorithms/placement/pair_map.h"
 #include "algorithms/placement/reasons.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 enum {
-    REASONS_MAX = FILTER_REQUIREMENT + 6, /* of one job */
+    REASONS_MAX = FILTER_REQUIREMENT + 8, /* of one job */
     EXAMPLES_MAX = 10
 };
 
@@ -138,7 +139,7 @@ static const char *wait_detail(const struct explainer *e, size_t job,
 
 /* How resources that passed the tests up to the requirement are dropped. */
 struct drops {
-    size_t no_run_time, partition;
+    size_t no_run_time, partition, unresolved, unreachable;
 };
 
 /* Resources of the class that are in none of the job's choices: no run time is known for
@@ -159,10 +160,16 @@ static struct drops count_drops(const struct explainer *e, size_t job)
         for (; left; left &= left - 1) {
             size_t pos = b * BLOCK + (size_t)__builtin_ctzll(left);
 
-            if (world_run_s(w, j, pos) < HUGE_VAL)
-                d.partition++;
-            else
+            enum filter filter = amounts_file_filter(e->p, job, pos);
+
+            if (!(world_run_s(w, j, pos) < HUGE_VAL))
                 d.no_run_time++;
+            else if (filter == FILTER_FILE_UNRESOLVED)
+                d.unresolved++;
+            else if (filter == FILTER_FILE_UNREACHABLE)
+                d.unreachable++;
+            else
+                d.partition++;
         }
     }
     return d;
@@ -341,6 +348,16 @@ static void explain(struct explainer *e, size_t job, struct reason_class *c)
             (struct placement_reason){.reason = "no_estimate",
                                       .detail = "no run time is known for the job there",
                                       .resource_count = d.no_run_time};
+    if (d.unresolved)
+        r[c->count++] =
+            (struct placement_reason){.reason = "file_unresolved",
+                                      .detail = "no file for its architecture",
+                                      .resource_count = d.unresolved};
+    if (d.unreachable)
+        r[c->count++] =
+            (struct placement_reason){.reason = "file_unreachable",
+                                      .detail = "no route for an input or output",
+                                      .resource_count = d.unreachable};
     if (found.too_small.short_count) {
         r[c->count] =
             (struct placement_reason){.reason = "too_small",

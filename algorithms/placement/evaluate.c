@@ -2,6 +2,7 @@
 #include "algorithms/placement/evaluate.h"
 
 #include "algorithms/placement/amounts.h"
+#include "algorithms/placement/amounts_files.h"
 #include "algorithms/placement/evaluate_parts.h"
 #include "algorithms/placement/unused.h"
 #include "algorithms/world/now.h"
@@ -75,23 +76,6 @@ static void make_claims(struct evaluation *e)
 
 /* ---- what a world does not know: where files cannot be ---- */
 
-enum filter evaluation_file_filter(const struct evaluation *e, size_t job,
-                                   size_t position)
-{
-    const struct placement_problem *p = e->problem;
-    const struct problem_job *j = &p->jobs[job];
-    const size_t *files = j->file_count ? problem_files(p, j, position) : NULL;
-
-    for (size_t k = 0; k < j->file_count; k++)
-        if (!files || files[k] == NO_INDEX)
-            return FILTER_FILE_UNRESOLVED;
-    for (size_t k = 0; k < j->file_count; k++)
-        if (problem_transfer_s(p, files[k], p->resources[position].site) > LONGEST_S)
-            return FILTER_FILE_UNREACHABLE;
-    return problem_output_s(p, j, position) > LONGEST_S ? FILTER_FILE_UNREACHABLE
-                                                        : FILTER_PASSED;
-}
-
 /* Takes the position out of all choices of the job. */
 static void forbid(struct evaluation *e, struct world_job *j, size_t position)
 {
@@ -125,7 +109,8 @@ static void apply_files(struct evaluation *e)
             c->positions[0] == WORLD_NONE)
             continue;
         jobs[c->job].stage_out_s = stage_out_s(e, c->job, c->positions[0]);
-        if (evaluation_file_filter(e, c->job, c->positions[0]) != FILTER_PASSED)
+        jobs[c->job].stage_out_of_site_s = NULL;
+        if (amounts_file_filter(e->problem, c->job, c->positions[0]) != FILTER_PASSED)
             forbid(e, &jobs[c->job], c->positions[0]);
         if (e->problem->jobs[c->job].file_count) {
             unchecked++;

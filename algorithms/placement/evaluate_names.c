@@ -1,4 +1,5 @@
 /* placement/evaluate_names.c - what a plan breaks, in names and sentences. */
+#include "algorithms/placement/amounts_files.h"
 #include "algorithms/placement/classes.h"
 #include "algorithms/placement/evaluate_parts.h"
 
@@ -116,7 +117,7 @@ static const char *not_eligible(const struct naming *n)
         world_full_run_s(w, &w->jobs[job], n->v->position) == HUGE_VAL)
         filter = FILTER_NO_ESTIMATE;
     if (filter == FILTER_PASSED)
-        filter = evaluation_file_filter(n->e, job, n->v->position);
+        filter = amounts_file_filter(n->e->problem, job, n->v->position);
     if (filter == FILTER_PASSED)
         return "partition: the resource is in none of those that the job may use, or "
                "they are closed to it";

@@ -14,10 +14,6 @@ struct evaluation {
     struct arena *arena;
 };
 
-/* Whether files or outputs keep the job from the resource. */
-enum filter evaluation_file_filter(const struct evaluation *e, size_t job,
-                                   size_t position);
-
 /* In names and sentences, what the checker has found. */
 const struct placement_violation *evaluation_named(const struct evaluation *e,
                                                    const struct world_check *found);

@@ -178,6 +178,8 @@ static double fit_staged(struct board *b, size_t job, size_t position, double he
         if (start_s == HUGE_VAL)
             return HUGE_VAL;
         needed_s = fmax(0, f->staged_s(f->context, job, position, start_s) - start_s);
+        if (!(needed_s < HUGE_VAL)) /* one can never be there */
+            return HUGE_VAL;
         if (needed_s <= *stage_in_s)
             break;
         *stage_in_s = needed_s;

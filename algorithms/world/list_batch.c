@@ -160,8 +160,9 @@ static bool can_be_had(struct board *b, size_t job, const struct board_spot *spo
         return true;
     if (spot->position_count != 1)
         return false; /* its positions are not kept */
-    now =
-        board_fit(b, job, spot->choice, spot->positions[0], spot->start_s, spot->start_s);
+    /* files that come in time for a start have to set out before it */
+    now = board_fit(b, job, spot->choice, spot->positions[0],
+                    b->files ? 0 : spot->start_s, spot->start_s);
     return now.done_s <= spot->done_s;
 }
 

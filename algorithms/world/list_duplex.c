@@ -42,7 +42,7 @@ static struct half half_of(struct board *b, const bool *open, struct arena *a)
             h.placed[i].positions = kept;
         }
         if (i < h.placed_count)
-            h.makespan_s = fmax(h.makespan_s, p->done_s + w->jobs[h.jobs[i]].stage_out_s);
+            h.makespan_s = fmax(h.makespan_s, world_finish_s(w, &w->jobs[h.jobs[i]], p));
         budget_step(w->budget, p->position_count + 4);
     }
     return h;

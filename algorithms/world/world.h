@@ -154,7 +154,8 @@ struct world_job {
     const struct world_choice *choices; /* one or more; the first is preferred */
     size_t choice_count;
     enum world_wait barred; /* not to be placed at all, because of this */
-    double stage_out_s; /* of the outputs, where that does not depend on the resource */
+    double stage_out_s;     /* of the outputs: from everywhere, or the least of */
+    const double *stage_out_of_site_s; /* those from each site; NULL */
 };
 
 enum world_group_policy {
@@ -258,6 +259,15 @@ static inline double world_held_s(const struct world *w, const struct world_job 
                                   double run_s)
 {
     return w->plan_with_limit && j->time_limit_s < HUGE_VAL ? j->time_limit_s : run_s;
+}
+
+/* When the job's outputs have arrived. */
+static inline double world_finish_s(const struct world *w, const struct world_job *j,
+                                    const struct world_placed *at)
+{
+    return at->done_s + (j->stage_out_of_site_s && at->positions
+                             ? j->stage_out_of_site_s[w->resources[*at->positions].site]
+                             : j->stage_out_s);
 }
 
 /* What a job needs of each amount is there when nothing is taken. */

@@ -20,7 +20,7 @@ struct stay {
 /* With the transfer of its outputs. */
 static double finish_of(const struct world *w, const struct world_plan *plan, size_t job)
 {
-    return plan->placed[job].done_s + w->jobs[job].stage_out_s;
+    return world_finish_s(w, &w->jobs[job], &plan->placed[job]);
 }
 
 static double late_of(const struct world *w, const struct world_plan *plan, size_t job)
