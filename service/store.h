@@ -154,13 +154,14 @@ struct store_decision {
     /* Taken from the answer by the database; JSON_NO_INTEGER, NAN: not known. */
     uint64_t job_count, unplaced_count;
     double makespan_s, gap_ratio, decide_s;
+    const char *labels; /* JSON; NULL: none */
 };
 
 /* Which decisions; NULL, NAN: any. */
 struct store_decision_filter {
     const char *endpoint, *algorithm, *status;
     const char *job_id;        /* the answer names this job or task */
-    const char *q;             /* the decision's id begins so */
+    const char *q;             /* the decision's id begins so, or a text of its labels */
     double from_at_s, to_at_s; /* made in [from, to) */
 };
 

@@ -24,6 +24,7 @@ static const struct db_column columns[] = {
     DB_COLUMN(struct store_decision, makespan_s, DB_NUMBER),
     DB_COLUMN(struct store_decision, gap_ratio, DB_NUMBER),
     DB_COLUMN(struct store_decision, decide_s, DB_NUMBER),
+    DB_COLUMN(struct store_decision, labels, DB_TEXT),
     {0},
 };
 
@@ -33,12 +34,12 @@ static const struct db_column columns[] = {
 #define NO_COUNT      "9223372036854775807" /* no value; see known() */
 #define DECISION_FIGURES                                                         \
     "coalesce(job_count, " NO_COUNT "), coalesce(unplaced_count, " NO_COUNT ")," \
-    " makespan_s, gap_ratio, decide_s"
+    " makespan_s, gap_ratio, decide_s, labels::text"
 
 static const struct db_statement insert_decision = {
     "insert_decision",
     "INSERT INTO decision (tenant, " DECISION_HEAD ", " DECISION_BODY ", api_revision,"
-    " job_count, unplaced_count, makespan_s, gap_ratio, decide_s)"
+    " job_count, unplaced_count, makespan_s, gap_ratio, decide_s, labels)"
     " SELECT $1, $2, now(), $3, $4, $5, $6, $7, $8, $9, $10, $11,"
     " $12::double precision::integer,"
     " (SELECT sum(jsonb_array_length(list)) FROM jsonb_each(a) AS member (name, list)"
@@ -48,7 +49,7 @@ static const struct db_statement insert_decision = {
     "  THEN jsonb_array_length(a -> 'unplaced') END,"
     " (a #>> '{objective,makespan_s}')::double precision,"
     " (a #>> '{objective,gap_ratio}')::double precision,"
-    " (a #>> '{timings,decide_s}')::double precision"
+    " (a #>> '{timings,decide_s}')::double precision, a -> 'labels'"
     " FROM (SELECT $11::jsonb) AS answer (a) ON CONFLICT DO NOTHING",
     0};
 
@@ -66,7 +67,9 @@ static const struct db_statement select_decisions = {
     " WHERE tenant = $1 AND created_at >= $2 AND created_at < $3"
     " AND (created_at, decision_id) < ($4, $5) AND ($6::text IS NULL OR route = $6)"
     " AND ($8::text IS NULL OR algorithm = $8) AND ($9::text IS NULL OR status = $9)"
-    " AND ($10::text IS NULL OR starts_with(decision_id::text, lower($10)))"
+    " AND ($10::text IS NULL OR starts_with(decision_id::text, lower($10))"
+    "  OR EXISTS (SELECT FROM jsonb_path_query(labels, 'strict $.**') AS part (value)"
+    "   WHERE jsonb_typeof(value) = 'string' AND starts_with(value #>> '{}', $10)))"
     " AND ($11::text IS NULL"
     "  OR strpos(answer, '\"job_id\":' || to_json($11::text)) > 0"
     "  OR strpos(answer, '\"task_id\":' || to_json($11::text)) > 0)"

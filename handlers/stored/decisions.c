@@ -75,7 +75,12 @@ static const struct json_field query_rows[] = {
     JSON_ID(T, algorithm, 0, "Decisions of this policy only; default: of any"),
     JSON_CHOICE(T, status, statuses, ANY_STATUS, 0, "Decisions that ended so only"),
     JSON_ID(T, job_id, 0, "Decisions that speak of this job or task only; default: all"),
-    JSON_ID(T, q, 0, "Decisions whose id begins so only; default: all"),
+    {.name = "q",
+     .doc = "Decisions whose id begins so, or a text of their labels, only; default: all",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, q, const char *),
+     .min = 1,
+     .max = 200},
     RANGE_ROWS(T),
     PAGE_ROWS(T),
     {0},
@@ -101,29 +106,30 @@ const struct json_object decisions_removal_json = {
     sizeof(struct decisions_removal), removal_rows};
 
 #define T struct store_decision
-#define INFO_ROWS                                                                 \
-    JSON_TEXT(T, decision_id, 0, "UUID of the decision"),                         \
-        JSON_INSTANT(T, created_at, 0, "When it was stored"),                     \
-        JSON_TEXT(T, endpoint, 0, "Endpoint that decided"),                       \
-        JSON_TEXT(T, algorithm, JSON_OPTIONAL, "Policy that decided"),            \
-        JSON_TEXT(T, status, 0, "optimal, feasible, infeasible or cut"),          \
-        JSON_INTEGER(T, seed, 0, JSON_EXACT, 0, 0, "Seed of the random numbers"), \
-        JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,               \
-                     "Jobs or tasks that the answer speaks of"),                  \
-        JSON_INTEGER(T, unplaced_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,          \
-                     "Those of them that found no place"),                        \
-        JSON_NUMBER(T, makespan_s, 0, 0, 0, JSON_OPTIONAL,                        \
-                    "From the start until the last job has ended"),               \
-        JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_OPTIONAL,                         \
-                    "How far above the lower bound"),                             \
-        JSON_NUMBER(T, decide_s, 0, 0, 0, JSON_OPTIONAL, "Time that deciding took")
+#define INFO_ROWS                                                                    \
+    JSON_TEXT(T, decision_id, 0, "UUID of the decision"),                            \
+        JSON_INSTANT(T, created_at, 0, "When it was stored"),                        \
+        JSON_TEXT(T, endpoint, 0, "Endpoint that decided"),                          \
+        JSON_TEXT(T, algorithm, JSON_OPTIONAL, "Policy that decided"),               \
+        JSON_TEXT(T, status, 0, "optimal, feasible, infeasible or cut"),             \
+        JSON_INTEGER(T, seed, 0, JSON_EXACT, 0, 0, "Seed of the random numbers"),    \
+        JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,                  \
+                     "Jobs or tasks that the answer speaks of"),                     \
+        JSON_INTEGER(T, unplaced_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,             \
+                     "Those of them that found no place"),                           \
+        JSON_NUMBER(T, makespan_s, 0, 0, 0, JSON_OPTIONAL,                           \
+                    "From the start until the last job has ended"),                  \
+        JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_OPTIONAL,                            \
+                    "How far above the lower bound"),                                \
+        JSON_NUMBER(T, decide_s, 0, 0, 0, JSON_OPTIONAL, "Time that deciding took"), \
+        JSON_RAW(T, labels, JSON_OPTIONAL, "The labels of the request")
 static const struct json_field info_rows[] = {
     INFO_ROWS,
     {0},
 };
 static const struct json_field stored_rows[] = {
     INFO_ROWS,
-    JSON_RAW(T, request, 0, "The request as it came"),
+    JSON_RAW(T, request, JSON_OPTIONAL, "The request as it came; see parts"),
     {.name = "snapshot",
      .doc = "What the snapshot_id of the request meant then",
      .type = JSON_TYPE_RAW,
@@ -134,10 +140,29 @@ static const struct json_field stored_rows[] = {
      .type = JSON_TYPE_RAW,
      .offset = JSON_AT(T, history_document, const char *),
      .flags = JSON_OPTIONAL},
-    JSON_RAW(T, answer, 0, "The answer"),
+    JSON_RAW(T, answer, JSON_OPTIONAL, "The answer; see parts"),
     {0},
 };
 #undef T
+
+struct decision_query {
+    const char *const *parts;
+    size_t part_count;
+};
+enum { PARTS_MAX = 4 };
+
+#define T struct decision_query
+static const struct json_field decision_query_rows[] = {
+    JSON_TEXTS(T, parts, part_count, PARTS_MAX, 0,
+               "Only these of request, answer, snapshot and history; default: all that "
+               "there are"),
+    {0},
+};
+#undef T
+const struct json_object decision_query_json = {"DecisionQuery", "What is answered of it",
+                                                sizeof(struct decision_query),
+                                                decision_query_rows};
+
 static const struct json_object info_json = {"DecisionInfo",
                                              "A stored decision without request and "
                                              "answer",
@@ -208,19 +233,50 @@ enum error_code get_decisions(struct request *rq, const void *in, void *out)
     return page_link(rq, page->next_page_token);
 }
 
+/* Leaves out what the query does not ask for. */
+static enum error_code take_parts(struct request *rq, const struct decision_query *query,
+                                  struct store_decision *stored)
+{
+    const struct {
+        const char *name, **value;
+    } parts[PARTS_MAX] = {{"request", &stored->request},
+                          {"answer", &stored->answer},
+                          {"snapshot", &stored->snapshot_document},
+                          {"history", &stored->history_document}};
+    bool wanted[PARTS_MAX] = {false};
+
+    for (size_t i = 0; i < query->part_count; i++) {
+        size_t k = 0;
+
+        while (k < PARTS_MAX && strcmp(query->parts[i], parts[k].name) != 0)
+            k++;
+        if (k == PARTS_MAX)
+            return invalid(rq->err, "?/parts", ITEM_NOT_A_CHOICE,
+                           "'%.40s' is none of request, answer, snapshot and history",
+                           query->parts[i]);
+        wanted[k] = true;
+    }
+    for (size_t k = 0; query->part_count && k < PARTS_MAX; k++)
+        if (!wanted[k])
+            *parts[k].value = NULL;
+    return OK;
+}
+
 enum error_code get_decision(struct request *rq, const void *in, void *out)
 {
-    const struct store_decision *stored = out;
+    struct store_decision *stored = out;
+    struct store_decision none = {0};
     struct db_session *db;
 
     (void)in;
+    TRY(take_parts(rq, rq->query, &none)); /* before the database is asked */
     TRY(request_db(rq, &db));
     TRY(store_decision_read(db, rq->principal.tenant, rq->path_value[0], out, rq->arena,
                             rq->err));
     return request_answer_form(rq) == ANSWER_CHART
                ? picture_stored(rq, stored->request, stored->snapshot_document,
                                 stored->answer)
-               : OK;
+               : take_parts(rq, rq->query, stored);
 }
 
 enum error_code get_decision_chart(struct request *rq, const void *in, void *out)

@@ -31,8 +31,8 @@ const struct route stored_routes[] = {
      "Remove a stored decision",
      "With its request, its answer and all that it looked up.", NULL},
     {"GET", "/v1/decisions/{decision_id}", "getDecision", TAG_DECISIONS, get_decision,
-     NULL, &stored_decision_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
-     ROUTE_ANSWERS_CHART, "Read a stored decision",
+     NULL, &stored_decision_json, &decision_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, ROUTE_ANSWERS_CHART, "Read a stored decision",
      "The request as it came, the snapshot that it named and what else it looked up as "
      "it was then, and the answer. With Accept: image/svg+xml the answer as a picture.",
      NULL},

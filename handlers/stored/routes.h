@@ -21,6 +21,7 @@ extern const struct route stored_routes[];
 
 extern const struct json_object decisions_query_json;
 extern const struct json_object decisions_page_json;
+extern const struct json_object decision_query_json;
 extern const struct json_object stored_decision_json;
 extern const struct json_object replay_answer_json;
 
