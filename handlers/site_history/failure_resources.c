@@ -6,6 +6,8 @@
 #include "handlers/prediction/resource_histories.h"
 #include "service/store_reliability.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { RESOURCES_MAX = 10000, RANGE_ENDS = 2 };
@@ -14,10 +16,16 @@ struct resources_query {
     struct page_query page;
     struct range_query range;
     const char *site_id;
+    int order; /* enum order */
 };
+
+enum order { BY_ID, BY_AVAILABILITY };
+static const char *const orders[] = {"resource_id", "availability", NULL};
 
 struct resource_rate {
     const char *resource_id, *site_id; /* NULL: its observations do not say */
+    uint64_t failure_count;
+    double availability_ratio, mttr_s;
     double at_risk_s, kill_count, rate_per_s, mtbf_bayes_s;
     const double *mtbf_interval_s;
     size_t mtbf_interval_count;
@@ -48,6 +56,8 @@ static const struct json_field query_rows[] = {
      .type = JSON_TYPE_INSTANT,
      .offset = JSON_AT(T, range.to_at_s, double),
      .preset = NAN},
+    JSON_CHOICE(T, order, orders, BY_ID, 0,
+                "By id, or the least available first, of equal ones by id"),
     PAGE_ROWS(T),
     {0},
 };
@@ -60,6 +70,12 @@ const struct json_object failure_resources_query_json = {
 static const struct json_field rate_rows[] = {
     JSON_TEXT(T, resource_id, 0, "The resource"),
     JSON_TEXT(T, site_id, JSON_OPTIONAL, "Its site, as its observations say"),
+    JSON_INTEGER(T, failure_count, 0, JSON_EXACT, 0, 0,
+                 "Outages in the window; those that overlap are one"),
+    JSON_NUMBER(T, availability_ratio, 0, 0, 0, JSON_OPTIONAL,
+                "Time up over the time observed; left out: it was observed for no time"),
+    JSON_NUMBER(T, mttr_s, 0, 0, 0, JSON_OPTIONAL,
+                "Mean time to repair; left out: there was no repair yet"),
     JSON_NUMBER(T, at_risk_s, 0, 0, 0, 0,
                 "Time in which it was watched and up, and so could have failed"),
     JSON_NUMBER(T, kill_count, 0, 0, 0, 0,
@@ -82,7 +98,7 @@ static const struct json_object rate_json = {"ResourceFailureRate",
 #define T struct resources_page
 static const struct json_field page_rows[] = {
     JSON_LIST(T, items, item_count, struct resource_rate, &rate_json, 0, 0,
-              "Resources, by id"),
+              "Resources, in the order asked for"),
     NEXT_PAGE_ROW(T),
     JSON_TEXTS(T, warnings, warning_count, 0, 0, "What to know of them"),
     {0},
@@ -92,12 +108,42 @@ const struct json_object failure_resources_page_json = {
     "FailureResourcesPage", "A page of resources and how often they fail",
     sizeof(struct resources_page), page_rows};
 
-static struct resource_rate rate_of(const struct resource_history *r, struct arena *a)
+/* A resource, and how available it was at the histories' now; NAN: not known. */
+struct available {
+    const struct resource_history *history;
+    double ratio;
+};
+
+/* Of the time in which it was observed. */
+static double availability_of(const struct resource_history *r, double now_s)
 {
+    double end_s = isnan(r->risk.to_s) ? now_s : fmin(now_s, r->risk.to_s);
+
+    return reliability_availability_ratio(&r->reliability, end_s);
+}
+
+/* The least available first, those of which it is not known last. */
+static int by_availability(const void *x, const void *y)
+{
+    const struct available *a = x, *b = y;
+
+    if (isnan(a->ratio) != isnan(b->ratio))
+        return isnan(a->ratio) ? 1 : -1;
+    if (!isnan(a->ratio) && a->ratio != b->ratio)
+        return a->ratio < b->ratio ? -1 : 1;
+    return a->history < b->history ? -1 : a->history > b->history;
+}
+
+static struct resource_rate rate_of(const struct available *of, struct arena *a)
+{
+    const struct resource_history *r = of->history;
     struct failure_range range = failure_rate_range(&r->rate);
     struct resource_rate out = {
         .resource_id = r->id,
         .site_id = r->site_id,
+        .failure_count = r->reliability.failure_count,
+        .availability_ratio = of->ratio,
+        .mttr_s = reliability_mttr_s(&r->reliability),
         .at_risk_s = r->risk.seen.at_risk_s,
         .kill_count = r->risk.seen.kill_count,
         .rate_per_s = NAN,
@@ -149,25 +195,27 @@ enum error_code get_failure_resources(struct request *rq, const void *in, void *
     const struct resources_query *query = rq->query;
     struct resources_page *page = out;
     struct resource_histories histories;
-    const struct resource_history **asked;
+    struct available *asked;
     struct resource_rate *items;
     size_t count = 0, first;
 
     (void)in;
     TRY(range_check(&query->range, rq->err));
     TRY(read_all(rq, query, &histories));
-    asked = NEW(rq->arena, const struct resource_history *, histories.count);
+    asked = NEW(rq->arena, struct available, histories.count);
     for (size_t i = 0; i < histories.count; i++) {
         const struct resource_history *r = &histories.list[i];
 
         if (!query->site_id || (r->site_id && strcmp(r->site_id, query->site_id) == 0))
-            asked[count++] = r;
+            asked[count++] = (struct available){r, availability_of(r, histories.now_s)};
     }
+    if (query->order == BY_AVAILABILITY)
+        qsort(asked, count, sizeof(*asked), by_availability);
     TRY(page_cut(rq, &query->page, count, &first, &page->item_count,
                  &page->next_page_token));
     items = NEW(rq->arena, struct resource_rate, page->item_count);
     for (size_t i = 0; i < page->item_count; i++)
-        items[i] = rate_of(asked[first + i], rq->arena);
+        items[i] = rate_of(&asked[first + i], rq->arena);
     page->items = items;
     if (histories.count == RESOURCES_MAX) {
         const char **warnings = NEW(rq->arena, const char *, 1);

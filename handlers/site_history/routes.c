@@ -13,9 +13,9 @@ const struct route site_history_routes[] = {
      get_failure_resources, NULL, &failure_resources_page_json,
      &failure_resources_query_json, WORK_COMPUTE, SCOPE_DECIDE | SCOPE_INGEST, 0,
      "How often does each resource fail?",
-     "Of each stored resource, by id, in pages: its time at risk, the failures in it, "
-     "and "
-     "the mean time between failures that decisions use, with its interval and what the "
+     "Of each stored resource, in pages: its failures, how available it was, its mean "
+     "time to repair; its time at risk, the failures in it, and the mean time between "
+     "failures that decisions use, with its interval and what the "
      "other hosts of the site teach.",
      NULL},
     {"DELETE", "/v1/replicas", "deleteReplicas", TAG_COALLOCATION, delete_replicas, NULL,
