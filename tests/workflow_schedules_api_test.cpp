@@ -142,6 +142,9 @@ TEST_CASE("the plainest workflow schedule", "[api][workflow]")
     CHECK(j["unplaced"].empty());
     CHECK(j["warnings"].empty());
     CHECK(j["critical_tasks"] == json({"a", "b"}));
+    CHECK(j["critical_path"] ==
+          json::parse(R"([{"task_id":"a","reason":"start","wait_s":0},
+                          {"task_id":"b","reason":"data","wait_s":0}])"));
     CHECK(makespan(j) == 5);
     CHECK(j["objective"]["lower_bound_s"] == 5);
     CHECK(j["objective"]["gap_ratio"] == 0);
@@ -150,6 +153,54 @@ TEST_CASE("the plainest workflow schedule", "[api][workflow]")
     CHECK(j["status"] == "optimal");
     CHECK(j["reschedules"].empty());
     CHECK_FALSE(j.contains("import"));
+}
+
+// Worked example 9.5 of face.md, and one that nothing explains.
+TEST_CASE("the critical path says why each task does not start earlier",
+          "[api][workflow]")
+{
+    api service;
+    auto path = [&](const std::string &tasks) {
+        api_reply r = service.post(
+            "/v1/workflow-schedules",
+            R"({"algorithm":"heft","snapshot":{"resources":[{"id":"r0"},{"id":"r1"}]},
+            "workflow":{"id":"w","tasks":)" +
+                tasks + "}}");
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        json list = r.json()["critical_path"], ids = json::array();
+        for (auto &c : list)
+            ids.push_back(c["task_id"]);
+        CHECK(ids == r.json()["critical_tasks"]);
+        return list;
+    };
+    json diamond = path(R"([{"id":"split","etc_s":[null,10]},
+        {"id":"left","etc_s":[null,150],"depends_on":["split"]},
+        {"id":"right","etc_s":[200,null],
+         "depends_on":[{"task_id":"split","transfer_s":32}]},
+        {"id":"merge","etc_s":[null,20],
+         "depends_on":["left",{"task_id":"right","transfer_s":0.08}]}])");
+    REQUIRE(diamond.size() == 3);
+    CHECK(diamond[0] ==
+          json::parse(R"({"task_id":"split","reason":"start","wait_s":0})"));
+    CHECK(diamond[1] ==
+          json::parse(R"({"task_id":"right","reason":"transfer","wait_s":32})"));
+    CHECK(diamond[2]["task_id"] == "merge");
+    CHECK(diamond[2]["reason"] == "transfer");
+    CHECK(diamond[2]["wait_s"].get<double>() == Approx(0.08).epsilon(1e-12));
+
+    json queue = path(R"([{"id":"a","etc_s":[5,null]},{"id":"b","etc_s":[3,null]}])");
+    REQUIRE(queue.size() == 2);
+    CHECK(queue[1]["reason"] == "resource");
+
+    json late = path(R"([{"id":"a","etc_s":[5,5],"release_s":7}])");
+    CHECK(late == json::parse(R"([{"task_id":"a","reason":"waits","wait_s":7}])"));
+
+    // Of two that end together the one with the least name.
+    json tie = path(R"([{"id":"y","etc_s":[4,null]},{"id":"x","etc_s":[null,4]},
+        {"id":"z","etc_s":[1,1],"depends_on":["y","x"]}])");
+    CHECK(tie[0]["task_id"] == "x");
+    CHECK(tie[1]["reason"] == "data");
 }
 
 TEST_CASE("a search says what it has proven, and the service accepts what it gives",

@@ -230,38 +230,63 @@ static void fill_schedule(const struct workflow_problem *problem,
 
 /* ---- critical tasks ---- */
 
-/* What a task waited for: the parent whose data came last, else the task before it on
- * its processor; WORKFLOW_NONE: neither. `previous` is that one. */
-static size_t waited_for(const struct workflow_problem *problem,
-                         const struct workflow_plan *plan, size_t task, size_t previous)
+const char *const workflow_wait_names[] = {"start",    "data",  "transfer",
+                                           "resource", "waits", NULL};
+
+/* What a task waited for. */
+struct waited {
+    size_t task; /* WORKFLOW_NONE: for no other */
+    enum workflow_wait why;
+    double wait_s;
+};
+
+/* Of two parents whose data came in time the one without a transfer, then the least id.
+ */
+static bool explains_better(const struct workflow_problem *problem, size_t parent,
+                            double transfer_s, const struct waited *than)
 {
-    double start_s = plan->start_s[task];
-    double least_s = start_s - ROUNDING * fabs(start_s), latest_s = -1;
-    size_t latest = WORKFLOW_NONE;
+    if (than->task == WORKFLOW_NONE || (transfer_s > 0) != (than->wait_s > 0))
+        return than->task == WORKFLOW_NONE || transfer_s <= 0;
+    return strcmp(problem->tasks[parent]->id, problem->tasks[than->task]->id) < 0;
+}
+
+/* The parent whose data came when it started, else the task before it on its processor,
+ * which is `previous`. */
+static struct waited waited_for(const struct workflow_problem *problem,
+                                const struct workflow_plan *plan, size_t task,
+                                size_t previous)
+{
+    double start_s = plan->start_s[task], ready_s = 0;
+    double least_s = start_s - ROUNDING * fabs(start_s);
+    struct waited w = {WORKFLOW_NONE, WORKFLOW_WAIT_START, 0};
 
     if (!workflow_is_open(problem, task))
-        return WORKFLOW_NONE;
+        return w;
     for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
          e++) {
         const struct workflow_edge *edge = &problem->edges[e];
-        double arrived_s;
+        double transfer_s, arrived_s;
 
         if (!placed(plan, edge->parent) ||
             problem->tasks[edge->parent]->status == WORKFLOW_DONE)
             continue;
-        arrived_s = plan->finish_s[edge->parent] +
-                    workflow_transfer_s(problem, edge, plan->processor[edge->parent],
-                                        plan->processor[task]);
-        if (arrived_s > latest_s) {
-            latest_s = arrived_s;
-            latest = edge->parent;
-        }
+        transfer_s = workflow_transfer_s(problem, edge, plan->processor[edge->parent],
+                                         plan->processor[task]);
+        arrived_s = plan->finish_s[edge->parent] + transfer_s;
+        ready_s = fmax(ready_s, arrived_s);
+        if (arrived_s >= least_s &&
+            explains_better(problem, edge->parent, transfer_s, &w))
+            w = (struct waited){
+                edge->parent,
+                transfer_s > 0 ? WORKFLOW_WAIT_TRANSFER : WORKFLOW_WAIT_DATA, transfer_s};
     }
-    if (latest != WORKFLOW_NONE && latest_s >= least_s)
-        return latest;
-    return previous != WORKFLOW_NONE && plan->finish_s[previous] >= least_s
-               ? previous
-               : WORKFLOW_NONE;
+    if (w.task != WORKFLOW_NONE || start_s <= 0)
+        return w;
+    if (previous != WORKFLOW_NONE && plan->finish_s[previous] >= least_s)
+        return (struct waited){previous, WORKFLOW_WAIT_RESOURCE, 0};
+    if (previous != WORKFLOW_NONE)
+        ready_s = fmax(ready_s, plan->finish_s[previous]);
+    return (struct waited){WORKFLOW_NONE, WORKFLOW_WAIT_OTHER, start_s - ready_s};
 }
 
 static bool takes_time(const struct workflow_problem *problem, const struct begin *x)
@@ -296,9 +321,10 @@ static void fill_critical(const struct workflow_problem *problem,
                           const struct workflow_plan *plan, struct workflow_out *out,
                           struct arena *a)
 {
-    size_t *previous, *chain = NEW(a, size_t, problem->task_count);
+    struct workflow_critical *chain =
+        NEW(a, struct workflow_critical, problem->task_count);
+    size_t *previous, count = 0, task = WORKFLOW_NONE;
     const char **ids;
-    size_t count = 0, task = WORKFLOW_NONE;
 
     list_previous(problem, plan, &previous, a);
     for (size_t i = 0; i < problem->task_count; i++)
@@ -306,13 +332,23 @@ static void fill_critical(const struct workflow_problem *problem,
             (task == WORKFLOW_NONE || plan->finish_s[i] > plan->finish_s[task]))
             task = i;
     while (task != WORKFLOW_NONE && count < problem->task_count) {
-        chain[count++] = task;
-        task = waited_for(problem, plan, task, previous[task]);
+        struct waited w = waited_for(problem, plan, task, previous[task]);
+
+        chain[count++] = (struct workflow_critical){problem->tasks[task]->id,
+                                                    workflow_wait_names[w.why], w.wait_s};
+        task = w.task;
     }
     ids = NEW(a, const char *, count);
+    for (size_t k = 0; k < count / 2; k++) {
+        struct workflow_critical last = chain[count - 1 - k];
+
+        chain[count - 1 - k] = chain[k];
+        chain[k] = last;
+    }
     for (size_t k = 0; k < count; k++)
-        ids[k] = problem->tasks[chain[count - 1 - k]]->id;
+        ids[k] = chain[k].task_id;
     out->critical_tasks = ids;
+    out->critical_path = chain;
     out->critical_count = count;
 }
 

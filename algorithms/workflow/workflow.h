@@ -109,6 +109,20 @@ struct workflow_objective {
     double transfer_s; /* sum over edges between different resources */
 };
 
+/* A task of the chain that ends last, and why it does not start earlier. */
+enum workflow_wait {
+    WORKFLOW_WAIT_START,    /* it starts with the plan, or had begun before */
+    WORKFLOW_WAIT_DATA,     /* it starts when the task before it has ended */
+    WORKFLOW_WAIT_TRANSFER, /* ... and its output is there, wait_s later */
+    WORKFLOW_WAIT_RESOURCE, /* the task before it was on its processor */
+    WORKFLOW_WAIT_OTHER     /* none of these: wait_s since all it needs was there */
+};
+struct workflow_critical {
+    const char *task_id, *reason; /* workflow_wait_names */
+    double wait_s;
+};
+extern const char *const workflow_wait_names[]; /* ended by NULL */
+
 /* What a search is compared with. */
 struct workflow_best_list {
     const char *algorithm;
@@ -127,6 +141,7 @@ struct workflow_out {
                                                   schedule is without them */
     size_t reschedule_count;
     const char *const *critical_tasks; /* ids along the longest chain of the schedule */
+    const struct workflow_critical *critical_path; /* the same tasks, with the reasons */
     size_t critical_count;
     struct workflow_objective objective;
     uint64_t steps; /* of an anytime policy: replay with options.max_steps */

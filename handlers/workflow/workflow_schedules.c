@@ -128,6 +128,27 @@ static const struct json_object best_list_json = {
     "WorkflowBestList", "The best schedule of a list algorithm that was tried",
     sizeof(struct workflow_best_list), best_list_rows};
 
+#define T struct workflow_critical
+static const struct json_field critical_rows[] = {
+    JSON_TEXT(T, task_id, 0, "The task"),
+    {.name = "reason",
+     .doc = "Why it does not start earlier: start: it starts with the plan; data: the "
+            "task before it ends then; transfer: its output is there then; resource: it "
+            "was on the same slot; waits: none of these",
+     .type = JSON_TYPE_TEXT,
+     .choices = workflow_wait_names,
+     .offset = JSON_AT(T, reason, const char *),
+     .flags = JSON_OPEN},
+    JSON_NUMBER(
+        T, wait_s, 0, 0, 0, 0,
+        "Of transfer how long it takes; of waits how long all it needs was there"),
+    {0},
+};
+#undef T
+static const struct json_object critical_json = {
+    "WorkflowCriticalTask", "A task of the chain that ends last",
+    sizeof(struct workflow_critical), critical_rows};
+
 #define T struct workflow_schedule_answer
 static const struct json_field schedule_rows[] = {
     DECISION_ANSWER_ROWS(T),
@@ -157,6 +178,12 @@ static const struct json_field schedule_rows[] = {
      .type = JSON_TYPE_TEXTS,
      .offset = JSON_AT(T, plan.critical_tasks, const char *const *),
      .count_offset = JSON_AT(T, plan.critical_count, size_t)},
+    {.name = "critical_path",
+     .doc = "The same chain, with why each task does not start earlier",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.critical_path, const struct workflow_critical *),
+     .count_offset = JSON_AT(T, plan.critical_count, size_t),
+     .of = &critical_json},
     {.name = "objective",
      .doc = "How good the schedule is",
      .type = JSON_TYPE_OBJECT,
