@@ -66,6 +66,15 @@ TEST_CASE("a stored decision is drawn as the query says", "[charts][api][db]")
     CHECK(count_of(summary, "<title>") <
           count_of(bars, "<title>")); // no tooltips of bars
 
+    CHECK(service.get(path + "?width=800").body.find("viewBox=\"0 0 800 ") !=
+          std::string::npos);
+    CHECK(service.get(path + "?width=399").status == 422);
+    CHECK(service.get(path + "?width=4001").status == 422);
+    CHECK(service.get(path + "?rows=odd").status == 422);
+    std::string by_job = service.get(path + "?rows=job").body;
+    CHECK(by_job.find("3 jobs on 2 resources") != std::string::npos);
+    CHECK(count_of(by_job, ">a1</text>") == 2); // its row, and its bar
+
     CHECK(service.get(path + "?from_s=5&to_s=5").status == 422);
     CHECK(service.get(path + "?from_s=6&to_s=5").pointers() ==
           std::vector<std::string>{"?/to_s"});
@@ -83,6 +92,39 @@ TEST_CASE("a stored decision is drawn as the query says", "[charts][api][db]")
     r = service.get("/v1/decisions/" + made.json()["decision_id"].get<std::string>() +
                     "/chart");
     CHECK(r.status == 406);
+    CHECK(r.json()["detail"].get<std::string>().find("workflow-schedules") !=
+          std::string::npos);
+}
+
+TEST_CASE("a chart has sites for rows, groups, deadlines and what has no place",
+          "[charts][api][db]")
+{
+    NEED_DATABASE();
+    own_database own("gridplan_charts_sites");
+    api service(own.url);
+    api_reply made = service.post("/v1/placements", R"({"snapshot":{"resources":[
+        {"id":"p0","site_id":"lab","memory_bytes":9},{"id":"p1","site_id":"lab",
+        "memory_bytes":9},{"id":"q0","site_id":"attic","memory_bytes":9}]},"algorithm":"mct","store":true,"jobs":[
+        {"id":"a1","estimate_ref_s":100,"deadline_s":50},
+        {"id":"b2","estimate_ref_s":100},{"id":"c3","estimate_ref_s":100},
+        {"id":"big","estimate_ref_s":1,"memory_bytes":10}]})");
+    INFO(made.body);
+    REQUIRE(made.status == 200);
+    std::string path =
+        "/v1/decisions/" + made.json()["decision_id"].get<std::string>() + "/chart";
+    std::string sites = service.get(path + "?rows=site").body,
+                all = service.get(path).body;
+
+    for (const char *row : {">lab</text>", ">attic</text>"}) {
+        CHECK(sites.find(row) != std::string::npos);
+        CHECK(all.find(row) == std::string::npos);
+    }
+    CHECK(all.find(">p1</text>") != std::string::npos);
+    CHECK(sites.find(">p1</text>") == std::string::npos);
+    CHECK(all.find(">b</text>") != std::string::npos); // a group of one
+    CHECK(sites.find("on 2 sites") != std::string::npos);
+    CHECK(all.find(">!</text>") != std::string::npos);
+    CHECK(all.find("1 without a place: big (memory).") != std::string::npos);
 }
 
 TEST_CASE("the critical path and transfers are drawn when they are wanted",
@@ -108,4 +150,93 @@ TEST_CASE("the critical path and transfers are drawn when they are wanted",
               .body.find("its last input is on its way") == std::string::npos);
     CHECK(service.get("/v1/simulations/00000000-0000-4000-8000-000000000000/chart")
               .status == 404);
+}
+
+TEST_CASE("of a stored decision only the parts that are asked for are answered",
+          "[charts][api][db]")
+{
+    NEED_DATABASE();
+    own_database own("gridplan_parts");
+    api service(own.url);
+    auto store = [&](const std::string &labels) {
+        api_reply r = service.post("/v1/placements", R"({"snapshot":{"resources":[
+            {"id":"p0"}]},"algorithm":"mct","store":true,"jobs":[{"id":"a","etc_s":[10]}]
+            )" + labels + "}");
+        REQUIRE(r.status == 200);
+        return r.json()["decision_id"].get<std::string>();
+    };
+    std::string id = store(R"(,"labels":{"run":"nightly-7","tags":["green"]})"),
+                bare = store("");
+    auto members = [&](const std::string &query) {
+        nlohmann::json d = service.get("/v1/decisions/" + id + query).json();
+        std::string found;
+        for (const char *m : {"request", "answer", "snapshot", "history"})
+            found += d.contains(m) ? std::string(m) + " " : "";
+        return found;
+    };
+    CHECK(members("") == "request answer ");
+    CHECK(members("?parts=answer") == "answer ");
+    CHECK(members("?parts=request,answer") == "request answer ");
+    CHECK(members("?parts=snapshot") == "");
+    api_reply r = service.get("/v1/decisions/" + id + "?parts=x");
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"?/parts"});
+    CHECK(r.json()["errors"][0]["code"] == "not_a_choice");
+
+    // Labels are in lists, and are looked for by how they begin.
+    auto found = [&](const std::string &q) {
+        nlohmann::json items = service.get("/v1/decisions?q=" + q).json()["items"];
+        return items.size() == 1 ? items[0] : nlohmann::json(items.size());
+    };
+    CHECK(found("nightly")["labels"] ==
+          nlohmann::json::parse(R"({"run":"nightly-7","tags":["green"]})"));
+    CHECK(found("gree")["decision_id"] == id);
+    CHECK(found("reen") == 0);
+    CHECK(found(bare.substr(0, 23))["decision_id"] == bare);
+    CHECK_FALSE(found(bare)["decision_id"].is_null());
+    CHECK_FALSE(found(bare).contains("labels"));
+    CHECK(service.get("/v1/decisions?q=" + std::string(201, 'a')).status == 422);
+}
+
+TEST_CASE("resources are listed by how available they were", "[charts][api][db]")
+{
+    NEED_DATABASE();
+    own_database own("gridplan_available");
+    api service(own.url);
+    api_reply r = service.post("/v1/observations", R"([
+        {"resource_id":"good","from_at":1000000,"to_at":1001000},
+        {"resource_id":"zbad","from_at":1000000,"to_at":1001000},
+        {"resource_id":"fair","from_at":1000000,"to_at":1001000}])");
+    INFO(r.body);
+    REQUIRE(r.status < 300);
+    r = service.post("/v1/failures", R"([
+        {"resource_id":"zbad","down_at":1000100,"up_at":1000500},
+        {"resource_id":"zbad","down_at":1000600,"up_at":1000700},
+        {"resource_id":"fair","down_at":1000100,"up_at":1000200}])");
+    INFO(r.body);
+    REQUIRE(r.status < 300);
+    auto ids = [&](const std::string &query) {
+        r = service.get("/v1/failures/statistics/resources" + query);
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        nlohmann::json items = r.json()["items"];
+        std::string text;
+        for (auto &i : items)
+            text += i["resource_id"].get<std::string>() + " ";
+        return text;
+    };
+    CHECK(ids("?from=1000000&to=1001000") == "fair good zbad ");
+    nlohmann::json bad = r.json()["items"][2];
+    CHECK(bad["failure_count"] == 2);
+    CHECK(bad["availability_ratio"].get<double>() == Approx(0.5).epsilon(1e-12));
+    CHECK(bad["mttr_s"].get<double>() == Approx(250).epsilon(1e-12));
+    nlohmann::json good = r.json()["items"][1];
+    CHECK(good["failure_count"] == 0);
+    CHECK(good["availability_ratio"] == 1);
+    CHECK_FALSE(good.contains("mttr_s"));
+    CHECK(ids("?order=availability&from=1000000&to=1001000") == "zbad fair good ");
+    CHECK(ids("?order=availability&from=1000000&to=1001000&page_size=2") == "zbad fair ");
+    CHECK(ids("?order=availability&from=1000000&to=1001000&page_size=2&page_token=" +
+              r.json()["next_page_token"].get<std::string>()) == "good ");
+    CHECK(service.get("/v1/failures/statistics/resources?order=odd").status == 422);
 }

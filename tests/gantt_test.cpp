@@ -158,13 +158,13 @@ TEST_CASE("ticks are what people count in", "[gantt]")
         {0.02, {"5 ms", "20 ms"}},
         {0.5, {"0.1 s", "0.5 s"}},
         {9, {"1 s", "9 s"}},
-        {100, {"15 s", "1 min 30 s"}},
+        {100, {"20 s", "1 min 20 s"}},
         {3600, {"10 min", "1 h"}},
         {7200, {"15 min", "1 h 45 min"}},
         {86400.0 * 2, {"6 h", "1 d 12 h"}},
-        {86400.0 * 30, {"5 d", "30 d"}},
-        {86400.0 * 3650, {"500 d", "3500 d"}},
-        {1e15, {"2e+09 d"}},
+        {86400.0 * 30, {"7 d", "28 d"}},
+        {86400.0 * 3650, {"448 d", "3584 d"}},
+        {1e15, {"1.879e+09 d"}},
     };
     for (auto &c : cases)
         DYNAMIC_SECTION(c.finish_s)
@@ -253,8 +253,8 @@ TEST_CASE("what bars are and do is told apart, and explained", "[gantt]")
     picture p(c.print(a));
     CHECK(p.bars() == 3);
     for (const char *text :
-         {"align_2", "align", "sort", "done", "running", "on the chain that ends last",
-          "its last input is on its way"})
+         {"align_2", "align", "sort", "done", "running, filled up to its progress",
+          "on the chain that ends last", "its last input is on its way"})
         CHECK(p.has_text(text));
     CHECK_FALSE(p.has_text("rnaseq/align_2"));
     CHECK(p.has_title("rnaseq/align_2\n0 s \xe2\x80\x93 50 s\nfor 50 s"));
@@ -264,6 +264,84 @@ TEST_CASE("what bars are and do is told apart, and explained", "[gantt]")
     picture plain(c.print(a));
     CHECK_FALSE(plain.has_text("on the chain that ends last"));
     CHECK_FALSE(plain.has_text("its last input is on its way"));
+}
+
+TEST_CASE("the groups with the most work have colours, the rest are others", "[gantt]")
+{
+    test_arena a;
+    chart_of c;
+
+    c.name_rows(1);
+    // Nine kinds; kind k takes k + 1 seconds, and "z" as much as "i" has.
+    const char *names[] = {"a_1", "b_1", "c_1", "d_1", "e_1", "f_1", "g_1", "h_1", "i_1"};
+    for (int k = 0; k < 9; k++)
+        c.bar(names[k], 0, 10 * k, 10 * k + k + 1);
+    c.bar("z1", 0, 100, 109);
+    c.bar("mine", 0, 200, 201);
+    c.bars.back().group = "chosen";
+    c.bar("7", 0, 300, 300.5); // begins with a digit
+    picture p(c.print(a));
+    std::vector<std::string> wanted = {"i", "z", "h", "g", "f", "e", "d", "others"};
+    size_t last = 0;
+    for (auto &name : wanted) {
+        size_t at = p.text.rfind(">" + name + "</text>");
+        INFO(name);
+        REQUIRE(at != std::string::npos);
+        CHECK(at > last); // in this order
+        last = at;
+    }
+    for (const char *name : {"c", "b", "a", "chosen"})
+        CHECK_FALSE(p.has_text(name));
+    // The fifth to seventh are hatched, as well.
+    for (const char *id : {"gp4", "gp5", "gp6"})
+        CHECK(p.text.find("fill=\"url(#" + std::string(id) + ")\"") != std::string::npos);
+    CHECK(p.text.find("gp7") == std::string::npos);
+
+    chart_of one;
+    one.name_rows(1);
+    one.bar("n1", 0, 0, 1);
+    one.bar("n2", 0, 1, 2);
+    CHECK_FALSE(picture(one.print(a)).has_text("n")); // nothing to tell apart
+}
+
+TEST_CASE("marks: late, reserved, progress, stage-in, remarks and the width", "[gantt]")
+{
+    test_arena a;
+    chart_of c;
+    const char *remark = "1 without a place: big (memory).";
+    gantt_view view{};
+
+    c.name_rows(1);
+    c.bar("tardy", 0, 0, 100);
+    c.bars[0].late = true;
+    c.bars[0].stage_in_s = 25;
+    c.bar("half", 0, 100, 200);
+    c.bars[1].state = GANTT_RUNNING;
+    c.bars[1].progress_ratio = 0.5;
+    c.bar("maintenance of all that there is, and then some", 0, 200, 300);
+    c.bars[2].state = GANTT_RESERVED;
+    c.bars[2].group = "upkeep";
+    c.g.remarks = &remark;
+    c.g.remark_count = 1;
+    view.from_s = view.to_s = NAN;
+    view.width = 600;
+    c.g.view = &view;
+    picture p(c.print(a));
+    for (const char *text : {"!", "late", "reserved", "its inputs are on their way"})
+        CHECK(p.has_text(text));
+    CHECK(p.notes() == remark);
+    CHECK(p.text.find("width=\"600\"") != std::string::npos);
+    CHECK(p.text.find("url(#gpx)") != std::string::npos);
+    // A label that does not fit is not there at all; its tooltip is.
+    CHECK(p.text.find("\xe2\x80\xa6") == std::string::npos);
+    CHECK(p.text.find("<title>maintenance of all that there is") != std::string::npos);
+    CHECK(p.text.find(">maintenance") == p.text.find(">maintenance of all", 0));
+    // 100 s are (600 - 43.4 - 32) / 3 = 174.87 wide: a quarter, and a half.
+    CHECK(p.text.find("h43.72v") != std::string::npos);
+    CHECK(p.text.find("h87.43v") != std::string::npos);
+
+    view.mode = GANTT_SUMMARY;
+    CHECK(picture(c.print(a)).has_text("busy"));
 }
 
 TEST_CASE("what all labels begin with is left out", "[gantt]")

@@ -1,4 +1,5 @@
 /* gantt.c - bars over time as SVG. */
+#include "handlers/pictures/gantt_groups.h"
 #include "handlers/pictures/gantt_summary.h"
 #include "models/base/duration.h"
 
@@ -11,6 +12,8 @@ enum {
     TITLE_HEIGHT = 30,
     SUBTITLE_HEIGHT = 20,
     MARKS_HEIGHT = 16,
+    BUSY_HEIGHT = 36, /* of the line above a summary */
+    BUSY_GAP = 18,    /* below it */
     AXIS_HEIGHT = 30,
     LEGEND_HEIGHT = 20,
     NOTE_HEIGHT = 18,
@@ -23,9 +26,9 @@ enum {
     NAME_HEIGHT_MIN = 11, /* of a row with a name */
     NUMBER_HEIGHT_MIN = 40,
     LABEL_HEIGHT_MIN = 12,
-    COLOUR_COUNT = 8,
-    NOTES_MAX = 10,
-    LEGEND_MAX = COLOUR_COUNT + 8,
+    PATTERNS_FROM = 4, /* of the colours: what has a second sign */
+    NOTES_MAX = 16,
+    LEGEND_MAX = GANTT_GROUPS + 10,
     BAR_STEPS = 64, /* what it costs to take a bar, about */
     BUSIEST = 5
 };
@@ -35,9 +38,9 @@ enum {
 #define LABEL_CHARACTER 6.2
 
 /* White stands out on each, and each on white and on black. */
-static const char *const colours[COLOUR_COUNT] = {
-    "#4272b0", "#c0692a", "#3f8f5f", "#b0485c",
-    "#7a62ad", "#2d8a99", "#8c6d31", "#b0559a",
+static const char *const colours[GANTT_GROUPS + 1] = {
+    "#4272b0", "#c0692a", "#3f8f5f", "#7a62ad",
+    "#4272b0", "#c0692a", "#3f8f5f", "#6b737c",
 };
 
 #define DONE_COLOUR     "#8a9099"
@@ -69,6 +72,9 @@ enum sign {
     SIGN_SHADE,
     SIGN_DONE,
     SIGN_RUNNING,
+    SIGN_RESERVED,
+    SIGN_LATE,
+    SIGN_STAGE_IN,
     SIGN_CRITICAL,
     SIGN_TRANSFER
 };
@@ -85,7 +91,8 @@ struct drawing {
     size_t shape_count, dropped, merged;
     size_t bar_prefix, row_prefix; /* characters that are left out of labels */
     struct gantt_view view;
-    bool summary;
+    bool summary, has_critical_transfers_only;
+    struct gantt_groups groups;
     struct gantt_summary busy;
     struct legend legend[LEGEND_MAX];
     size_t legend_count;
@@ -246,18 +253,18 @@ static void print_time(double at_s, struct text_buffer *b)
 /* A step between ticks that people count in. */
 static double tick_step(double span_s)
 {
-    static const double steps[] = {1,     2,     5,     10,    15,     30,     60,
+    static const double steps[] = {1,     2,     5,     10,    20,     30,     60,
                                    120,   300,   600,   900,   1800,   3600,   7200,
-                                   10800, 21600, 43200, 86400, 172800, 432000, 864000};
+                                   10800, 21600, 43200, 86400, 172800, 604800, 2419200};
+    enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
     double step_s = span_s / TICKS_MAX, power;
 
+    for (size_t i = 0; step_s > 1 && i < STEPS; i++)
+        if (steps[i] >= step_s)
+            return steps[i];
     if (step_s > 1)
-        for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-            if (steps[i] >= step_s)
-                return steps[i];
-    /* 1, 2, 5 of a power of ten: of seconds, or of days. */
-    power = step_s > 1 ? 86400 : 1;
-    power *= pow(10, floor(log10(step_s / power)));
+        return steps[STEPS - 1] * exp2(ceil(log2(step_s / steps[STEPS - 1])));
+    power = pow(10, floor(log10(step_s)));
     for (int factor = 1; factor < 10; factor = factor == 2 ? 5 : factor * 2)
         if (factor * power >= step_s * (1 - 1e-9))
             return factor * power;
@@ -416,16 +423,6 @@ static void squeeze_lanes(struct drawing *d)
 
 /* ---- colours ---- */
 
-/* Length of an id without the number at its end. */
-static size_t stem_length(const char *id)
-{
-    size_t length = strlen(id);
-
-    while (length && strchr("0123456789_-.#:", id[length - 1]))
-        length--;
-    return length;
-}
-
 static void add_legend(struct drawing *d, const char *text, size_t length, int sign,
                        unsigned colour)
 {
@@ -433,41 +430,18 @@ static void add_legend(struct drawing *d, const char *text, size_t length, int s
         d->legend[d->legend_count++] = (struct legend){text, length, sign, colour};
 }
 
-/* Bars of one kind, that is, whose ids differ in a number only, have one colour if
- * there are two kinds to COLOUR_COUNT; else neighbours differ. */
-static void choose_colours(struct drawing *d)
+/* Of one group all have one colour, and there is nothing to tell apart. */
+static enum error_code choose_colours(struct drawing *d)
 {
-    const char *stems[COLOUR_COUNT];
-    size_t lengths[COLOUR_COUNT], count = 0;
-    bool by_kind = true;
-
-    for (size_t i = 0; i < d->chart->bar_count && by_kind; i++) {
-        const char *id = d->chart->bars[i].id;
-        size_t length = stem_length(id), k = 0;
-
-        while (k < count && (lengths[k] != length || memcmp(stems[k], id, length) != 0))
-            k++;
-        by_kind = k < COLOUR_COUNT && length > 0;
-        if (k < count || !by_kind)
-            continue;
-        stems[count] = id;
-        lengths[count++] = length;
-    }
-    for (size_t i = 0; i < d->shape_count; i++) {
-        struct shape *s = &d->shapes[i];
-        size_t length = stem_length(s->first->id), k = 0;
-
-        if (by_kind && count > 1)
-            while (lengths[k] != length || memcmp(stems[k], s->first->id, length) != 0)
-                k++;
-        else
-            k = (size_t)(s->first - d->chart->bars) % COLOUR_COUNT;
-        s->colour = (unsigned)k;
-    }
-    for (size_t k = 0; by_kind && count > 1 && k < count; k++)
-        if (lengths[k] > d->bar_prefix)
-            add_legend(d, stems[k] + d->bar_prefix, lengths[k] - d->bar_prefix, SIGN_KIND,
-                       (unsigned)k);
+    TRY(gantt_group(d->chart, d->bar_prefix, &d->groups, d->arena, d->err));
+    for (size_t i = 0; i < d->shape_count; i++)
+        d->shapes[i].colour = d->groups.of[d->shapes[i].first - d->chart->bars];
+    for (size_t k = 0; d->groups.count > 1 && k < d->groups.count; k++)
+        add_legend(d, d->groups.names[k], strlen(d->groups.names[k]), SIGN_KIND,
+                   (unsigned)k);
+    if (d->groups.others)
+        add_legend(d, "others", strlen("others"), SIGN_KIND, GANTT_OTHERS);
+    return OK;
 }
 
 /* What else the bars show. */
@@ -477,20 +451,30 @@ static void explain_signs(struct drawing *d)
         int sign;
         const char *text;
     } signs[] = {{SIGN_DONE, "done"},
-                 {SIGN_RUNNING, "running"},
+                 {SIGN_RUNNING, "running, filled up to its progress"},
+                 {SIGN_RESERVED, "reserved"},
+                 {SIGN_LATE, "late"},
+                 {SIGN_STAGE_IN, "its inputs are on their way"},
                  {SIGN_CRITICAL, "on the chain that ends last"},
                  {SIGN_TRANSFER, "its last input is on its way"}};
-    bool seen[4] = {false};
+    enum { SIGNS = sizeof(signs) / sizeof(signs[0]) };
+    bool seen[SIGNS] = {false};
+    size_t transfers = 0;
 
     for (size_t i = 0; i < d->chart->bar_count; i++) {
         const struct gantt_bar *bar = &d->chart->bars[i];
 
         seen[0] |= bar->state == GANTT_DONE;
         seen[1] |= bar->state == GANTT_RUNNING;
-        seen[2] |= bar->critical && !d->view.no_critical;
-        seen[3] |= bar->transfer_to_s > bar->transfer_from_s && !d->view.no_transfers;
+        seen[2] |= bar->state == GANTT_RESERVED;
+        seen[3] |= bar->late;
+        seen[4] |= bar->stage_in_s > 0;
+        seen[5] |= bar->critical && !d->view.no_critical;
+        transfers += bar->transfer_to_s > bar->transfer_from_s;
     }
-    for (size_t k = 0; k < 4; k++)
+    seen[6] = transfers > 0 && !d->view.no_transfers;
+    d->has_critical_transfers_only = transfers > GANTT_TRANSFERS_MAX;
+    for (size_t k = 0; k < SIGNS; k++)
         if (seen[k])
             add_legend(d, signs[k].text, strlen(signs[k].text), signs[k].sign, 0);
 }
@@ -678,8 +662,12 @@ static void write_notes(struct drawing *d)
     if (d->dropped)
         note(d, arena_printf(d->arena, "%zu bars are left out: they have no time or row.",
                              d->dropped));
+    if (d->has_critical_transfers_only && !d->summary && !d->view.no_transfers)
+        note(d, "There are many transfers: drawn are those of the chain that ends last.");
     if (d->shape_count == 0)
         note(d, "Nothing is scheduled.");
+    for (size_t i = 0; i < d->chart->remark_count; i++)
+        note(d, d->chart->remarks[i]);
 }
 
 /* ---- the page ---- */
@@ -698,9 +686,10 @@ static void lay_out(struct drawing *d)
     }
     d->left =
         MARGIN + fmin(NAMES_WIDTH_MAX, NAMES_GAP + (double)longest * NAME_CHARACTER);
-    d->width = GANTT_WIDTH - d->left - 2 * MARGIN;
+    d->width = d->view.width - d->left - 2 * MARGIN;
     d->top = MARGIN + TITLE_HEIGHT + (d->chart->subtitle ? SUBTITLE_HEIGHT : 0) +
-             (d->chart->mark_count ? MARKS_HEIGHT : 0);
+             (d->chart->mark_count ? MARKS_HEIGHT : 0) +
+             (d->summary ? BUSY_HEIGHT + 4 : 0);
     track =
         fmin(TRACK_HEIGHT, (d->chart->numbered ? NUMBERED_HEIGHT_MAX : BARS_HEIGHT_MAX) /
                                (double)d->track_count);
@@ -721,7 +710,7 @@ static size_t legend_lines(const struct drawing *d)
     for (size_t i = 0; i < d->legend_count; i++) {
         double width = legend_width(&d->legend[i]);
 
-        if (x + width > GANTT_WIDTH - MARGIN && x > d->left) {
+        if (x + width > d->view.width - MARGIN && x > d->left) {
             x = d->left;
             lines++;
         }
@@ -763,16 +752,21 @@ static void print_head(const struct drawing *d)
     struct text_buffer *b = d->b;
 
     text_addf(b,
-              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
-              "viewBox=\"0 0 %d %.0f\" font-family=\"system-ui, 'Segoe UI', 'DejaVu "
+              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+              "viewBox=\"0 0 %.0f %.0f\" font-family=\"system-ui, 'Segoe UI', 'DejaVu "
               "Sans', sans-serif\" font-size=\"12\" class=\"gp\" role=\"img\">\n"
               "<title>",
-              GANTT_WIDTH, ceil(total_height(d)), GANTT_WIDTH, ceil(total_height(d)));
+              d->view.width, ceil(total_height(d)), d->view.width, ceil(total_height(d)));
     gantt_print_text(d->chart->title, b);
     text_addf(b, "</title>\n");
+    if (d->chart->subtitle) {
+        text_addf(b, "<desc>");
+        gantt_print_text(d->chart->subtitle, b);
+        text_addf(b, "</desc>\n");
+    }
     print_style(d);
-    text_addf(b, "<path class=\"gp-ground\" fill=\"#fff\" d=\"M0 0H%dV%.0fH0Z\"/>\n",
-              GANTT_WIDTH, ceil(total_height(d)));
+    text_addf(b, "<path class=\"gp-ground\" fill=\"#fff\" d=\"M0 0H%.0fV%.0fH0Z\"/>\n",
+              d->view.width, ceil(total_height(d)));
     text_addf(b, "<text x=\"%d\" y=\"%d\" font-size=\"17\" font-weight=\"600\">", MARGIN,
               MARGIN + 14);
     print_some(d->chart->title, 100, b);
@@ -818,7 +812,7 @@ static void print_rows(const struct drawing *d)
 
         text_addf(b, "<path d=\"M%d ", MARGIN);
         print_length(y, b);
-        text_addf(b, "H%d\"/>\n", GANTT_WIDTH - MARGIN);
+        text_addf(b, "H%.0f\"/>\n", d->view.width - MARGIN);
     }
     text_addf(b, "</g>\n<g text-anchor=\"end\">\n");
     for (size_t row = 0; row < rows; row += stride) {
@@ -885,6 +879,32 @@ static void print_tooltip(const struct shape *s, struct text_buffer *b)
     text_addf(b, "</title>");
 }
 
+/* Hatched colours, each as a tile; and what lies over what is reserved. */
+static void print_patterns(const struct drawing *d)
+{
+    text_addf(d->b, "<defs>");
+    for (size_t k = PATTERNS_FROM; k < d->groups.count; k++)
+        text_addf(d->b,
+                  "<pattern id=\"gp%zu\" width=\"6\" height=\"6\" "
+                  "patternUnits=\"userSpaceOnUse\"><path fill=\"%s\" "
+                  "d=\"M0 0h6v6h-6z\"/><path stroke=\"#fff\" stroke-opacity=\"0.5\" "
+                  "d=\"M-1 7L7 -1\"/></pattern>",
+                  k, colours[k]);
+    text_addf(d->b,
+              "<pattern id=\"gpx\" width=\"6\" height=\"6\" "
+              "patternUnits=\"userSpaceOnUse\"><path stroke=\"#fff\" "
+              "stroke-opacity=\"0.6\" d=\"M-1 7L7 -1M-1 -1L7 7\"/></pattern></defs>\n");
+}
+
+/* "#4272b0", or of a hatched one "url(#gp4)". */
+static void print_fill(unsigned colour, struct text_buffer *b)
+{
+    if (colour >= PATTERNS_FROM && colour < GANTT_OTHERS)
+        text_addf(b, " fill=\"url(#gp%u)\"", colour);
+    else
+        text_addf(b, " fill=\"%s\"", colours[colour]);
+}
+
 /* The place of a shape on the page. */
 struct place {
     double x, y, width, height;
@@ -910,14 +930,63 @@ static void print_label(const struct drawing *d, const struct shape *s,
     struct text_buffer *b = d->b;
 
     if (s->count > 1 || p->height < LABEL_HEIGHT_MIN || length == 0 ||
-        ((double)length > room && room < 6))
+        (double)length > room - (s->first->late ? 2 : 0))
         return;
-    text_addf(b, "<text%s", s->state == GANTT_DONE ? " class=\"gp-done\"" : "");
+    text_addf(b, "<text%s",
+              s->state == GANTT_DONE      ? " class=\"gp-done\""
+              : s->state == GANTT_RUNNING ? " stroke=\"#1c2126\" stroke-width=\"2.5\" "
+                                            "paint-order=\"stroke\""
+                                          : "");
     print_attribute("x", p->x + p->width / 2, b);
     print_attribute("y", p->y + p->height / 2 + 4, b);
     text_add(b, ">", 1);
-    print_some(label, (double)length <= room ? length : (size_t)room - 1, b);
+    gantt_print_text(label, b);
     text_addf(b, "</text>");
+}
+
+/* A part of a shape's place, from its left end. */
+static void print_part(const struct place *p, double share, const char *look,
+                       struct text_buffer *b)
+{
+    if (!(share > 0))
+        return;
+    text_addf(b, "<path %s d=\"M", look);
+    print_length(p->x, b);
+    text_add(b, " ", 1);
+    print_length(p->y, b);
+    text_add(b, "h", 1);
+    print_length(p->width * fmin(1, share), b);
+    text_add(b, "v", 1);
+    print_length(p->height, b);
+    text_add(b, "H", 1);
+    print_length(p->x, b);
+    text_addf(b, "z\"/>");
+}
+
+/* What lies over a bar: how far it is, what comes first, what it is. */
+static void print_signs(const struct drawing *d, const struct shape *s,
+                        const struct place *p)
+{
+    const struct gantt_bar *bar = s->first;
+    struct text_buffer *b = d->b;
+    char look[64];
+
+    if (s->count > 1)
+        return;
+    if (s->state == GANTT_RUNNING) {
+        snprintf(look, sizeof(look), "fill=\"%s\"", colours[s->colour]);
+        print_part(p, bar->progress_ratio, look, b);
+    }
+    print_part(p, bar->stage_in_s / (bar->finish_s - bar->start_s),
+               "fill=\"#fff\" fill-opacity=\"0.45\"", b);
+    if (s->state == GANTT_RESERVED)
+        print_part(p, 1, "fill=\"url(#gpx)\"", b);
+    if (!bar->late || p->height < LABEL_HEIGHT_MIN || p->width < 12)
+        return;
+    text_addf(b, "<text class=\"gp-late\" font-weight=\"700\"");
+    print_attribute("x", p->x + p->width - 6, b);
+    print_attribute("y", p->y + p->height / 2 + 4, b);
+    text_addf(b, ">!</text>");
 }
 
 static void print_shape(const struct drawing *d, const struct shape *s)
@@ -935,12 +1004,17 @@ static void print_shape(const struct drawing *d, const struct shape *s)
     print_attribute("height", p.height, b);
     if (p.height > 8 && p.width > 8)
         text_addf(b, " rx=\"3\"");
-    text_addf(b, " fill=\"%s\"%s", done ? DONE_COLOUR : colours[s->colour],
-              done           ? " fill-opacity=\"0.4\""
-              : s->count > 1 ? " fill-opacity=\"0.75\""
-                             : "");
-    if (s->critical)
-        text_addf(b, " stroke=\"" CRITICAL_COLOUR "\" stroke-width=\"2\"");
+    if (done)
+        text_addf(b, " fill=\"" DONE_COLOUR "\" fill-opacity=\"0.4\"");
+    else
+        print_fill(s->colour, b);
+    if (s->count > 1 && !done)
+        text_addf(b, " fill-opacity=\"0.75\"");
+    else if (s->state == GANTT_RUNNING)
+        text_addf(b, " fill-opacity=\"0.5\"");
+    if (s->critical || s->first->late)
+        text_addf(b, " stroke=\"" CRITICAL_COLOUR "\" stroke-width=\"%d\"",
+                  s->critical ? 2 : 1);
     else if (s->state == GANTT_RUNNING)
         text_addf(b, " class=\"gp-ink\" stroke=\"#1c2126\" stroke-width=\"1.5\" "
                      "stroke-dasharray=\"4 2\"");
@@ -955,6 +1029,7 @@ static void print_shape(const struct drawing *d, const struct shape *s)
         print_length(p.x + p.width - 2, b);
         text_addf(b, "\"/>");
     }
+    print_signs(d, s, &p);
     print_label(d, s, &p);
     text_addf(b, "</g>\n");
 }
@@ -967,6 +1042,7 @@ static void print_transfer(const struct drawing *d, const struct shape *s)
     struct place p = place_of(d, s);
 
     if (d->view.no_transfers || s->count > 1 ||
+        (d->has_critical_transfers_only && !s->critical) ||
         !(s->first->transfer_to_s > s->first->transfer_from_s) || !(to > from))
         return;
     text_addf(d->b, "<path stroke=\"" TRANSFER_COLOUR "\" stroke-width=\"%s\" d=\"M",
@@ -987,6 +1063,36 @@ static void print_shapes(const struct drawing *d)
     for (size_t i = 0; i < d->shape_count; i++)
         print_shape(d, &d->shapes[i]);
     text_addf(d->b, "</g>\n");
+}
+
+/* Above the lanes: the share of all rows that is busy, over time. */
+static void print_busy(const struct drawing *d)
+{
+    const struct gantt_summary *busy = &d->busy;
+    double cell = d->width / (double)busy->cells, bottom = d->top - BUSY_GAP;
+    struct text_buffer *b = d->b;
+
+    text_addf(b, "<text x=\"%d\"", MARGIN);
+    print_attribute("y", bottom - 4, b);
+    text_addf(b, ">busy</text><path fill=\"" SHADE_COLOUR "\" fill-opacity=\"0.3\" "
+                 "stroke=\"" SHADE_COLOUR "\" d=\"M");
+    print_length(d->left, b);
+    text_add(b, " ", 1);
+    print_length(bottom, b);
+    for (size_t c = 0; c < busy->cells; c++) {
+        double rows = 0;
+
+        for (size_t lane = 0; lane < busy->lane_count; lane++)
+            rows += busy->share[lane * busy->cells + c] *
+                    (double)gantt_summary_rows(d->chart, busy, lane);
+        text_add(b, "V", 1);
+        print_length(bottom - BUSY_HEIGHT * rows / (double)d->chart->row_count, b);
+        text_add(b, "h", 1);
+        print_length(cell, b);
+    }
+    text_add(b, "V", 1);
+    print_length(bottom, b);
+    text_addf(b, "z\"/>\n");
 }
 
 /* All cells of one shade, neighbours joined, as one path. */
@@ -1027,13 +1133,21 @@ static void print_shade(const struct drawing *d, unsigned shade)
 static void print_swatch(const struct legend *l, double x, double y,
                          struct text_buffer *b)
 {
-    const char *fill = l->sign == SIGN_KIND    ? colours[l->colour]
-                       : l->sign == SIGN_SHADE ? SHADE_COLOUR
-                       : l->sign == SIGN_DONE  ? DONE_COLOUR
-                                               : "none";
-    const char *opacity = l->sign == SIGN_SHADE  ? shade_opacities[l->colour]
-                          : l->sign == SIGN_DONE ? "0.4"
-                                                 : "1";
+    const char *fill = l->sign == SIGN_SHADE  ? SHADE_COLOUR
+                       : l->sign == SIGN_DONE ? DONE_COLOUR
+                       : l->sign == SIGN_RESERVED || l->sign == SIGN_STAGE_IN
+                           ? SHADE_COLOUR
+                           : "none";
+    const char *opacity = l->sign == SIGN_SHADE      ? shade_opacities[l->colour]
+                          : l->sign == SIGN_DONE     ? "0.4"
+                          : l->sign == SIGN_STAGE_IN ? "0.55"
+                                                     : "1";
+    const char *edge =
+        l->sign == SIGN_CRITICAL  ? " stroke=\"" CRITICAL_COLOUR "\" stroke-width=\"2\""
+        : l->sign == SIGN_LATE    ? " stroke=\"" CRITICAL_COLOUR "\""
+        : l->sign == SIGN_RUNNING ? " class=\"gp-ink\" stroke=\"#1c2126\" "
+                                    "stroke-width=\"1.5\" stroke-dasharray=\"4 2\""
+                                  : "";
 
     if (l->sign == SIGN_TRANSFER) {
         text_addf(b, "<path stroke=\"" TRANSFER_COLOUR "\" stroke-width=\"3\" d=\"M");
@@ -1043,16 +1157,20 @@ static void print_swatch(const struct legend *l, double x, double y,
         text_addf(b, "h22\"/>");
         return;
     }
-    text_addf(b, "<path fill=\"%s\" fill-opacity=\"%s\"%s d=\"M", fill, opacity,
-              l->sign == SIGN_CRITICAL ? " stroke=\"" CRITICAL_COLOUR
-                                         "\" stroke-width=\"2\""
-              : l->sign == SIGN_RUNNING ? " class=\"gp-ink\" stroke=\"#1c2126\" "
-                                          "stroke-width=\"1.5\" stroke-dasharray=\"4 2\""
-                                        : "");
-    print_length(x, b);
-    text_add(b, " ", 1);
-    print_length(y, b);
-    text_addf(b, "h22v10h-22z\"/>");
+    for (int over = 0; over < (l->sign == SIGN_RESERVED ? 2 : 1); over++) {
+        text_addf(b, "<path");
+        if (over)
+            text_addf(b, " fill=\"url(#gpx)\"");
+        else if (l->sign == SIGN_KIND)
+            print_fill(l->colour, b);
+        else
+            text_addf(b, " fill=\"%s\" fill-opacity=\"%s\"%s", fill, opacity, edge);
+        text_addf(b, " d=\"M");
+        print_length(x, b);
+        text_add(b, " ", 1);
+        print_length(y, b);
+        text_addf(b, "h22v10h-22z\"/>");
+    }
 }
 
 static void print_legend(const struct drawing *d)
@@ -1065,7 +1183,7 @@ static void print_legend(const struct drawing *d)
         double width = legend_width(l);
         char text[168];
 
-        if (x + width > GANTT_WIDTH - MARGIN && x > d->left) {
+        if (x + width > d->view.width - MARGIN && x > d->left) {
             x = d->left;
             y += LEGEND_HEIGHT;
         }
@@ -1136,7 +1254,7 @@ static enum error_code settle_shapes(struct drawing *d)
     place_tracks(d);
     lay_out(d);
     squeeze_lanes(d);
-    choose_colours(d);
+    TRY(choose_colours(d));
     explain_signs(d);
     reduce(d);
     return OK;
@@ -1153,6 +1271,8 @@ enum error_code gantt_print(const struct gantt *chart, struct text_buffer *b,
                         .arena = b->arena,
                         .err = err};
 
+    if (!(d.view.width > 0))
+        d.view.width = GANTT_WIDTH;
     TRY(take_bars(&d));
     TRY(settle_shapes(&d));
     write_notes(&d);
@@ -1163,8 +1283,12 @@ enum error_code gantt_print(const struct gantt *chart, struct text_buffer *b,
     print_axis(&d);
     for (unsigned shade = 1; d.summary && shade <= GANTT_SHADES; shade++)
         print_shade(&d, shade);
-    if (!d.summary)
+    if (d.summary && chart->row_count)
+        print_busy(&d);
+    if (!d.summary) {
+        print_patterns(&d);
         print_shapes(&d);
+    }
     print_marks(&d);
     print_legend(&d);
     print_notes(&d);

@@ -2,8 +2,8 @@
  *
  * Pure: the same bars give the same bytes. The picture has no script, a ground of its
  * own, light or dark as the reader likes it, and a legend; every bar has a tooltip
- * (<title>) with its whole name. It is GANTT_WIDTH units wide; rows get lower the more
- * there are.
+ * (<title>) with its whole name. It is GANTT_WIDTH units wide, or as the view says; rows
+ * get lower the more there are.
  *
  * Rules for many bars, of which the picture says below its axis what they did:
  * - Bars of one row that overlap stand below each other, in up to GANTT_TRACKS_MAX
@@ -13,7 +13,8 @@
  *   half a unit lies between them.
  * - More than GANTT_BARS_MAX bars become a summary, unless the view says otherwise: how
  *   busy rows are over time (gantt_summary.h).
- * - Labels stand where they fit, without what all of them begin with.
+ * - Labels stand where they fit, else not, without what all of them begin with.
+ * - More than GANTT_TRANSFERS_MAX transfers: those of the critical path only.
  */
 #ifndef GRIDPLAN_GANTT_H
 #define GRIDPLAN_GANTT_H
@@ -21,13 +22,16 @@
 #include "service/json.h"
 
 enum {
-    GANTT_WIDTH = 1000,
+    GANTT_WIDTH = 1200,
+    GANTT_WIDTH_MIN = 400,
+    GANTT_WIDTH_MAX = 4000,
     GANTT_BARS_MAX = 1000,
     GANTT_LANES_MAX = 1200,
-    GANTT_TRACKS_MAX = 32
+    GANTT_TRACKS_MAX = 32,
+    GANTT_TRANSFERS_MAX = 200
 };
 
-enum gantt_state { GANTT_PLANNED, GANTT_RUNNING, GANTT_DONE };
+enum gantt_state { GANTT_PLANNED, GANTT_RUNNING, GANTT_DONE, GANTT_RESERVED };
 
 struct gantt_bar {
     const char *id;     /* in the bar and in its tooltip */
@@ -36,6 +40,10 @@ struct gantt_bar {
     size_t row_count;   /* >= 1; more than one: rows are numbered processors */
     double start_s, finish_s;
     enum gantt_state state;
+    const char *group;                     /* of its colour; NULL: as its name begins */
+    double progress_ratio;                 /* of a running one: what is done, 0..1 */
+    double stage_in_s;                     /* of its time, at the front */
+    bool late;                             /* behind its deadline */
     bool critical;                         /* on the chain that ends last */
     double transfer_from_s, transfer_to_s; /* of its last input; not after: none */
 };
@@ -55,6 +63,7 @@ struct gantt_view {
     enum gantt_mode mode;
     enum gantt_theme theme;
     bool no_critical, no_transfers;
+    double width; /* units; 0: GANTT_WIDTH */
 };
 
 struct gantt {
@@ -69,6 +78,8 @@ struct gantt {
     size_t bar_count;
     const struct gantt_mark *marks;
     size_t mark_count;
+    const char *const *remarks; /* what is said below it, too */
+    size_t remark_count;
 };
 
 /* Appends the document. Cost: O(n log n). */

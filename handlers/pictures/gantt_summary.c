@@ -19,9 +19,8 @@ unsigned gantt_shade(double share)
     return (unsigned)fmin(GANTT_SHADES, floor(GANTT_SHADES * share - 1e-9) + 1);
 }
 
-/* Rows of a lane; the last one may have fewer. */
-static size_t rows_of(const struct gantt *chart, const struct gantt_summary *s,
-                      size_t lane)
+size_t gantt_summary_rows(const struct gantt *chart, const struct gantt_summary *s,
+                          size_t lane)
 {
     size_t first = lane * s->rows_per_lane, left = chart->row_count - first;
 
@@ -85,7 +84,7 @@ enum error_code gantt_summarise(const struct gantt *chart, double from_s, double
         for (size_t c = 0; c < cells; c++) {
             double *share = &s.share[lane * cells + c];
 
-            *share = fmin(1, *share / (double)rows_of(chart, &s, lane));
+            *share = fmin(1, *share / (double)gantt_summary_rows(chart, &s, lane));
         }
     for (size_t row = 0; row < rows; row++)
         s.row_share[row] = fmin(1, s.row_share[row]);

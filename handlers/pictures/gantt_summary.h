@@ -20,6 +20,10 @@ enum error_code gantt_summarise(const struct gantt *chart, double from_s, double
                                 size_t cells, struct gantt_summary *out, struct arena *a,
                                 struct error *err);
 
+/* Rows of a lane; the last one may have fewer. */
+size_t gantt_summary_rows(const struct gantt *chart, const struct gantt_summary *s,
+                          size_t lane);
+
 /* 0: nothing, to GANTT_SHADES: busy all the time. */
 unsigned gantt_shade(double share);
 

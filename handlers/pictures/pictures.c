@@ -13,14 +13,19 @@
 enum {
     IDLE_ROWS_MAX = 60, /* with more rows only those with bars are shown */
     LANES_MAX = GANTT_LANES_MAX,
-    ENTRY_STEPS = 128 /* what an entry costs, about */
+    ENTRY_STEPS = 128, /* what an entry costs, about */
+    UNPLACED_SHOWN = 8
 };
+
+enum rows_by { BY_RESOURCE, BY_SITE, BY_JOB };
 
 /* What an element of a list says. */
 struct entry {
     const char *workflow_id, *id, *resource_id, *state; /* NULL: not said */
+    const char *site_id, *group, *reason;
     double slot, processors, start_s, finish_s, length_s;
     double data_ready_s, transfer_from_s;
+    double stage_in_s, progress_ratio, deadline_s;
 };
 
 struct entries {
@@ -62,6 +67,11 @@ struct picture {
     size_t critical_count;
     const struct gantt_terminal *terminal; /* NULL: the chart is SVG */
     const struct gantt_view *view;         /* NULL: of all */
+    enum rows_by rows_by;
+    bool one_workflow;        /* its name need not be said */
+    struct entries jobs;      /* of the request: group and deadline */
+    struct entries resources; /* of the snapshot: site */
+    struct entries unplaced;  /* with the first reason */
 };
 
 /* ---- walking ---- */
@@ -103,6 +113,9 @@ static bool take_number(struct entry *e, const char *name, struct json_walk *w)
         {"estimate_s", &e->length_s},
         {"data_ready_s", &e->data_ready_s},
         {"transfer_from_s", &e->transfer_from_s},
+        {"stage_in_s", &e->stage_in_s},
+        {"progress_ratio", &e->progress_ratio},
+        {"deadline_s", &e->deadline_s},
     };
 
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
@@ -111,6 +124,59 @@ static bool take_number(struct entry *e, const char *name, struct json_walk *w)
             return true;
         }
     return false;
+}
+
+/* The first reason of a list. */
+static const char *take_reason(struct picture *p, struct json_walk *w)
+{
+    const char *name, *reason = NULL;
+
+    if (!json_walk_enter_if(w, '['))
+        return NULL;
+    while (json_walk_element(w)) {
+        if (!json_walk_enter_if(w, '{'))
+            continue;
+        while ((name = json_walk_member(w)))
+            if (!reason && strcmp(name, "reason") == 0)
+                reason = take_text(p, w);
+            else
+                json_walk_skip(w);
+    }
+    return reason;
+}
+
+/* The member of an entry that a JSON name stands for; it is taken. */
+static bool take_name(struct picture *p, struct entry *e, const char *name,
+                      struct json_walk *w)
+{
+    const struct {
+        const char *name;
+        const char **to;
+    } members[] = {
+        {"job_id", &e->id},
+        {"task_id", &e->id},
+        {"id", &e->id},
+        {"workflow_id", &e->workflow_id},
+        {"resource_id", &e->resource_id},
+        {"site_id", &e->site_id},
+        {"state", &e->state},
+        {"status", &e->state},
+        {"reason", &e->reason},
+    };
+
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        if (strcmp(name, members[i].name) == 0) {
+            *members[i].to = take_text(p, w);
+            return true;
+        }
+    if (strcmp(name, "reasons") == 0)
+        e->reason = take_reason(p, w);
+    else if (strcmp(name, "group") == 0 ||
+             (strcmp(name, "application_id") == 0 && !e->group))
+        e->group = take_text(p, w);
+    else
+        return false;
+    return true;
 }
 
 static void take_entry(struct picture *p, struct json_walk *w, struct entry *e)
@@ -125,21 +191,13 @@ static void take_entry(struct picture *p, struct json_walk *w, struct entry *e)
         .length_s = NAN,
         .data_ready_s = NAN,
         .transfer_from_s = NAN,
+        .progress_ratio = NAN,
+        .deadline_s = NAN,
     };
     json_walk_enter(w, '{');
-    while (p->code == OK && (name = json_walk_member(w))) {
-        if (strcmp(name, "job_id") == 0 || strcmp(name, "task_id") == 0 ||
-            strcmp(name, "id") == 0)
-            e->id = take_text(p, w);
-        else if (strcmp(name, "workflow_id") == 0)
-            e->workflow_id = take_text(p, w);
-        else if (strcmp(name, "resource_id") == 0)
-            e->resource_id = take_text(p, w);
-        else if (strcmp(name, "state") == 0 || strcmp(name, "status") == 0)
-            e->state = take_text(p, w);
-        else if (!take_number(e, name, w))
+    while (p->code == OK && (name = json_walk_member(w)))
+        if (!take_name(p, e, name, w) && !take_number(e, name, w))
             json_walk_skip(w);
-    }
 }
 
 static enum error_code add_entry(struct picture *p, struct entries *list,
@@ -327,6 +385,8 @@ static enum error_code read_answer(struct picture *p, const char *answer)
             take_objective(p, &w);
         else if (strcmp(name, "critical_tasks") == 0)
             take_critical(p, &w);
+        else if (strcmp(name, "unplaced") == 0)
+            take_list(p, &w, &p->unplaced);
         else if (strcmp(name, "algorithm") == 0)
             p->algorithm = take_text(p, &w);
         else if (strcmp(name, "kind") == 0)
@@ -386,9 +446,30 @@ static void take_snapshot(struct picture *p, struct json_walk *w)
         else
             json_walk_skip(w);
     }
-    for (size_t i = 0; i < resources.count && p->code == OK; i++)
-        if (resources.items[i].id)
-            check(p, add_row(p, resources.items[i].id, &row));
+    p->resources = resources;
+    for (size_t i = 0; i < resources.count && p->code == OK; i++) {
+        const struct entry *r = &resources.items[i];
+        const char *of = p->rows_by == BY_RESOURCE ? r->id
+                         : p->rows_by == BY_SITE   ? r->site_id
+                                                   : NULL;
+
+        if (of)
+            check(p, add_row(p, of, &row));
+    }
+}
+
+/* The tasks of the one workflow of a request. */
+static void take_tasks(struct picture *p, struct json_walk *w, struct entries *jobs)
+{
+    const char *name;
+
+    if (!json_walk_enter_if(w, '{'))
+        return;
+    while (p->code == OK && (name = json_walk_member(w)))
+        if (strcmp(name, "tasks") == 0)
+            take_list(p, w, jobs);
+        else
+            json_walk_skip(w);
 }
 
 /* Machines that only their speeds describe (workflow_import.h). */
@@ -462,8 +543,10 @@ static enum error_code read_request(struct picture *p, const char *request)
             take_snapshot(p, &w);
         else if (strcmp(name, "speeds") == 0)
             take_speeds(p, &w);
-        else if (queue && strcmp(name, "jobs") == 0)
+        else if (strcmp(name, "jobs") == 0)
             take_list(p, &w, &jobs);
+        else if (strcmp(name, "workflow") == 0)
+            take_tasks(p, &w, &jobs);
         else if (queue && strcmp(name, "running") == 0)
             take_list(p, &w, &running);
         else if (queue && strcmp(name, "reservations") == 0)
@@ -477,6 +560,7 @@ static enum error_code read_request(struct picture *p, const char *request)
     }
     TRY(p->code);
     TRY(json_walk_end(&w, "", p->err));
+    p->jobs = jobs;
     return queue ? join_queue(p, &jobs, &running, &reserved) : OK;
 }
 
@@ -486,7 +570,7 @@ static const char *name_of(struct picture *p, const struct entry *e)
 {
     const char *name = e->id ? e->id : "";
 
-    if (e->workflow_id)
+    if (e->workflow_id && !p->one_workflow)
         name = arena_printf(p->arena, "%s/%s", e->workflow_id, name);
     return name;
 }
@@ -516,6 +600,7 @@ static bool has_state(const struct entry *e, const char *state)
 static enum gantt_state state_of(const struct entry *e)
 {
     return has_state(e, "done")                              ? GANTT_DONE
+           : has_state(e, "reserved")                        ? GANTT_RESERVED
            : has_state(e, "running") || has_state(e, "runs") ? GANTT_RUNNING
                                                              : GANTT_PLANNED;
 }
@@ -526,17 +611,96 @@ static double start_of(const struct entry *e)
     return isnan(e->start_s) && has_state(e, "running") ? 0 : e->start_s;
 }
 
+static bool is_late(const struct entry *e)
+{
+    return finish_or(e, start_of(e)) > e->deadline_s;
+}
+
+/* What runs is at now, which is 0, if it does not say how far it is. */
+static double progress_of(const struct entry *e)
+{
+    double start_s = start_of(e), length_s = finish_or(e, start_s) - start_s;
+
+    if (!isnan(e->progress_ratio))
+        return e->progress_ratio;
+    return length_s > 0 ? fmax(0, fmin(1, -start_s / length_s)) : 0;
+}
+
 static bool is_critical(const struct picture *p, const struct entry *e)
 {
     return e->id && p->critical_count > 0 &&
            name_index_find(&p->critical, e->id) != NAME_NOT_FOUND;
 }
 
+/* Entries by id, of which each is known once. */
+static void index_entries(struct picture *p, const struct entries *list,
+                          struct name_index *index)
+{
+    name_index_create(index, list->count, p->arena);
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].id)
+            name_index_add(index, list->items[i].id, i);
+}
+
+static const struct entry *entry_of(const struct entries *list,
+                                    const struct name_index *index, const char *id)
+{
+    size_t at = id && list->count ? name_index_find(index, id) : NAME_NOT_FOUND;
+
+    return at == NAME_NOT_FOUND ? NULL : &list->items[at];
+}
+
+/* What the request says of the bars' jobs: their groups and deadlines. */
+static void join_jobs(struct picture *p)
+{
+    struct name_index index;
+
+    index_entries(p, &p->jobs, &index);
+    for (size_t i = 0; i < p->entries.count; i++) {
+        struct entry *e = &p->entries.items[i];
+        const struct entry *job = entry_of(&p->jobs, &index, e->id);
+
+        if (!job)
+            continue;
+        e->group = e->group ? e->group : job->group;
+        if (isnan(e->deadline_s))
+            e->deadline_s = job->deadline_s;
+        if (isnan(e->progress_ratio))
+            e->progress_ratio = job->progress_ratio;
+    }
+}
+
+static void find_workflows(struct picture *p)
+{
+    const char *first = p->entries.count ? p->entries.items[0].workflow_id : NULL;
+
+    p->one_workflow = first != NULL;
+    for (size_t i = 0; i < p->entries.count && p->one_workflow; i++)
+        p->one_workflow = p->entries.items[i].workflow_id &&
+                          strcmp(p->entries.items[i].workflow_id, first) == 0;
+}
+
+/* The row of an entry: its resource's, its site's, or its own. */
+static const char *row_of(const struct picture *p, const struct name_index *resources,
+                          const struct entry *e, const char *own)
+{
+    const struct entry *r;
+
+    if (p->rows_by == BY_JOB || !e->resource_id)
+        return own;
+    if (p->rows_by == BY_RESOURCE)
+        return e->resource_id;
+    r = entry_of(&p->resources, resources, e->resource_id);
+    return r && r->site_id ? r->site_id : e->site_id ? e->site_id : e->resource_id;
+}
+
 /* A bar for each entry; without resources each has a row of its own. */
 static enum error_code bars_on_rows(struct picture *p, struct gantt *chart)
 {
     struct gantt_bar *bars = NEW(p->arena, struct gantt_bar, p->entries.count);
+    struct name_index resources;
 
+    index_entries(p, &p->resources, &resources);
     for (size_t i = 0; i < p->entries.count; i++) {
         const struct entry *e = &p->entries.items[i];
         struct gantt_bar *bar = &bars[chart->bar_count];
@@ -550,11 +714,15 @@ static enum error_code bars_on_rows(struct picture *p, struct gantt *chart)
                                   .transfer_to_s = e->data_ready_s,
                                   .id = name_of(p, e),
                                   .detail = detail_of(p, e),
+                                  .group = e->group,
+                                  .progress_ratio = progress_of(e),
+                                  .stage_in_s = e->stage_in_s,
+                                  .late = is_late(e),
                                   .row_count = 1,
                                   .start_s = start_of(e),
                                   .finish_s = finish_or(e, start_of(e))};
         p->by_resource = p->by_resource || e->resource_id;
-        TRY(add_row(p, e->resource_id ? e->resource_id : bar->id, &bar->row));
+        TRY(add_row(p, row_of(p, &resources, e, bar->id), &bar->row));
         chart->bar_count++;
     }
     p->drawn_count = chart->bar_count;
@@ -667,6 +835,9 @@ static enum error_code add_pieces(struct picture *p, struct packing *k,
                                                  .row_count = end - i,
                                                  .start_s = e->start_s,
                                                  .finish_s = finish_s,
+                                                 .group = e->group,
+                                                 .progress_ratio = progress_of(e),
+                                                 .late = is_late(e),
                                                  .state = state_of(e)};
     }
     return p->code;
@@ -755,9 +926,13 @@ static const char *subtitle_of(struct picture *p, const struct gantt *chart, siz
     text_addf(&b, "%zu %s on ", p->entries.count, subjects[p->subject].things);
     if (on_processors)
         text_addf(&b, "%.0f processors", p->processors);
+    else if (p->rows_by == BY_JOB && p->by_resource && p->resources.count)
+        text_addf(&b, "%zu resources", p->resources.count);
     else
         text_addf(&b, "%zu %s", chart->row_count + idle,
-                  p->by_resource ? "resources" : "rows");
+                  !p->by_resource || p->rows_by == BY_JOB ? "rows"
+                  : p->rows_by == BY_SITE                 ? "sites"
+                                                          : "resources");
     if (idle)
         text_addf(&b, ", %zu of them idle and not shown", idle);
     add_time(&b, "makespan", p->makespan_s);
@@ -784,14 +959,38 @@ static size_t choose_marks(const struct picture *p, const struct gantt *chart,
     return count;
 }
 
+/* "Without a place: big (memory), ..."; NULL: all have one. */
+static const char *unplaced_of(struct picture *p)
+{
+    struct text_buffer b = {.arena = p->arena};
+
+    if (!p->unplaced.count)
+        return NULL;
+    text_addf(&b, "%zu without a place:", p->unplaced.count);
+    for (size_t i = 0; i < p->unplaced.count && i < UNPLACED_SHOWN; i++) {
+        const struct entry *e = &p->unplaced.items[i];
+
+        text_addf(&b, "%s %.60s (%.60s)", i ? "," : "", e->id ? e->id : "",
+                  e->reason ? e->reason : "no reason");
+    }
+    text_addf(&b, "%s", p->unplaced.count > UNPLACED_SHOWN ? " ..." : ".");
+    return text_end(&b);
+}
+
 static enum error_code draw(struct picture *p, struct text_buffer *b)
 {
     struct gantt_mark marks[2];
     const char *by = p->policy ? p->policy : p->algorithm;
     struct gantt chart = {.marks = marks, .view = p->view};
-    bool on_processors = p->subject == QUEUE || !isnan(p->processors);
+    bool on_processors =
+        p->rows_by == BY_RESOURCE && (p->subject == QUEUE || !isnan(p->processors));
+    const char *remark = unplaced_of(p);
     size_t idle = 0;
 
+    join_jobs(p);
+    find_workflows(p);
+    chart.remarks = &remark;
+    chart.remark_count = remark != NULL;
     if (on_processors) {
         TRY(bars_on_processors(p, &chart));
     } else {
@@ -819,14 +1018,18 @@ static const char *why_blank(const struct picture *p)
         return ": a round says what to do now, a schedule has times";
     if (p->rows_missing && (p->subject == SIMULATION || p->subject == WORKFLOWS))
         return ": ask for its rows (per_job, output.per_job, per_workflow)";
-    return p->subject == NOTHING ? "" : NULL;
+    return p->subject == NOTHING ? ": those of placements, workflow-schedules, "
+                                   "queue-orders and simulations "
+                                   "have times"
+                                 : NULL;
 }
 
 /* Draws into `b`. */
 static enum error_code draw_answer(struct request *rq, const char *request,
                                    const char *snapshot, const char *answer,
                                    const struct gantt_terminal *terminal,
-                                   const struct gantt_view *view, struct text_buffer *b)
+                                   const struct gantt_view *view, enum rows_by rows_by,
+                                   struct text_buffer *b)
 {
     struct picture p = {
         .arena = rq->arena,
@@ -839,6 +1042,7 @@ static enum error_code draw_answer(struct request *rq, const char *request,
         .now_s = NAN,
         .terminal = terminal,
         .view = view,
+        .rows_by = rows_by,
     };
     struct json_walk w;
     const char *hint;
@@ -864,7 +1068,7 @@ enum error_code picture_stored(struct request *rq, const char *request,
 {
     struct text_buffer b = {.arena = rq->arena};
 
-    TRY(draw_answer(rq, request, snapshot, answer, NULL, NULL, &b));
+    TRY(draw_answer(rq, request, snapshot, answer, NULL, NULL, BY_RESOURCE, &b));
     request_answer_as(rq, ANSWER_CHART, b.data, b.length);
     return OK;
 }
@@ -872,10 +1076,15 @@ enum error_code picture_stored(struct request *rq, const char *request,
 /* ---- a picture at an address of its own ---- */
 
 static const char *const modes[] = {"auto", "bars", "summary", NULL};
+static const char *const row_kinds[] = {"resource", "site", "job", NULL};
 static const char *const themes[] = {"auto", "light", "dark", NULL};
 
 #define T struct chart_query
 static const struct json_field chart_rows[] = {
+    JSON_CHOICE(T, rows, row_kinds, BY_RESOURCE, 0,
+                "What a row is: a resource (or processor), a site, or a job"),
+    JSON_INTEGER(T, width, GANTT_WIDTH_MIN, GANTT_WIDTH_MAX, GANTT_WIDTH, 0,
+                 "Width of the picture in pixels"),
     JSON_NUMBER(
         T, from_s, -JSON_LARGEST, JSON_LARGEST, NAN, 0,
         "From this time on, as the answer counts it; default: from the first bar"),
@@ -899,13 +1108,14 @@ enum error_code picture_reply(struct request *rq, const char *request,
 {
     const struct chart_query *q = rq->query;
     const struct gantt_view view = {
-        q->from_s,    q->to_s,      (enum gantt_mode)q->mode, (enum gantt_theme)q->theme,
-        !q->critical, !q->transfers};
+        q->from_s,    q->to_s,       (enum gantt_mode)q->mode, (enum gantt_theme)q->theme,
+        !q->critical, !q->transfers, (double)q->width};
     struct text_buffer b = {.arena = rq->arena};
 
     if (q->from_s >= q->to_s)
         return invalid(rq->err, "?/to_s", ITEM_OUT_OF_BOUNDS, "to_s is not above from_s");
-    TRY(draw_answer(rq, request, snapshot, answer, NULL, &view, &b));
+    TRY(draw_answer(rq, request, snapshot, answer, NULL, &view, (enum rows_by)q->rows,
+                    &b));
     rq->reply->content_type = "image/svg+xml";
     rq->reply->body = text_end(&b);
     rq->reply->body_length = b.length;
@@ -919,7 +1129,7 @@ enum error_code picture_terminal(struct request *rq, const char *request,
     const struct gantt_terminal how = {look->width, look->utf8, look->colour};
     struct text_buffer b = {.arena = rq->arena};
 
-    TRY(draw_answer(rq, request, NULL, answer, &how, NULL, &b));
+    TRY(draw_answer(rq, request, NULL, answer, &how, NULL, BY_RESOURCE, &b));
     *text = text_end(&b);
     return OK;
 }

@@ -23,7 +23,9 @@ enum error_code picture_stored(struct request *rq, const char *request,
 /* The query of an address that answers with a picture. */
 struct chart_query {
     double from_s, to_s; /* NAN: all */
-    int mode, theme;     /* enum gantt_mode, gantt_theme */
+    int rows;            /* resource, site, job */
+    uint64_t width;
+    int mode, theme; /* enum gantt_mode, gantt_theme */
     bool critical, transfers;
 };
 extern const struct json_object chart_query_json;
