@@ -57,6 +57,38 @@ size_t ask_endpoints(const struct route *routes, const char *document, size_t le
     return count;
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), wanted = strlen(end);
+
+    return length > wanted && strcasecmp(text + length - wanted, end) == 0;
+}
+
+enum error_code ask_wrap(const char *name, const char **document, size_t *length,
+                         struct arena *a, struct error *err)
+{
+    static const char *const members[][2] = {{".dax", "dax"},
+                                             {".xml", "dax"},
+                                             {".stg", "stg"},
+                                             {".dot", "dot"},
+                                             {".wfformat.json", "wfformat"}};
+    struct text_buffer b = {.arena = a};
+
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        if (!ends_in(name, members[i][0]))
+            continue;
+        text_addf(&b, "{\"%s\":", members[i][1]);
+        json_print_text(*document, &b);
+        text_add(&b, "}", 2); /* with the NUL */
+        if (b.failed)
+            return fail_memory(err);
+        *document = b.data;
+        *length = b.length - 1;
+        return OK;
+    }
+    return OK;
+}
+
 /* Which of several is meant; NULL: that is not clear. */
 static const struct route *choose(const struct route *const *list, size_t count,
                                   const struct ask *how, const char *algorithm)

@@ -48,6 +48,12 @@ enum ask_outcome {
 size_t ask_endpoints(const struct route *routes, const char *document, size_t length,
                      const struct route **list, struct arena *a);
 
+/* A file of another tool becomes the member of a request of workflow-schedules: by the
+ * end of its name, .dax, .xml, .stg, .dot or .wfformat.json; other files stay as they
+ * are. */
+enum error_code ask_wrap(const char *name, const char **document, size_t *length,
+                         struct arena *a, struct error *err);
+
 /* The one that is meant. ERR_INVALID: it is a request of none, or it is not clear of
  * which; the text names them. */
 enum error_code ask_route(const struct route *routes, const struct ask *how,

@@ -596,9 +596,16 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
         .config = &c->config, .routes = c->parts->routes, .draw = c->parts->draw};
     struct text_buffer document = {.arena = a};
     enum ask_outcome outcome;
-    const char *text;
+    const char *text, *asked;
+    size_t length;
 
     TRY(read_text(c->words[1], &document, err));
+    text_add(&document, "", 1);
+    if (document.failed)
+        return fail_memory(err);
+    asked = document.data;
+    length = document.length - 1;
+    TRY(ask_wrap(c->words[1], &asked, &length, a, err));
     c->ask.draw = c->parts->show;
     c->ask.endpoint_of = c->parts->endpoint_of;
     c->ask.look.width = terminal_width(c);
@@ -616,8 +623,7 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
     c->ask.look.colour = wants_colour(c);
     c->ask.who = &c->who;
     log_open(LOG_ERROR, STDERR_FILENO);
-    err->code =
-        ask(&service, &c->ask, document.data, document.length, &outcome, &text, a, err);
+    err->code = ask(&service, &c->ask, asked, length, &outcome, &text, a, err);
     log_close();
     if (err->code == ERR_UNAVAILABLE)
         c->down = true;
@@ -825,7 +831,8 @@ static const struct command {
     {"migrate", run_migrate,
      "bring the database's schema up to date (serve does it too)"},
     {"key", run_key,
-     "create --tenant T --scopes decide,ingest,admin,facade,read [--expires-days N] [--label "
+     "create --tenant T --scopes decide,ingest,admin,facade,read [--expires-days N] "
+     "[--label "
      "L],\n"
      "             list --tenant T, revoke ID, or set ID; with the quotas below"},
     {"tenant", run_tenant, "set NAME and its quotas, or show NAME"},

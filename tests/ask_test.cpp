@@ -220,6 +220,41 @@ TEST_CASE("an answer in the process is that of the service", "[ask][api]")
     }
 }
 
+TEST_CASE("workflows of other tools are asked by the end of their file's name",
+          "[ask][api]")
+{
+    api service;
+    auto wrapped = [&](const char *name, const std::string &text) {
+        test_arena a(1 << 22);
+        error err = collecting_error(a);
+        const char *document = text.c_str();
+        size_t length = text.size();
+        REQUIRE(ask_wrap(name, &document, &length, a, &err) == OK);
+        CHECK(strlen(document) == length);
+        return std::string(document);
+    };
+    CHECK(wrapped("a.json", "{}") == "{}");
+    CHECK(wrapped(".stg", "x") == "x"); // no name, but hidden
+    CHECK(wrapped("f/b.DAX", "<a b=\"c\"/>\n") == R"({"dax":"<a b=\"c\"/>\u000a"})");
+    CHECK(wrapped("w.wfformat.json", "{}") == R"({"wfformat":"{}"})");
+
+    test_arena a(1 << 26);
+    error err = collecting_error(a);
+    std::string stg = wrapped("s.stg", "2\n0 0 0\n1 8 1 0\n2 5 1 1\n3 0 1 2\n");
+    const char *set = "/speeds=[1,2]", *text = nullptr;
+    ask_outcome outcome;
+    struct ask how {
+    };
+    how.form = ASK_JSON;
+    how.sets = &set;
+    how.set_count = 1;
+    REQUIRE(ask(service.handle(), &how, stg.c_str(), stg.size(), &outcome, &text, a,
+                &err) == OK);
+    INFO(text);
+    CHECK(outcome == ASK_DONE);
+    CHECK(nlohmann::json::parse(text)["objective"]["makespan_s"] == 6.5);
+}
+
 TEST_CASE("what cannot be asked is refused with the reason", "[ask][api]")
 {
     api service;
@@ -299,9 +334,10 @@ TEST_CASE("a decision is told in sentences", "[ask][api]")
 
     // Why not, and what would help.
     has(example("placements", "placement-what_if", nullptr),
-        "u2 has no place: too_small (on 2 resources): it has less than the job needs. "
-        "What "
-        "would help: the nearest miss is A, which has 33.3 % too little.\n");
+        "u2 has no place: too_small (on 2 resources): it has less than the job needs: "
+        "cpus needs 12, the largest has 16, memory_bytes needs 2.4e+10, the largest has "
+        "3.2e+10. What would help: the nearest miss is A, which has 33.3 % too "
+        "little.\n");
     has(example("queue-orders", "queue-easy", "wide"),
         "wide waits (processors): needs 40 processors, 0 are free until job r1 ends at "
         "1100. It is expected to start in 1 min 40 s.\n");

@@ -223,6 +223,7 @@ static void tell_critical(struct explaining *x)
 static void tell_reason(struct explaining *x, const cJSON *reason)
 {
     const cJSON *miss = member(reason, "nearest_miss");
+    const cJSON *amounts = member(reason, "amounts");
     double count = number(reason, "resource_count"), short_of = number(miss, "shortfall");
 
     say(x, " %s", text(reason, "reason"));
@@ -230,6 +231,10 @@ static void tell_reason(struct explaining *x, const cJSON *reason)
         say(x, " (on %.0f resource%s)", count, count == 1 ? "" : "s");
     if (*text(reason, "detail"))
         say(x, ": %s", text(reason, "detail"));
+    for (const cJSON *m = length_of(amounts) ? amounts->child : NULL; m; m = m->next)
+        say(x, "%s %s needs %.10g, the largest has %.10g",
+            m == amounts->child ? ":" : ",", text(m, "name"), number(m, "needed"),
+            number(m, "largest"));
     say(x, ".");
     if (short_of > 0 && short_of < 1)
         say(x, " What would help: the nearest miss is %s, which has %.3g %% too little.",
