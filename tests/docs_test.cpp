@@ -363,6 +363,10 @@ TEST_CASE("the search weighs titles, names and texts", "[docs][api]")
     CHECK(first("etc_s").rfind("/docs/api/", 0) == 0);
     CHECK(first("GRIDPLAN_PORT") == "/docs/settings");
     CHECK(first("nothingofthekind") == "");
+    // Singular and plural, in whichever case.
+    CHECK(first("gpu") != "");
+    CHECK(first("gpu") == first("GPUs"));
+    CHECK(first("class") == first("CLASS"));
     CHECK(service.get("/docs/search").status == 200);
     CHECK(service.get("/docs/search?q=" + std::string(201, 'a')).status == 422);
     CHECK(service.get("/docs/search?q=<script>").body.find("value=\"&lt;script&gt;\"") !=

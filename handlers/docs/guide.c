@@ -26,19 +26,29 @@ enum error_code docs_which(struct docs_page *p, const char *rest)
     return print_file(p, "Which endpoint do I need?", "which.md");
 }
 
-/* The text with the address that the README uses as where the service is seen. */
+/* The text with the address that the README uses as where the service is seen, and files
+ * that it posts read from here: the reader has no source. */
 static const char *with_origin(struct docs_page *p, const char *text)
 {
-    static const char address[] = "http://127.0.0.1:8080";
+    static const char address[] = "http://127.0.0.1:8080", file[] = "@openapi/examples/";
     struct text_buffer b = {.arena = p->rq->arena};
-    const char *mark;
 
-    while ((mark = strstr(text, address))) {
-        text_add(&b, text, (size_t)(mark - text));
-        text_addf(&b, "%s", p->origin);
-        text = mark + strlen(address);
+    while (*text) {
+        size_t length;
+
+        if (strncmp(text, address, strlen(address)) == 0) {
+            text_addf(&b, "%s", p->origin);
+            text += strlen(address);
+        } else if (strncmp(text, file, strlen(file)) == 0) {
+            text += strlen(file);
+            length = strcspn(text, " \n");
+            text_addf(&b, "\"$(curl -s %s/docs/examples/%.*s)\"", p->origin, (int)length,
+                      text);
+            text += length;
+        } else {
+            text_add(&b, text++, 1);
+        }
     }
-    text_addf(&b, "%s", text);
     return text_end(&b);
 }
 
@@ -55,9 +65,10 @@ enum error_code docs_start(struct docs_page *p, const char *rest)
     begin += 1 + strcspn(begin + 1, "\n");
     end = strstr(begin, "\n## ");
     text = arena_text(p->rq->arena, begin, end ? (size_t)(end - begin) : strlen(begin));
-    html_add(p->b,
-             "<p>The commands are run where the source is; the files that they post "
-             "are <a href=\"/docs/examples/\">here</a> too.</p>\n");
+    html_add(
+        p->b,
+        "<p>The commands ask the service that you read this from. They need curl and "
+        "jq, and what they post is <a href=\"/docs/examples/\">here</a>.</p>\n");
     markdown_print(with_origin(p, text), 2, p->b);
     return OK;
 }

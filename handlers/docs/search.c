@@ -25,10 +25,19 @@ static bool is_letter(char c)
     return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
 }
 
-/* Whether the word, of lower-case letters, stands in the text. */
+/* Length of a word without the s of a plural. */
+static size_t singular(const char *word, size_t length)
+{
+    bool plural = length > 3 && tolower((unsigned char)word[length - 1]) == 's' &&
+                  tolower((unsigned char)word[length - 2]) != 's';
+
+    return length - plural;
+}
+
+/* Whether the word stands in the text, in whichever case; "gpu" is "GPUs", too. */
 static bool has_word(const char *text, const char *word)
 {
-    size_t length = strlen(word);
+    size_t length = singular(word, strlen(word));
 
     for (const char *p = text; p && *p;) {
         size_t here = 0;
@@ -37,7 +46,7 @@ static bool has_word(const char *text, const char *word)
             p++;
         while (is_letter(p[here]))
             here++;
-        if (here == length && strncasecmp(p, word, length) == 0)
+        if (singular(p, here) == length && strncasecmp(p, word, length) == 0)
             return true;
         p += here;
     }
