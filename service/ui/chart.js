@@ -45,6 +45,13 @@ export function useCanvas(draw, inputs) {
   return [ref, redraw];
 }
 
+// An instant on an axis, by the step between its ticks.
+function clock(t, step) {
+  const d = new Date(1000 * t), two = (n) => String(n).padStart(2, "0");
+  if (step >= 86400 || (d.getHours() === 0 && d.getMinutes() === 0 && step >= 60)) return `${two(d.getMonth() + 1)}-${two(d.getDate())}`;
+  return `${two(d.getHours())}:${two(d.getMinutes())}${step < 60 ? ":" + two(d.getSeconds()) : ""}`;
+}
+
 // Curves over time: data as of uPlot, series [{label, colour, dash, width, fill}].
 export function Curve({ data, series, bands, label, scale, logarithmic, points }) {
   const ref = useRef(null);
@@ -59,8 +66,9 @@ export function Curve({ data, series, bands, label, scale, logarithmic, points }
       plot = new window.uPlot({
         width: Math.max(240, ref.current.clientWidth), height: 300,
         scales: { x: { time: scale !== "number", distr: logarithmic ? 3 : 1 }, y: { distr: logarithmic ? 3 : 1 } },
-        axes: [axis, axis], bands: bands || [],
-        series: [{ label: scale === "number" ? "x" : "time" }].concat(series.map((s, i) => ({
+        axes: [scale === "number" ? axis : { ...axis, values: (u, list, i, space, step) => list.map((t) => clock(t, step)) }, axis],
+        bands: (bands || []).map((b) => ({ series: b, fill: c.series[0] + "26" })),
+        series: [scale === "number" ? { label: "x" } : { label: "time", value: (u, t) => t === null ? "--" : new Date(1000 * t).toTimeString().slice(0, 8) }].concat(series.map((s, i) => ({
           label: s.label, stroke: s.colour === "bad" ? c.bad : s.colour === "dim" ? c.dim : c.series[(s.colour ?? i) % 4],
           dash: s.dash, width: s.width ?? 1.5, fill: s.fill ? c.shade : undefined,
           points: { show: s.points ?? points ?? false, size: 6 }, paths: s.points ? () => null : undefined,

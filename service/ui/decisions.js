@@ -1,7 +1,7 @@
 // decisions.js - what was decided: the list, and one decision.
 import { html, useEffect, useMemo, useState } from "/ui/preact-htm.js";
 import { computingAllowed, allowComputing, get, query, replay } from "/ui/api.js";
-import { commonPrefix, duration, instant, number, percent } from "/ui/format.js";
+import { commonPrefix, duration, instant, number, percent, short } from "/ui/format.js";
 import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
 import { Gantt, stem } from "/ui/gantt.js";
 import { Rows } from "/ui/chart.js";
@@ -9,6 +9,7 @@ import { Rows } from "/ui/chart.js";
 const ENDPOINTS = ["placements", "workflow-schedules", "queue-orders", "evaluations", "parallel-schedules", "rescheduling-plans",
   "reschedules", "coallocations", "claims", "checkpoint-intervals", "replica-counts", "fault-tolerance-plans", "predictions"];
 const STATUSES = ["optimal", "feasible", "cut", "infeasible"];
+const SMALL = 2000; // jobs of a decision whose request is read at once
 const SINCE = { "last hour": 3600, "last 24 h": 86400, "last 30 d": 2592000 };
 
 export const Choice = ({ label, value, values, none, onChange }) => html`<label>${label}
@@ -64,24 +65,26 @@ function known(request) {
 
 // Bars of all lists of an answer whose elements have times.
 export function barsOf(answer, request) {
-  const jobs = known(request), critical = new Set(answer.critical_tasks || []), bars = [];
+  const jobs = known(request), critical = new Set(answer.critical_tasks || []), bars = [], now = (request && request.now_s) || 0;
   const add = (e, list) => {
     const id = e.job_id ?? e.task_id ?? e.id, start = e.start_s ?? e.estimated_start_s;
     if (id === undefined || !(typeof start === "number")) return;
     const job = jobs.get(id) || {};
     const end = e.finish_s ?? e.expected_end_s ?? e.end_s ?? start + (e.run_time_s ?? job.estimate_s ?? job.time_limit_s ?? NaN);
     if (!(end >= start)) return;
-    const state = e.status === "done" || e.state === "done" ? "done" : list === "running" || e.status === "running" ? "running" : "";
+    const state = e.status === "done" || e.state === "done" ? "done" : list === "reservations" ? "reserved" : list === "running" || e.status === "running" ? "running" : "";
     const group = job.group ?? job.application_id;
     bars.push({ id, row: e.resource_id ?? e.site_id ?? (e.resource_ids && e.resource_ids[0]) ?? id, start, end, group: group === undefined ? null : String(group),
-      state, critical: critical.has(id), late: job.deadline_s !== undefined && end > job.deadline_s, entry: e });
+      state, critical: critical.has(id), late: typeof job.deadline_s === "number" && end > job.deadline_s, stageIn: e.stage_in_s || 0, progress: e.progress_ratio ?? job.progress_ratio ?? (end > start ? Math.max(0, Math.min(1, (now - start) / (end - start))) : 0),
+      transferFrom: e.transfer_from_s, transferTo: e.data_ready_s, entry: e });
   };
   for (const list of LISTS) if (Array.isArray(answer[list])) answer[list].forEach((e) => e && typeof e === "object" && add(e, list));
-  if (request && Array.isArray(request.running) && !Array.isArray(answer.running)) request.running.forEach((e) => e && add({ start_s: 0, ...e }, "running"));
+  if (request && Array.isArray(request.running) && !Array.isArray(answer.running)) request.running.forEach((e) => e && add({ start_s: now, ...e }, "running"));
+  if (request && Array.isArray(request.reservations)) request.reservations.forEach((e) => e && add({ resource_id: "reserved", ...e }, "reservations"));
   const prefix = commonPrefix(bars.map((b) => b.id)).length;
   for (const b of bars) if (b.group === null) b.group = stem(b.id.slice(prefix));
   const offset = bars.length ? Math.min(...bars.map((b) => b.start)) : 0;
-  const shift = offset > 1e6 ? offset : 0; // the time of the request is no time of day
+  const shift = answer.starts ? now : offset > 1e6 ? offset : 0; // of a queue: from now on; the time of the request is no time of day
   if (shift) for (const b of bars) { b.start -= shift; b.end -= shift; }
   return { bars, shift };
 }
@@ -90,7 +93,7 @@ function WhyNot({ list }) {
   if (!list.length) return html`<p>Everything has a place.</p>`;
   return html`<div class="wide"><table><thead><tr><th scope="col">job</th><th scope="col">reason</th><th scope="col" class="n">resources</th><th scope="col">nearest miss</th><th scope="col">detail</th></tr></thead><tbody>
     ${list.slice(0, 500).flatMap((u) => (u.reasons && u.reasons.length ? u.reasons : [{}]).map((r, i) => html`<tr><td>${i === 0 ? u.job_id ?? u.task_id ?? u.id : ""}</td><td>${r.reason || u.reason || ""}</td>
-      <td class="n">${number(r.resource_count)}</td><td>${r.nearest_miss ? `${r.nearest_miss.resource_id}: ${percent(r.nearest_miss.shortfall)} short` : ""}</td><td class="text">${r.detail || u.detail || ""}</td></tr>`))}</tbody></table></div>
+      <td class="n">${number(r.resource_count)}</td><td>${r.nearest_miss ? `${r.nearest_miss.resource_id}: ${percent(r.nearest_miss.shortfall)} short` : ""}</td><td class="text">${r.detail || u.detail || ""}${(r.amounts || []).map((m, k) => `${k ? ", " : ": "}${m.name} needs ${short(m.needed)}, the largest has ${short(m.largest)}`).join("")}</td></tr>`))}</tbody></table></div>
     ${list.length > 500 ? html`<p>The first 500 of ${number(list.length)}.</p>` : ""}`;
 }
 
@@ -144,20 +147,22 @@ export function Answer({ answer, request, name, view, onView, pick, onPick }) {
   const o = answer.objective || {};
   if (!bars.length) return html`<p>This answer has no times to draw.</p>`;
   const end = Math.max(...bars.map((b) => b.end), shift ? 0 : o.makespan_s || 0);
-  return html`<${Gantt} bars=${bars} end=${end} bound=${shift ? undefined : o.lower_bound_s} picked=${picked} onPick=${onPick || setOwn} view=${view} onView=${onView} name=${name} />
+  return html`<${Gantt} bars=${bars} end=${end} bound=${shift ? undefined : o.lower_bound_s} now=${answer.starts && request ? (request.now_s || 0) - shift : undefined} picked=${picked} onPick=${onPick || setOwn} view=${view} onView=${onView} name=${name} />
     <p aria-live="polite">${chosen ? html`<strong>${chosen.id}</strong>, ${duration(chosen.start)} to ${duration(chosen.end)} on ${chosen.row}${chosen.entry.because ? html`. Why here: ${chosen.entry.because}` : ""}${chosen.entry.stage_in_s ? `, stage-in ${duration(chosen.entry.stage_in_s)}` : ""}` : html`<span class="dim">Pick a bar with the mouse or Enter.</span>`}</p>`;
 }
 
 const TABS = [["gantt", "Gantt"], ["why", "Why not"], ["request", "Request"], ["answer", "Answer"], ["replay", "Replay"], ["diff", "Diff with"]];
 
 export function Decision({ id, p, set }) {
-  const live = usePoll("/v1/decisions/" + encodeURIComponent(id), 0);
+  const path = "/v1/decisions/" + encodeURIComponent(id), live = usePoll(path + "?parts=answer", 0);
   const [chartError, setChartError] = useState(null);
   const d = live.data, tab = p.get("tab") || "gantt";
+  // The request is large, and the picture of many bars does without it.
+  const isQueue = d && d.endpoint.endsWith("/queue-orders"), asksRequest = d && (isQueue || tab === "request" || tab === "replay" || !(d.job_count > SMALL));
+  const asked = usePoll(asksRequest ? path + "?parts=request" : null, 0), request = asked.data ? asked.data.request : undefined;
   const view = p.get("from_s") ? { from: Number(p.get("from_s")), to: Number(p.get("to_s")) } : null;
   const download = async (accept, name) => {
     try {
-      const path = "/v1/decisions/" + encodeURIComponent(id);
       const text = accept ? (await get(path, { accept })).data : JSON.stringify(d.answer, null, 1);
       const a = document.createElement("a");
       a.href = URL.createObjectURL(new Blob([text], { type: accept || "application/json" }));
@@ -176,12 +181,13 @@ export function Decision({ id, p, set }) {
     <div class="bar"><div class="bar" role="tablist" aria-label="Parts of the decision">${TABS.map(([t, label]) => html`<button role="tab" aria-selected=${t === tab} onClick=${() => set({ tab: t })}>${label}${t === "why" ? ` (${unplaced.length})` : ""}</button>`)}</div>
       <span class="grow"></span><button onClick=${() => download("image/svg+xml", id + ".svg")}>SVG</button><button onClick=${() => download(null, id + ".json")}>JSON</button></div>
     <${Wrong} error=${chartError} />
-    ${tab === "gantt" ? html`<${Answer} answer=${a} request=${d.request} name="Plan" view=${view} onView=${(v) => set(v ? { from_s: v.from.toPrecision(8), to_s: v.to.toPrecision(8) } : { from_s: "", to_s: "" }, true)} pick=${p.get("pick")} onPick=${(x) => set({ pick: x || "" }, true)} />` : ""}
+    <${Wrong} error=${asked.error} />
+    ${tab === "gantt" && !(isQueue && !request && !asked.error) ? html`<${Answer} answer=${a} request=${request} name="Plan" view=${view} onView=${(v) => set(v ? { from_s: v.from.toPrecision(8), to_s: v.to.toPrecision(8) } : { from_s: "", to_s: "" }, true)} pick=${p.get("pick")} onPick=${(x) => set({ pick: x || "" }, true)} />` : ""}
     ${tab === "why" ? html`<${WhyNot} list=${unplaced} />` : ""}
-    ${tab === "request" ? html`<pre tabindex="0">${JSON.stringify(d.request, null, 1).slice(0, 400000)}</pre>` : ""}
+    ${tab === "request" ? html`<pre tabindex="0">${request ? JSON.stringify(request, null, 1).slice(0, 400000) : "asking"}</pre>` : ""}
     ${tab === "answer" ? html`<pre tabindex="0">${JSON.stringify(a, null, 1).slice(0, 400000)}</pre>` : ""}
-    ${tab === "replay" ? html`<${Replay} id=${id} stored=${a} own=${d.request} />` : ""}
+    ${tab === "replay" ? html`<${Replay} id=${id} stored=${a} own=${request} />` : ""}
     ${tab === "diff" ? html`<${Diff} stored=${a} />` : ""}
     ${a.warnings && a.warnings.length ? html`<h2>Warnings</h2><ul>${a.warnings.slice(0, 50).map((w) => html`<li>${typeof w === "string" ? w : w.detail || w.code}</li>`)}</ul>` : ""}
-    <p class="dim">${id}, ${d.created_at}, seed ${d.seed}</p>`;
+    <p class="dim">${id}, ${d.created_at}, seed ${d.seed}${d.labels ? ", labels " + JSON.stringify(d.labels).slice(0, 500) : ""}</p>`;
 }

@@ -6,7 +6,7 @@ import { html, useEffect, useMemo, useRef, useState } from "/ui/preact-htm.js";
 import { colours, prepare, useCanvas, Rows } from "/ui/chart.js";
 import { commonPrefix, duration, fineStep } from "/ui/format.js";
 
-const CLOSE_PX = 0.7, CHARACTER_PX = 6.2, AXIS_PX = 24, GROUPS = 7, ROW_PX = 22;
+const CLOSE_PX = 0.7, TRANSFERS_MAX = 200, CHARACTER_PX = 6.2, AXIS_PX = 24, MARK_PX = 14, GROUPS = 7, ROW_PX = 22;
 
 // What an id begins with, up to its first digit or slash.
 export const stem = (id) => (/^[^0-9/]*/.exec(id)[0] || "others").replace(/[_\-.]$/, "") || "others";
@@ -29,7 +29,8 @@ export function arrange(bars, rowNames) {
     byRow[seen.get(b.row)].push(b);
   }
   const order = names.map((n, i) => i);
-  if (!rowNames || !rowNames.length) order.sort((a, b) => (names[a] < names[b] ? -1 : 1));
+  // rows of one bar each are in the order of time, others by name
+  if (!rowNames || !rowNames.length) order.sort(byRow.every((r) => r.length === 1 && r[0].id === r[0].row) ? (a, b) => byRow[a][0].start - byRow[b][0].start || a - b : (a, b) => (names[a] < names[b] ? -1 : 1));
   const tracks = [], rows = [];
   for (const i of order) {
     const first = tracks.length;
@@ -89,7 +90,8 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
   const rowPrefix = useMemo(() => commonPrefix(plan.rows.map((r) => r.name)), [plan]);
   const barPrefix = useMemo(() => commonPrefix(bars.map((b) => b.id)), [bars]);
   const last = Math.max(end || 0, 1e-9);
-  const [table, setTable] = useState(false);
+  const [table, setTable] = useState(false), [critical, setCritical] = useState(true), [transfers, setTransfers] = useState(true);
+  const moving = useMemo(() => bars.filter((b) => b.transferTo > b.transferFrom), [bars]);
   const at = useRef({ from: 0, to: last, top: 0 });
   const cursor = useRef(null);
   const drawn = useRef({ bars: 0, list: [] });
@@ -99,12 +101,13 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
   const draw = (canvas) => {
     const { context: c, width, height } = prepare(canvas), col = colours(), a = at.current;
     const longest = Math.max(3, ...plan.rows.map((r) => r.name.length - rowPrefix.length));
-    const left = Math.min(160, width / 4, longest * CHARACTER_PX + 12), plotW = width - left - 2, plotH = height - AXIS_PX;
+    const left = Math.min(160, width / 4, longest * CHARACTER_PX + 12), plotW = width - left - 2, above = bound !== undefined && bound !== null || now !== undefined ? MARK_PX : 0, plotH = height - AXIS_PX - above;
     const trackH = Math.max(3, Math.min(ROW_PX, plotH / plan.tracks.length));
     a.top = Math.max(0, Math.min(a.top, plan.tracks.length * trackH - plotH));
     const scale = plotW / (a.to - a.from), xOf = (t) => left + (t - a.from) * scale;
-    Object.assign(layout.current, { left, plotW, plotH, trackH, scale });
+    Object.assign(layout.current, { left, plotW, plotH, trackH, scale, above });
     c.fillStyle = col.ground; c.fillRect(0, 0, width, height);
+    c.save(); c.translate(0, above);
     c.font = "11px system-ui, sans-serif"; c.textBaseline = "middle";
     const step = fineStep(70 / scale);
     c.strokeStyle = col.line; c.fillStyle = col.dim; c.textAlign = "center";
@@ -114,7 +117,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
       c.beginPath(); c.moveTo(x, 0); c.lineTo(x, plotH); c.stroke();
       if (x - w / 2 > free && x + w / 2 < width) { c.fillText(text, x, plotH + AXIS_PX / 2); free = x + w / 2 + 4; }
     }
-    c.save(); c.beginPath(); c.rect(left, 0, plotW, plotH); c.clip(); c.textAlign = "left";
+    c.save(); c.beginPath(); c.rect(left, -above, plotW, plotH + above); c.clip(); c.textAlign = "left";
     let count = 0; const list = [];
     const first = Math.floor(a.top / trackH), beyond = Math.min(plan.tracks.length, Math.ceil((a.top + plotH) / trackH));
     for (let t = first; t < beyond; t++) {
@@ -123,18 +126,24 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
       for (let i = firstAfter(track, a.from); i < track.length && track[i].start < a.to; i++) {
         const b = track[i], x0 = Math.max(left - 4, xOf(b.start)), x1 = Math.min(width + 4, xOf(b.end));
         if (x1 - lastX < CLOSE_PX) continue;
-        drawBar(c, col, b, groups.get(b.group), x0, x1, y, h, barPrefix.length);
+        drawBar(c, col, critical ? b : { ...b, critical: false }, groups.get(b.group), x0, x1, y, h, barPrefix.length);
         lastX = x1; count++;
-        if (list.length < 200) list.push(b.id);
+        if (list.length < 200) list.push([b.row, b.id, b.state || "planned", groups.get(b.group)]);
       }
     }
     const chosen = bars.find((b) => b.id === picked);
+    // what a bar's last input took to come, below its row; of many those that matter
+    if (transfers) for (const b of moving) {
+      const y = (b.track + 1) * trackH - a.top - 1.5;
+      if (y < 0 || y > plotH + trackH || b.transferTo < a.from || b.transferFrom > a.to || (moving.length > TRANSFERS_MAX && !b.critical && b !== chosen)) continue;
+      c.strokeStyle = col.series[3]; c.lineWidth = trackH > 8 ? 2 : 1; c.beginPath(); c.moveTo(xOf(b.transferFrom), y); c.lineTo(xOf(b.transferTo), y); c.stroke(); c.lineWidth = 1;
+    }
     if (chosen) { c.strokeStyle = col.text; c.lineWidth = 2; c.strokeRect(xOf(chosen.start) - 1, chosen.track * trackH - a.top, Math.max(3, (chosen.end - chosen.start) * scale + 2), trackH); c.lineWidth = 1; }
     const line = (t, text, colour) => {
       if (t === undefined || t === null || t < a.from || t > a.to) return;
       c.strokeStyle = colour; c.setLineDash([5, 4]); c.beginPath(); c.moveTo(xOf(t), 0); c.lineTo(xOf(t), plotH); c.stroke(); c.setLineDash([]);
       const w = text.length * CHARACTER_PX + 4, x = xOf(t) > width - w - 4 ? xOf(t) - w : xOf(t);
-      c.fillStyle = col.ground; c.fillRect(x, 1, w, 13); c.fillStyle = colour; c.fillText(text, x + 2, 8);
+      c.fillStyle = colour; c.fillText(text, x + 2, -above / 2);
     };
     line(bound, "bound", col.dim); line(now, "now", col.text);
     c.restore();
@@ -146,10 +155,12 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
       if (text.length * CHARACTER_PX > left - 8) text = text.slice(0, Math.floor((left - 8) / CHARACTER_PX));
       c.fillText(text, left - 5, y); lastY = y;
     }
+    c.restore();
     drawn.current = { bars: count, list };
     canvas.dataset.drawn = String(count);
+    if (location.hash.includes("drawlist")) canvas.dataset.drawlist = JSON.stringify({ rows: plan.rows.map((r) => r.name.slice(rowPrefix.length)), bars: list });
   };
-  const [ref, redraw] = useCanvas(draw, [bars, picked, table, view && view.from, view && view.to, now]);
+  const [ref, redraw] = useCanvas(draw, [bars, picked, table, critical, transfers, view && view.from, view && view.to, now]);
   const timer = useRef(0);
   const show = (from, to) => {
     const least = last / 1e6, span = Math.max(least, Math.min(to - from, last * 1.02));
@@ -166,7 +177,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
   const pan = (share) => { const d = (at.current.to - at.current.from) * share; show(at.current.from + d, at.current.to + d); };
   const barAt = (event) => {
     const box = ref.current.getBoundingClientRect(), l = layout.current, a = at.current;
-    const t = a.from + (event.clientX - box.left - l.left) / l.scale, track = plan.tracks[Math.floor((event.clientY - box.top + a.top) / l.trackH)];
+    const t = a.from + (event.clientX - box.left - l.left) / l.scale, track = plan.tracks[Math.floor((event.clientY - box.top - l.above + a.top) / l.trackH)];
     if (!track) return null;
     const near = 3 / l.scale;
     for (let i = firstAfter(track, t - near); i < track.length && track[i].start <= t + near; i++) if (track[i].end >= t - near) return track[i];
@@ -223,11 +234,13 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
   const legend = [...groups.entries()].filter(([, i]) => i < GROUPS), others = groups.size > GROUPS;
   return html`<div class="bar"><button aria-label="shorter time" onClick=${() => zoom(0.5)}>+</button><button aria-label="longer time" onClick=${() => zoom(2)}>-</button>
       <button onClick=${() => show(0, last)}>All</button><button aria-pressed=${table} onClick=${() => setTable(!table)}>As table</button>
+      ${bars.some((b) => b.critical) ? html`<button aria-pressed=${critical} onClick=${() => setCritical(!critical)}>Critical path</button>` : ""}
+      ${moving.length ? html`<button aria-pressed=${transfers} onClick=${() => setTransfers(!transfers)}>Transfers</button>` : ""}
       <span class="dim">${rowPrefix ? "rows: " + rowPrefix + "… " : ""}${barPrefix ? "bars: " + barPrefix + "…" : ""}</span></div>
     ${table ? html`<${Rows} label=${name} head=${["id", "where", "start", "end", "length", "state"]} rows=${bars.map((b) => [b.id, b.row, duration(b.start), duration(b.end), duration(b.end - b.start), [b.state, b.critical ? "critical" : "", b.late ? "late" : ""].filter(Boolean).join(", ")])} />`
-    : html`<canvas class="gantt" style=${{ height: Math.max(120, Math.min(416, plan.tracks.length * ROW_PX + AXIS_PX + 2)) + "px" }} ref=${ref} tabindex="0" role="img" aria-label=${`${name}: ${bars.length} bars in ${plan.rows.length} rows until ${duration(last)}. Keys: arrows, plus, minus, 0, Enter, n, p.`}
+    : html`<canvas class="gantt" style=${{ height: Math.max(120, Math.min(416, plan.tracks.length * ROW_PX + AXIS_PX + MARK_PX + 2)) + "px" }} ref=${ref} tabindex="0" role="img" aria-label=${`${name}: ${bars.length} bars in ${plan.rows.length} rows until ${duration(last)}. Keys: arrows, plus, minus, 0, Enter, n, p.`}
         onKeyDown=${key} onPointerDown=${pointer} onPointerMove=${pointer} onPointerUp=${pointer}></canvas>`}
     <ul class="keys" aria-label="Legend">${legend.map(([g, i]) => html`<li><span class=${"swatch c" + i}></span>${g}</li>`)}
       ${others ? html`<li><span class="swatch c7"></span>others</li>` : ""}
-      ${bars.some((b) => b.critical) ? html`<li class="bad">red edge: critical path</li>` : ""}${bars.some((b) => b.state === "done") ? html`<li>grey: done</li>` : ""}${bars.some((b) => b.state === "running") ? html`<li>filled up to its progress: runs now</li>` : ""}${bars.some((b) => b.state === "reserved") ? html`<li>crossed: reserved</li>` : ""}${bars.some((b) => b.late) ? html`<li class="bad">! late, or failed</li>` : ""}${bars.some((b) => b.stageIn > 0) ? html`<li>light front: stage-in</li>` : ""}</ul>`;
+      ${critical && bars.some((b) => b.critical) ? html`<li class="bad">red edge: critical path</li>` : ""}${transfers && moving.length ? html`<li>line below: its last input is on its way${moving.length > TRANSFERS_MAX ? " (of the critical path and the picked bar)" : ""}</li>` : ""}${bars.some((b) => b.state === "done") ? html`<li>grey: done</li>` : ""}${bars.some((b) => b.state === "running") ? html`<li>filled up to its progress: runs now</li>` : ""}${bars.some((b) => b.state === "reserved") ? html`<li>crossed: reserved</li>` : ""}${bars.some((b) => b.late) ? html`<li class="bad">! late, or failed</li>` : ""}${bars.some((b) => b.stageIn > 0) ? html`<li>light front: stage-in</li>` : ""}</ul>`;
 }

@@ -1,6 +1,6 @@
 // history.js - loads, failures and models: what was observed, and what it says.
 import { html, useEffect, useMemo, useState } from "/ui/preact-htm.js";
-import { get, query } from "/ui/api.js";
+import { query } from "/ui/api.js";
 import { colours, prepare, useCanvas, Curve, Rows } from "/ui/chart.js";
 import { duration, instant, number, percent, short } from "/ui/format.js";
 import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
@@ -13,22 +13,41 @@ const iso = (s) => new Date(s * 1000).toISOString().slice(0, 19) + "Z";
 
 const SPANS = { "1 h": 3600, "6 h": 21600, "24 h": 86400, "7 d": 604800 };
 
-// Resources that have samples of late, in the order of their names.
-function useResources() {
-  const live = usePoll("/v1/load-samples" + query({ order: "desc", page_size: 1000 }), 60);
-  const names = live.data ? [...new Set(live.data.items.map((s) => s.resource_id))].sort() : [];
-  return [names, live];
+// Mean free share by day and hour, darker where less is free.
+function DayMap({ data }) {
+  const draw = (canvas) => {
+    const { context: c, width, height } = prepare(canvas), col = colours(), days = new Map();
+    for (const i of data.intervals) {
+      const t = new Date(i.start_at), day = `${t.getMonth() + 1}-${String(t.getDate()).padStart(2, "0")}`;
+      if (!days.has(day)) days.set(day, []);
+      days.get(day).push([t.getHours(), i.mean]);
+    }
+    const w = (width - 48) / 24, h = (height - 14) / Math.max(1, days.size);
+    c.clearRect(0, 0, width, height); c.font = "10px system-ui, sans-serif"; c.textBaseline = "middle";
+    [...days].forEach(([day, list], y) => {
+      c.fillStyle = col.dim; c.fillText(day, 2, y * h + h / 2);
+      for (const [hour, mean] of list) {
+        if (typeof mean !== "number") continue;
+        const busy = 1 - mean;
+        c.fillStyle = col.series[0]; c.globalAlpha = 0.08 + 0.92 * Math.max(0, Math.min(1, busy)); c.fillRect(48 + hour * w, y * h, w - 1, h - 1); c.globalAlpha = 1;
+        if (w > 22 && h > 11) { c.fillStyle = busy > 0.55 ? col.ground : col.text; c.fillText(String(Math.round(100 * busy)), 48 + hour * w + 3, y * h + h / 2); }
+      }
+    });
+    c.fillStyle = col.dim; for (let k = 0; k < 24; k += 3) c.fillText(String(k), 48 + k * w, height - 6);
+  };
+  const [ref] = useCanvas(draw, [data]);
+  return html`<h2>Busy share by day and hour, in %</h2><canvas class="small" ref=${ref} role="img" aria-label="Busy share by day and hour of the last seven days, local time"></canvas>`;
 }
 
 export function Load({ p, set }) {
-  const [names, list] = useResources();
-  const resource = p.get("resource") || names[0] || "";
+  const next = usePoll("/v1/forecasts" + query({ page_size: 100, page_token: p.get("page") }), 15), list = next.data ? next.data.items.filter((f) => !f.to_resource_id && f.measure === "cpu_available_ratio") : [];
+  const resource = p.get("resource") || (list[0] && list[0].resource_id) || "";
   const span = SPANS[p.get("span")] || 86400;
   const [to, setTo] = useState(minute());
   useEffect(() => { const t = setInterval(() => setTo(minute()), 60000); return () => clearInterval(t); }, []);
-  const past = usePoll(resource ? "/v1/load-samples/aggregates" + query({ resource_id: resource, from: iso(to - span), to: iso(to + 60), interval_s: Math.max(60, span / 144) }) : null, 15);
-  const next = usePoll(resource ? "/v1/forecasts" + query({ resource_id: resource }) : null, 15);
-  const forecast = next.data && next.data.items.find((f) => !f.to_resource_id && f.measure === "cpu_available_ratio"), horizon = (next.data && next.data.horizon_s) || 600;
+  const aggregates = (from, interval_s) => resource ? "/v1/load-samples/aggregates" + query({ resource_id: resource, from: iso(from), to: iso(to + 60), interval_s }) : null;
+  const past = usePoll(aggregates(to - span, Math.max(60, span / 144)), 15), week = usePoll(aggregates(to - 7 * 86400, 3600), 0);
+  const forecast = list.find((f) => f.resource_id === resource), horizon = (next.data && next.data.horizon_s) || 600;
   const data = useMemo(() => {
     if (!past.data || !past.data.intervals.length) return null;
     const xs = past.data.intervals.map((i) => Date.parse(i.start_at) / 1000), at = (k) => past.data.intervals.map((i) => i[k] ?? null);
@@ -40,17 +59,22 @@ export function Load({ p, set }) {
       }
     }
     return series;
-  }, [past.data, forecast, horizon]);
+  }, [past.data, forecast && forecast.value, horizon]);
   return html`<${Title} text="Load" />
-    <div class="bar"><${Choice} label="resource" value=${resource} values=${names.includes(resource) || !resource ? names : [resource, ...names]} none="choose" onChange=${(v) => set({ resource: v })} />
-      <${Choice} label="window" value=${p.get("span") || "24 h"} values=${Object.keys(SPANS)} onChange=${(v) => set({ span: v })} />
-      <span class="grow"></span><${LiveBar} live=${past.data ? past : list} /></div>
-    <${Wrong} error=${list.error || past.error || next.error} />
-    ${list.data && !names.length ? html`<${Empty} what="No load was observed. Send some:" path="/v1/load-samples" body='{"resource_id":"m0","observed_at":"2026-11-20T10:00:00Z","cpu_available_ratio":0.5}' />` : ""}
+    <div class="bar"><${Choice} label="window" value=${p.get("span") || "24 h"} values=${Object.keys(SPANS)} onChange=${(v) => set({ span: v })} />
+      <span class="grow"></span><${LiveBar} live=${next} /></div>
+    <${Wrong} error=${past.error || next.error} />
+    ${next.data && !list.length && !resource ? html`<${Empty} what="No load was observed. Send some:" path="/v1/load-samples" body='{"resource_id":"m0","observed_at":"2026-11-20T10:00:00Z","cpu_available_ratio":0.5}' />` : ""}
+    ${list.length || resource ? html`<div class="split"><div><div class="wide"><table aria-label="Forecasts"><thead><tr><th scope="col">resource</th><th scope="col" class="n">last</th><th scope="col" class="n">in ${duration(horizon)}</th><th scope="col">forecaster</th></tr></thead>
+      <tbody>${list.map((f) => html`<tr class=${f.resource_id === resource ? "picked" : ""}><td><button aria-pressed=${f.resource_id === resource} onClick=${() => set({ resource: f.resource_id })}>${f.resource_id}</button></td><td class="n" title=${f.last_at}>${percent(f.last)}</td>
+        <td class="n">${percent(f.value)}${typeof f.high === "number" ? ` ± ${(50 * (f.high - f.low)).toFixed(1)}` : ""}</td><td>${f.forecaster || ""}</td></tr>`)}</tbody></table></div>
+      <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>First</button>` : ""}${next.data && next.data.next_page_token ? html`<button onClick=${() => set({ page: next.data.next_page_token })}>Further</button>` : ""}</div></div>
+    <div><h2>${resource}</h2>
     ${past.data && !past.data.intervals.length ? html`<p>No samples of ${resource} in this window.</p>` : ""}
     ${data ? html`<${Curve} data=${data} label=${`Share of ${resource} that was free, with the middle nine tenths, and its forecast`}
-      series=${[{ label: "mean free share", colour: 0 }, { label: "5 %", colour: "dim", dash: [4, 4] }, { label: "95 %", colour: "dim", dash: [4, 4] }, { label: "forecast", colour: 2, dash: [8, 3], width: 2.5 }]} bands=${[{ series: [3, 2] }]} />` : ""}
+      series=${[{ label: "mean free share", colour: 0 }, { label: "5 %", colour: "dim", dash: [4, 4] }, { label: "95 %", colour: "dim", dash: [4, 4] }, { label: "forecast", colour: 2, dash: [8, 3], width: 2.5 }]} bands=${[[3, 2]]} />` : ""}
     ${forecast ? html`<p>In ${duration(horizon)}: <strong>${percent(forecast.value)}</strong>${forecast.low !== undefined && forecast.low !== null ? `, ${percent(forecast.low)} to ${percent(forecast.high)}` : ""}${forecast.forecaster ? `, by ${forecast.forecaster}` : ""}${forecast.mae !== undefined ? `, mean error so far ${short(forecast.mae)}` : ""}.</p>` : ""}
+    ${week.data && week.data.intervals.length ? html`<${DayMap} data=${week.data} />` : ""}</div></div>` : ""}
     ${next.data && next.data.warnings && next.data.warnings.length ? html`<ul>${next.data.warnings.map((w) => html`<li>${w}</li>`)}</ul>` : ""}`;
 }
 
@@ -103,36 +127,27 @@ function Laws({ s }) {
   return rows.length ? html`<${Rows} label="Fitted laws" head=${["law of the gaps", "parameters", "AIC"]} rows=${rows} />` : html`<p class="dim">Too few failures for a law.</p>`;
 }
 
+// Its whole statistics, with the fitted laws.
+function Statistics({ id, from, to }) {
+  const live = usePoll("/v1/failures/statistics" + query({ resource_id: id, from: iso(from), to: iso(to) }), 0), s = live.data;
+  return html`<${Wrong} error=${live.error} />${s ? html`<h2>Law</h2><${Laws} s=${s} />${s.warnings && s.warnings.length ? html`<ul>${s.warnings.map((w) => html`<li>${w}</li>`)}</ul>` : ""}` : ""}`;
+}
+
 export function Failures({ p, set }) {
   const [to] = useState(minute() + 60), from = to - 90 * 86400;
-  const list = usePoll("/v1/failures" + query({ from: iso(from), to: iso(to), page_size: 1000 }), 15);
-  const names = useMemo(() => list.data ? [...new Set(list.data.items.map((f) => f.resource_id))].sort() : [], [list.data]);
-  const [stats, setStats] = useState({});
-  useEffect(() => {
-    let gone = false;
-    (async () => {
-      for (const n of names.slice(0, 100)) {
-        try {
-          const r = await get("/v1/failures/statistics" + query({ resource_id: n, from: iso(from), to: iso(to) }));
-          if (gone) return;
-          setStats((s) => ({ ...s, [n]: r.data }));
-        } catch (e) { if (gone) return; }
-      }
-    })();
-    return () => { gone = true; };
-  }, [names.join("\n")]);
-  const order = names.slice(0, 100).sort((a, b) => ((stats[a] || {}).availability_ratio ?? 2) - ((stats[b] || {}).availability_ratio ?? 2) || (a < b ? -1 : 1));
-  const picked = p.get("resource") || order[0], s = stats[picked];
-  const own = useMemo(() => list.data ? list.data.items.filter((f) => f.resource_id === picked) : [], [list.data, picked]);
-  return html`<${Title} text="Failures" /><div class="bar"><span>of 90 days, the least available first</span><span class="grow"></span><${LiveBar} live=${list} /></div>
-    <${Wrong} error=${list.error} />
-    ${list.data && !names.length ? html`<${Empty} what="No failures were reported. Report one:" path="/v1/failures" body='{"resource_id":"m0","down_at":"2026-11-20T10:00:00Z","up_at":"2026-11-20T11:00:00Z"}' />` : ""}
-    ${names.length ? html`<div class="split"><div class="wide"><table><thead><tr><th scope="col">resource</th><th scope="col" class="n">available</th><th scope="col" class="n">failures</th><th scope="col" class="n">MTBF</th><th scope="col" class="n">MTTR</th></tr></thead>
-      <tbody>${order.map((n) => { const x = stats[n] || {}; return html`<tr class=${n === picked ? "picked" : ""}><td><button aria-pressed=${n === picked} onClick=${() => set({ resource: n })}>${n}</button></td>
-        <td class="n">${percent(x.availability_ratio)}</td><td class="n">${number(x.failure_count)}</td><td class="n">${duration(x.mtbf_bayes_s)}</td><td class="n">${duration(x.mttr_s)}</td></tr>`; })}</tbody></table></div>
-      <div aria-live="polite"><h2>${picked}</h2><${Outages} items=${own} from=${from} to=${to} name=${picked} />
-      <h2>Hour of the week</h2><${WeekMap} items=${own} />${s ? html`<h2>Law</h2><${Laws} s=${s} />
-      ${s.warnings && s.warnings.length ? html`<ul>${s.warnings.map((w) => html`<li>${w}</li>`)}</ul>` : ""}` : ""}</div></div>` : ""}`;
+  const live = usePoll("/v1/failures/statistics/resources" + query({ order: "availability", page_size: 100, page_token: p.get("page"), from: iso(from), to: iso(to) }), 15);
+  const items = live.data ? live.data.items : [], picked = p.get("resource") || (items[0] && items[0].resource_id);
+  const own = usePoll(picked ? "/v1/failures" + query({ resource_id: picked, from: iso(from), to: iso(to), page_size: 1000 }) : null, 15);
+  const outages = own.data ? own.data.items : [];
+  return html`<${Title} text="Failures" /><div class="bar"><span>of 90 days, the least available first</span><span class="grow"></span><${LiveBar} live=${live} /></div>
+    <${Wrong} error=${live.error || own.error} />
+    ${live.data && !items.length ? html`<${Empty} what="No failures were reported. Report one:" path="/v1/failures" body='{"resource_id":"m0","down_at":"2026-11-20T10:00:00Z","up_at":"2026-11-20T11:00:00Z"}' />` : ""}
+    ${items.length ? html`<div class="split"><div><div class="wide"><table aria-label="Resources"><thead><tr><th scope="col">resource</th><th scope="col" class="n">available</th><th scope="col" class="n">failures</th><th scope="col" class="n">MTBF</th><th scope="col" class="n">MTTR</th></tr></thead>
+      <tbody>${items.map((x) => html`<tr class=${x.resource_id === picked ? "picked" : ""}><td><button aria-pressed=${x.resource_id === picked} onClick=${() => set({ resource: x.resource_id })}>${x.resource_id}</button></td>
+        <td class="n">${percent(x.availability_ratio)}</td><td class="n">${number(x.failure_count)}</td><td class="n">${duration(x.mtbf_bayes_s)}</td><td class="n">${duration(x.mttr_s)}</td></tr>`)}</tbody></table></div>
+      <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>First</button>` : ""}${live.data.next_page_token ? html`<button onClick=${() => set({ page: live.data.next_page_token })}>Further</button>` : ""}</div></div>
+      <div aria-live="polite"><h2>${picked}</h2>${own.data ? html`<${Outages} items=${outages} from=${from} to=${to} name=${picked} />
+      <h2>Hour of the week</h2><${WeekMap} items=${outages} />` : ""}<${Statistics} key=${picked} id=${picked} from=${from} to=${to} /></div></div>` : ""}`;
 }
 
 // ---- models ----
@@ -144,6 +159,32 @@ function Versions({ list }) {
   return html`<h2>Error by version</h2><${Curve} data=${data} scale="number" points=${true} label="Error of each version" series=${[{ label: "fit" }, { label: "unseen (cross-validation)" }, { label: "recent", colour: "bad", dash: [5, 4] }]} />`;
 }
 
+// The value of a formula as models print it, "23.8 + 0.49 problem_size"; NaN: it is
+// another kind of text.
+export function valueOf(formula, of) {
+  const tokens = String(formula).match(/[0-9.]+(?:e[-+]?[0-9]+)?|[a-z_][a-z_0-9]*|[-+*/^()]/gi) || [];
+  if (tokens.join("") !== String(formula).replace(/\s+/g, "")) return NaN;
+  let i = 0;
+  const atom = () => {
+    const t = tokens[i++];
+    if (t === "(") { const v = sum(); return tokens[i++] === ")" ? v : NaN; }
+    if (t === "-") return -power();
+    if (t === undefined) return NaN;
+    if (/^[0-9.]/.test(t)) return Number(t);
+    if (/^(log|log2|sqrt|exp)$/.test(t)) return Math[t](atom());
+    return typeof of[t] === "number" ? of[t] : NaN;
+  };
+  const power = () => { const base = atom(); if (tokens[i] !== "^") return base; i++; return Math.pow(base, power()); };
+  const product = () => {
+    let v = power();
+    while (i < tokens.length && !/^[-+)]$/.test(tokens[i])) { if (tokens[i] === "/") { i++; v /= power(); } else { if (tokens[i] === "*") i++; v *= power(); } }
+    return v;
+  };
+  const sum = () => { let v = product(); while (tokens[i] === "+" || tokens[i] === "-") v += tokens[i++] === "-" ? -product() : product(); return v; };
+  const v = sum();
+  return i === tokens.length ? v : NaN;
+}
+
 function Model({ id }) {
   const m = usePoll("/v1/models/" + encodeURIComponent(id), 15), v = usePoll(`/v1/models/${encodeURIComponent(id)}/versions?page_size=100`, 60), s = usePoll(`/v1/models/${encodeURIComponent(id)}/samples?page_size=1000`, 60);
   const points = useMemo(() => {
@@ -151,12 +192,18 @@ function Model({ id }) {
     const sorted = of.sort((a, b) => a.problem_size - b.problem_size);
     return sorted.length < 2 ? null : [sorted.map((x) => x.problem_size), sorted.map((x) => x.run_time_s)];
   }, [s.data]);
+  const formula = m.data && m.data.formula;
+  const against = useMemo(() => {
+    const of = s.data && formula ? s.data.items.map((x) => [valueOf(formula, x), x.run_time_s]).filter(([a, b]) => a > 0 && b > 0).sort((a, b) => a[0] - b[0]) : [];
+    return of.length < 2 ? null : [of.map((x) => x[0]), of.map((x) => x[1]), of.map((x) => x[0]), of.map((x) => 0.8 * x[0]), of.map((x) => 1.2 * x[0])];
+  }, [s.data, formula]);
   const d = m.data, sum = d && (d.summary || (v.data && v.data.items[0] && v.data.items[0].summary));
   return html`<${Wrong} error=${m.error || v.error || s.error} />
     ${d && d.state !== "trained" ? html`<div class="note">Not trained yet: ${number(d.waiting_count)} executions wait.</div>` : ""}
     ${sum && sum.recent_appe_ratio && sum.cross_appe_ratio && sum.recent_appe_ratio > 2 * sum.cross_appe_ratio ? html`<div class="note wrong" role="alert">Drift: the error of late, ${percent(sum.recent_appe_ratio)}, is more than twice that of learning, ${percent(sum.cross_appe_ratio)}.</div>` : ""}
     ${d && d.formula ? html`<h2>Formula</h2><pre tabindex="0">${d.formula}</pre>` : ""}
     ${sum ? html`<p>${number(sum.sample_count)} runs; error of the fit ${percent(sum.fit_appe_ratio)}, of runs left out ${percent(sum.cross_appe_ratio)}${sum.recent_appe_ratio !== null ? `, of late ${percent(sum.recent_appe_ratio)}` : ""}.</p>` : ""}
+    ${against ? html`<h2>Predicted against seen, in s</h2><${Curve} data=${against} scale="number" logarithmic=${true} label="Run times that were seen, by what the model predicts; lines: the same, and 20 % less and more" series=${[{ label: "seen", points: true, colour: 1 }, { label: "as predicted", colour: 0 }, { label: "-20 %", colour: "dim", dash: [4, 4] }, { label: "+20 %", colour: "dim", dash: [4, 4] }]} />` : ""}
     ${points ? html`<h2>Run time by size</h2><${Curve} data=${points} scale="number" logarithmic=${true} label="Run times that were seen, by the size of the problem" series=${[{ label: "run time s", points: true }]} />` : ""}
     ${v.data ? html`<${Versions} list=${v.data.items} />` : ""}
     ${sum ? html`<h2>What it has seen</h2><${Rows} head=${["input", "from", "to"]} rows=${["problem_size", "processors", "cpu_available_ratio", "bandwidth_mbps"].filter((k) => sum[k] && sum[k].low !== null).map((k) => [k, short(sum[k].low), short(sum[k].high)])} />` : ""}

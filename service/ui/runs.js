@@ -1,5 +1,5 @@
 // runs.js - simulations, the batch queue, and the service itself.
-import { html, useEffect, useState } from "/ui/preact-htm.js";
+import { html, useEffect, useRef, useState } from "/ui/preact-htm.js";
 import { get } from "/ui/api.js";
 import { colours, prepare, useCanvas, Rows } from "/ui/chart.js";
 import { duration, instant, number, percent, short } from "/ui/format.js";
@@ -52,6 +52,8 @@ export function verdict(a, b) {
   return { difference, half, says: difference + half < 0 ? "less" : difference - half > 0 ? "more" : "cannot tell" };
 }
 
+const ANSWER_LISTS = ["jobs", "schedule", "placements"];
+
 function Results({ answer }) {
   const results = answer.results || answer.policies || [], figures = metricsOf(Array.isArray(results) ? results : []);
   const [name, setName] = useState("");
@@ -63,7 +65,7 @@ function Results({ answer }) {
         const v = verdict(r, base);
         return [r.label, r.mean, r.ci ? `${short(r.mean - r.ci)} to ${short(r.mean + r.ci)}` : "", r === base ? "" : `${short(v.difference)} ± ${short(v.half)}`, r === base ? "" : v.says]; })} />` : ""}
     ${Array.isArray(answer.ranking) && answer.ranking.length > 1 ? html`<p>Ranking: ${answer.ranking.map((r) => typeof r === "string" ? r : r.label || r.algorithm).join(", ")}</p>` : ""}
-    <${Answer} answer=${answer} name="Simulated jobs" />
+    ${ANSWER_LISTS.some((k) => Array.isArray(answer[k])) ? html`<${Answer} answer=${answer} name="Simulated jobs" />` : ""}
     <h2>Answer</h2><pre tabindex="0">${JSON.stringify(answer, null, 1).slice(0, 200000)}</pre>`;
 }
 
@@ -105,34 +107,59 @@ export function Queue() {
 
 // ---- the service ----
 
-// Samples of the text format of Prometheus: name -> sum over its series.
+// Samples of the text format of Prometheus: [{name, labels, value}].
 export function parseMetrics(text) {
-  const sums = new Map();
+  const list = [];
   for (const line of text.split("\n")) {
-    const m = /^([a-zA-Z_:][\w:]*)(?:\{.*\})?\s+([-+.\deE]+|NaN|[+-]Inf)/.exec(line);
-    if (m) sums.set(m[1], (sums.get(m[1]) || 0) + Number(m[2]));
+    const m = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+([-+.\deE]+|NaN|[+-]Inf)/.exec(line);
+    if (!m) continue;
+    const labels = {};
+    for (const [, k, v] of (m[2] || "").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)) labels[k] = v;
+    list.push({ name: m[1], labels, value: /Inf/.test(m[3]) ? Infinity : Number(m[3]) });
   }
-  return sums;
+  return list;
+}
+const sums = (list) => {
+  const map = new Map();
+  for (const s of list) map.set(s.name, (map.get(s.name) || 0) + s.value);
+  return map;
+};
+
+// Upper edge of the bucket that holds the share of a histogram, for each value of a label.
+export function quantiles(list, name, label, share) {
+  const by = new Map();
+  for (const s of list) if (s.name === name + "_bucket") {
+    if (!by.has(s.labels[label])) by.set(s.labels[label], []);
+    by.get(s.labels[label]).push([s.labels.le === "+Inf" ? Infinity : Number(s.labels.le), s.value]);
+  }
+  return [...by].map(([k, buckets]) => {
+    buckets.sort((a, b) => a[0] - b[0]);
+    const all = buckets[buckets.length - 1][1], found = buckets.find((b) => b[1] >= share * all);
+    return [k, all, all ? found[0] : NaN];
+  });
 }
 
 export function System() {
   const info = usePoll("/v1/service-info", 60), ready = usePoll("/readyz?verbose", 5), quotas = usePoll("/v1/quotas", 15);
-  const [metrics, setMetrics] = useState({ rows: null, missing: false });
+  const [metrics, setMetrics] = useState({ list: null, missing: false }), last = useRef(null);
   useEffect(() => {
     let gone = false;
     const ask = async () => {
       if (document.hidden) return;
-      try { const r = await get("/metrics", { accept: "text/plain" }); if (!gone) setMetrics({ rows: [...parseMetrics(r.data)], missing: false }); } catch (e) { if (!gone) setMetrics({ rows: null, missing: true }); }
+      try { const r = await get("/metrics", { accept: "text/plain" }); if (!gone) setMetrics({ list: parseMetrics(r.data), missing: false, at: Date.now(), before: last.current }); if (!gone) last.current = { list: parseMetrics(r.data), at: Date.now() }; } catch (e) { if (!gone) setMetrics({ list: null, missing: true }); }
     };
     ask();
     const t = setInterval(ask, 15000);
     return () => { gone = true; clearInterval(t); };
   }, []);
-  const i = info.data, r = ready.data;
+  const i = info.data, r = ready.data, total = metrics.list ? sums(metrics.list) : null, before = metrics.before ? sums(metrics.before.list) : null;
+  const rate = before ? (total.get("gridplan_http_requests_total") - before.get("gridplan_http_requests_total")) / ((metrics.at - metrics.before.at) / 1000) : null;
   return html`<${Title} text="System" /><div class="bar"><span class="grow"></span><${LiveBar} live=${ready} /></div>
     <${Wrong} error=${info.error} /><${Wrong} error=${ready.error} /><${Wrong} error=${quotas.error} />
     ${i ? html`<p>gridplan ${i.version}; keys: ${i.auth}; this key may: ${i.scopes.join(", ") || "nothing"}. Time limit ${duration(i.limits.time_limit_max_s)}, bodies up to ${number(i.limits.max_body_bytes)} bytes.</p>` : ""}
     ${r ? html`<p>State: <strong>${r.status}</strong>; database: ${r.database}</p>` : ""}
-    ${quotas.data ? html`<h2>Quotas</h2><pre tabindex="0">${JSON.stringify(quotas.data, null, 1)}</pre>` : ""}
-    <h2>Metrics</h2>${metrics.missing ? html`<p>They are not on this address; see the setting admin_port.</p>` : metrics.rows ? html`<${Rows} label="Metrics" head=${["name", "sum over its series"]} rows=${metrics.rows.filter(([n]) => !n.endsWith("_bucket"))} />` : ""}`;
+    ${total ? html`<p>${rate !== null ? `${short(rate)} requests a second; ` : ""}waiting ${short(total.get("gridplan_worker_queue_depth"))}, being computed ${short(total.get("gridplan_worker_running"))}, simulations ${short(total.get("gridplan_simulations_running"))}; connections to the database ${short(total.get("gridplan_db_pool_in_use"))} of ${short(total.get("gridplan_db_pool_size"))}; memory of requests ${number(total.get("gridplan_memory_leased_bytes"))} bytes.</p>
+      <h2>How long requests take</h2><${Rows} label="Durations" head=${["work", "requests", "95 % within"]} rows=${quantiles(metrics.list, "gridplan_http_request_duration_seconds", "work", 0.95).map(([w, n, t]) => [w, n, isFinite(t) ? duration(t) : "more than the longest bucket"])} />` : ""}
+    ${quotas.data ? html`<h2>Quotas</h2>${(quotas.data.items || []).length ? html`<${Rows} label="Quotas" head=${Object.keys(quotas.data.items[0])} rows=${quotas.data.items.map((q) => Object.values(q).map((v) => typeof v === "object" ? JSON.stringify(v) : v))} />` : html`<p class="dim">None are set.</p>`}` : ""}
+    <h2>Metrics</h2>${metrics.missing ? html`<p>They are not on this address; see the setting admin_port.</p>` : total ? html`<${Rows} label="Metrics" head=${["name", "sum over its series"]} rows=${[...total].filter(([n]) => !n.endsWith("_bucket"))} />` : ""}`;
 }
