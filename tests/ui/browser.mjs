@@ -17,6 +17,7 @@ let browser;
 export async function open(options = {}) {
   browser ??= await chromium.launch({ executablePath: execFileSync("sh", ["-c", "command -v chromium"]).toString().trim(), args: ["--no-sandbox"] });
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options });
+  context.setDefaultTimeout(90000);
   const page = await context.newPage(), seen = { errors: [], posts: [], hosts: new Set(), dialogs: 0 };
   const here = [base, process.env.GRIDPLAN_LOCKED_URL].filter(Boolean).map((u) => new URL(u).host);
   page.on("console", (m) => { if (m.type() === "error") seen.errors.push(m.text()); });

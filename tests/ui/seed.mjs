@@ -31,13 +31,17 @@ await post("/v1/queue-orders", { store: true, algorithm: "easy", processors: 64,
 const samples = [];
 for (let i = 0; i < 288; i++) for (const m of ["m0", "m1"]) samples.push({ resource_id: m, observed_at: ago(300 * (288 - i) - 60), cpu_available_ratio: Math.min(1, Math.max(0, 0.6 + 0.3 * Math.sin(i / 30) + 0.1 * (random() - 0.5))) });
 await post("/v1/load-samples", samples);
-const failures = [];
+samples.length = 0;
+for (let i = 0; i < 3; i++) for (const id of NASTY) samples.push({ resource_id: id, observed_at: ago(300 * (3 - i)), cpu_available_ratio: 0.5 });
+await post("/v1/load-samples", samples);
+const failures = NASTY.map((id) => ({ resource_id: id, down_at: ago(86400 * 3), up_at: ago(86400 * 3 - 60) }));
 for (let r = 0; r < 6; r++) for (let i = 0; i < 4 + 2 * r; i++) { const t = 86400 * (85 * random() + 2); failures.push({ resource_id: `m${r}`, down_at: ago(t), up_at: ago(t - 600 - 7200 * random()) }); }
 await post("/v1/failures?on_conflict=keep", failures);
 await post("/v1/models", { id: "solver", kind: "linear", application_id: "solver", site_id: "lab" });
 await post("/v1/executions", Array.from({ length: 30 }, (x, i) => ({ execution_id: `run-${i}`, application_id: "solver", site_id: "lab", processors: 1, problem_size: 200 + 40 * i, run_time_s: 20 + 0.5 * (200 + 40 * i) * (1 + 0.1 * (random() - 0.5)), started_at: ago(3600 * (40 - i)) })))
   .catch((e) => console.error("executions: " + e.message));
 await post("/v1/models/solver/train", {}).catch((e) => console.error("train: " + e.message));
+await post("/v1/models", { id: "fresh", kind: "linear", application_id: "never-run", site_id: "lab" });
 await post("/v1/simulations", { preset: "ch4_checkpoint", runs: 2, compare: [{ algorithm: "none" }, { algorithm: "periodic", options: { initial_interval_s: 28800 } }] }, { Prefer: "respond-async" })
   .catch((e) => console.error("simulation: " + e.message));
 // A run of 60 tasks that is half done: events report what its engine did, and one grant.
