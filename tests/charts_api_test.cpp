@@ -92,6 +92,8 @@ TEST_CASE("a stored decision is drawn as the query says", "[charts][api][db]")
     r = service.get("/v1/decisions/" + made.json()["decision_id"].get<std::string>() +
                     "/chart");
     CHECK(r.status == 406);
+    CHECK(r.json()["detail"].get<std::string>().find("workflow-schedules") !=
+          std::string::npos);
 }
 
 TEST_CASE("a chart has sites for rows, groups, deadlines and what has no place",
@@ -217,8 +219,9 @@ TEST_CASE("resources are listed by how available they were", "[charts][api][db]"
         r = service.get("/v1/failures/statistics/resources" + query);
         INFO(r.body);
         REQUIRE(r.status == 200);
+        nlohmann::json items = r.json()["items"];
         std::string text;
-        for (auto &i : r.json()["items"])
+        for (auto &i : items)
             text += i["resource_id"].get<std::string>() + " ";
         return text;
     };

@@ -1018,7 +1018,10 @@ static const char *why_blank(const struct picture *p)
         return ": a round says what to do now, a schedule has times";
     if (p->rows_missing && (p->subject == SIMULATION || p->subject == WORKFLOWS))
         return ": ask for its rows (per_job, output.per_job, per_workflow)";
-    return p->subject == NOTHING ? "" : NULL;
+    return p->subject == NOTHING ? ": those of placements, workflow-schedules, "
+                                   "queue-orders and simulations "
+                                   "have times"
+                                 : NULL;
 }
 
 /* Draws into `b`. */

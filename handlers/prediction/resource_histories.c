@@ -429,7 +429,8 @@ static void take_stored(const struct stored *s, size_t i, double now_s, struct a
     out->is_stored = s->first != NULL; /* else the database is away */
     at_risk_of(&in, &out->risk, a);
     failure_count = failures_of(in.rows, count, list);
-    reliability_of(list, failure_count, out->risk.from_s, now_s, &out->reliability,
+    reliability_of(list, failure_count, out->risk.from_s,
+                   isnan(in.to_s) ? now_s : fmin(now_s, in.to_s), &out->reliability,
                    out->gap_s, &out->gap_count, a);
 }
 

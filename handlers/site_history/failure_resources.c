@@ -114,6 +114,14 @@ struct available {
     double ratio;
 };
 
+/* Of the time in which it was observed. */
+static double availability_of(const struct resource_history *r, double now_s)
+{
+    double end_s = isnan(r->risk.to_s) ? now_s : fmin(now_s, r->risk.to_s);
+
+    return reliability_availability_ratio(&r->reliability, end_s);
+}
+
 /* The least available first, those of which it is not known last. */
 static int by_availability(const void *x, const void *y)
 {
@@ -199,8 +207,7 @@ enum error_code get_failure_resources(struct request *rq, const void *in, void *
         const struct resource_history *r = &histories.list[i];
 
         if (!query->site_id || (r->site_id && strcmp(r->site_id, query->site_id) == 0))
-            asked[count++] = (struct available){
-                r, reliability_availability_ratio(&r->reliability, histories.now_s)};
+            asked[count++] = (struct available){r, availability_of(r, histories.now_s)};
     }
     if (query->order == BY_AVAILABILITY)
         qsort(asked, count, sizeof(*asked), by_availability);
