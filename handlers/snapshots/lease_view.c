@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { ID_MAX_BYTES = 256 }; /* of what is read as JSON_ID() */
+
 #define T struct lease_held
 static const struct json_field held_rows[] = {
     JSON_ID(T, owner, 0, "Who has it"),
@@ -62,6 +64,9 @@ struct adding {
     size_t running_count, reservation_count;
     const char **ids;
     size_t id_count;
+    const char *owner;      /* of the lease that is being added */
+    struct name_index jobs; /* of all leases: positions in */
+    bool *is_shared;        /* ... another lease has one of that name, too */
     struct arena *arena;
 };
 
@@ -113,11 +118,29 @@ static void add_reservation(struct adding *x, const struct lease_row *row,
     out->need_count = row->need_count;
 }
 
+/* Jobs of one name that two leases have are two jobs: two sessions of one workflow have
+ * the same tasks. */
+static const char *name_of(const struct adding *x, const struct lease_row *row)
+{
+    const char *name;
+
+    if (!x->is_shared[name_index_find(&x->jobs, row->job_id)])
+        return row->job_id;
+    name = arena_printf(x->arena, "%s/%s", x->owner, row->job_id);
+    return strlen(name) <= ID_MAX_BYTES
+               ? name
+               : arena_printf(x->arena, "lease %zu", x->running_count);
+}
+
 static void add_running(struct adding *x, const struct lease_row *row,
                         const char *const *ids, size_t count)
 {
-    x->running[x->running_count++] =
-        lease_row_running(row, ids, count, fmin(row->start_at_s, x->s->taken_at_s));
+    struct taken_running *out = &x->running[x->running_count];
+
+    *out = lease_row_running(row, ids, count, fmin(row->start_at_s, x->s->taken_at_s));
+    if (out->id == row->job_id)
+        out->id = name_of(x, row);
+    x->running_count++;
 }
 
 static void add_row(struct adding *x, const struct lease_row *row)
@@ -153,6 +176,24 @@ static void make_room(struct adding *x, size_t more)
         name_index_add(&x->resources, s->resources[i].id, i);
 }
 
+static void find_shared(struct adding *x, const struct snapshot_view *view, size_t rows)
+{
+    size_t count = 0;
+
+    x->is_shared = NEW(x->arena, bool, rows);
+    name_index_create(&x->jobs, rows, x->arena);
+    for (size_t i = 0; i < view->lease_count; i++)
+        for (size_t k = 0; k < view->leases[i].placement_count; k++) {
+            const char *job_id = view->leases[i].placements[k].job_id;
+            size_t at = name_index_add(&x->jobs, job_id, count);
+
+            if (at == NAME_NOT_FOUND)
+                count++;
+            else
+                x->is_shared[at] = true;
+        }
+}
+
 struct snapshot snapshot_with_leases(const struct snapshot *s,
                                      const struct snapshot_view *view, struct arena *a)
 {
@@ -168,10 +209,13 @@ struct snapshot snapshot_with_leases(const struct snapshot *s,
     if (rows == 0)
         return out;
     make_room(&x, rows);
-    for (size_t i = 0; i < view->lease_count; i++)
+    find_shared(&x, view, rows);
+    for (size_t i = 0; i < view->lease_count; i++) {
+        x.owner = view->leases[i].owner;
         for (size_t k = 0; k < view->leases[i].placement_count; k++)
             if (!lease_runs(running, &view->leases[i].placements[k]))
                 add_row(&x, &view->leases[i].placements[k]);
+    }
     out.running = x.running;
     out.running_count = x.running_count;
     out.reservations = x.reservations;
