@@ -3,6 +3,8 @@
 
 #include "models/base/names.h"
 #include "models/snapshot_at.h"
+#include "service/hash.h"
+#include "service/store_lease.h"
 
 #include <math.h>
 #include <string.h>
@@ -118,18 +120,26 @@ static void add_reservation(struct adding *x, const struct lease_row *row,
     out->need_count = row->need_count;
 }
 
-/* Jobs of one name that two leases have are two jobs: two sessions of one workflow have
- * the same tasks. */
+const char *lease_held_name(const char *owner, const char *job_id, struct arena *a)
+{
+    const char *name = arena_printf(a, "%s/%s", owner, job_id);
+    char hex[65];
+
+    if (strlen(name) <= ID_MAX_BYTES)
+        return name;
+    hash_sha256_hex(name, strlen(name), hex);
+    return arena_printf(a, "lease:%s", hex);
+}
+
+/* Jobs of one name that two leases have are two jobs. */
 static const char *name_of(const struct adding *x, const struct lease_row *row)
 {
-    const char *name;
+    bool is_session =
+        strncmp(x->owner, LEASE_SESSION_PREFIX, strlen(LEASE_SESSION_PREFIX)) == 0;
 
-    if (!x->is_shared[name_index_find(&x->jobs, row->job_id)])
+    if (!is_session && !x->is_shared[name_index_find(&x->jobs, row->job_id)])
         return row->job_id;
-    name = arena_printf(x->arena, "%s/%s", x->owner, row->job_id);
-    return strlen(name) <= ID_MAX_BYTES
-               ? name
-               : arena_printf(x->arena, "lease %zu", x->running_count);
+    return lease_held_name(x->owner, row->job_id, x->arena);
 }
 
 static void add_running(struct adding *x, const struct lease_row *row,
