@@ -393,8 +393,10 @@ static bool has_value(const struct json_field *f, const char *base)
 {
     switch (f->type) {
     case JSON_TYPE_NUMBER:
-    case JSON_TYPE_INSTANT:
         return isfinite(number_at(f, base));
+    case JSON_TYPE_INSTANT: /* a later one cannot be written, nor be read again */
+        return number_at(f, base) >= INSTANT_FIRST_S &&
+               number_at(f, base) < INSTANT_END_S - 1;
     case JSON_TYPE_INTEGER:
         return *(const uint64_t *)(const void *)(base + f->offset) <=
                (uint64_t)JSON_EXACT;

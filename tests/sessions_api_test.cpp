@@ -246,6 +246,36 @@ TEST_CASE("an attempt of a session has a lease from its grant to its end", "[api
     CHECK(grid.leases().empty());
 }
 
+TEST_CASE("what is expected to run for ever has a lease without an end", "[api][db]")
+{
+    NEED_DATABASE();
+    stored_snapshot grid;
+    session s(grid.id);
+    double began_s = stored_snapshot::now() - 1000 - s.t;
+
+    s.started("1", began_s, "a", "n2");
+    s.event("2", began_s + 999, "progress",
+            s.of("a", 1) + ",\"progress_ratio\":1e-11"); // 3 million years
+    s.ask("h");
+    json leases = grid.leases();
+    INFO(leases.dump());
+    bool found = false;
+    for (auto &l : leases)
+        for (auto &p : l["placements"])
+            if (p["job_id"] == "a#1") {
+                found = true;
+                CHECK_FALSE(p.contains("end_at"));
+            }
+    CHECK(found);
+    CHECK(s.get(s.path + "/tasks").status == 200);
+    s.ask("h"); // and it can be read again
+    CHECK(grid.post("/v1/placements",
+                    R"({"jobs":[{"id":"j","estimate_ref_s":1}],"snapshot_id":")" +
+                        grid.id + R"("})")
+              .status == 200);
+    s.ended("3", began_s + 1000, "a");
+}
+
 TEST_CASE("an attempt that nobody granted beyond a resource's room is said", "[api][db]")
 {
     NEED_DATABASE();

@@ -775,3 +775,36 @@ TEST_CASE("a session begins without tasks, and gets them as they come", "[api][d
               .status == 200);
     CHECK(s.starts(s.ask("h")) == list{"a@n2#1"});
 }
+
+TEST_CASE("two runs of one workflow on one snapshot have the same tasks", "[api][db]")
+{
+    NEED_DATABASE();
+    stored_snapshot grid(R"([{"id":"n1","cpus":2},{"id":"n2","cpus":1}])");
+    session one(grid.id, five_tasks), two(grid.id, five_tasks);
+
+    CHECK(session::starts(one.ask("h", R"(,"max_count":1)")) == list{"a@n1#1"});
+    list begun = session::starts(two.ask("h", R"(,"max_count":2)"));
+    REQUIRE(begun.size() == 2); // a#1 of both is there, and ends at another time
+    CHECK(std::count(begun.begin(), begun.end(), "a@n1#1") +
+              std::count(begun.begin(), begun.end(), "a@n2#1") ==
+          1);
+    json next = one.get(one.path + "/next").json();
+    CHECK(next["plan"]["status"].is_string());
+    api_reply request = one.get(one.path + "/request");
+    INFO(request.body);
+    CHECK(request.body.find("\"session:" + two.id + "/a#1\"") != std::string::npos);
+    CHECK(grid.post("/v1/workflow-schedules", request.body).status == 200);
+
+    // What is to be cancelled holds its host under a name of its own, too.
+    one.started("1", 0, "a", "n1");
+    one.ended("2", 1, "a", 2);
+    next = one.get(one.path + "/next").json();
+    CHECK(next["cancel"].size() == 1);
+
+    // All that runs, of whoever asks for a placement.
+    api_reply placed = grid.post(
+        "/v1/placements", R"({"jobs":[{"id":"j","estimate_ref_s":1}],"snapshot_id":")" +
+                              grid.id + R"(","algorithm":"mct"})");
+    INFO(placed.body);
+    CHECK(placed.status == 200);
+}

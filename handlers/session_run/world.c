@@ -122,7 +122,8 @@ static struct taken_running still_held(const struct session_run *run,
         arena_printf(run->rq->arena, "%s#%llu%s%s", run->graph[c->task].id,
                      (unsigned long long)c->attempt->number, is_first ? "" : "@",
                      is_first ? "" : c->started->resource_id);
-    struct taken_running row = session_holds(run, c->task, id);
+    struct taken_running row =
+        session_holds(run, c->task, lease_held_name(owner_of(run), id, run->rq->arena));
     double elapsed_s = fmax(0, run->now_s - c->started->observed_at_s);
     enum session_source source;
     double time_s = session_time_s(times, c->task, r, &source);

@@ -3,9 +3,13 @@
 
 #include "models/base/names.h"
 #include "models/snapshot_at.h"
+#include "service/hash.h"
+#include "service/store_lease.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { ID_MAX_BYTES = 256 }; /* of what is read as JSON_ID() */
 
 #define T struct lease_held
 static const struct json_field held_rows[] = {
@@ -62,6 +66,9 @@ struct adding {
     size_t running_count, reservation_count;
     const char **ids;
     size_t id_count;
+    const char *owner;      /* of the lease that is being added */
+    struct name_index jobs; /* of all leases: positions in */
+    bool *is_shared;        /* ... another lease has one of that name, too */
     struct arena *arena;
 };
 
@@ -113,11 +120,37 @@ static void add_reservation(struct adding *x, const struct lease_row *row,
     out->need_count = row->need_count;
 }
 
+const char *lease_held_name(const char *owner, const char *job_id, struct arena *a)
+{
+    const char *name = arena_printf(a, "%s/%s", owner, job_id);
+    char hex[65];
+
+    if (strlen(name) <= ID_MAX_BYTES)
+        return name;
+    hash_sha256_hex(name, strlen(name), hex);
+    return arena_printf(a, "lease:%s", hex);
+}
+
+/* Jobs of one name that two leases have are two jobs. */
+static const char *name_of(const struct adding *x, const struct lease_row *row)
+{
+    bool is_session =
+        strncmp(x->owner, LEASE_SESSION_PREFIX, strlen(LEASE_SESSION_PREFIX)) == 0;
+
+    if (!is_session && !x->is_shared[name_index_find(&x->jobs, row->job_id)])
+        return row->job_id;
+    return lease_held_name(x->owner, row->job_id, x->arena);
+}
+
 static void add_running(struct adding *x, const struct lease_row *row,
                         const char *const *ids, size_t count)
 {
-    x->running[x->running_count++] =
-        lease_row_running(row, ids, count, fmin(row->start_at_s, x->s->taken_at_s));
+    struct taken_running *out = &x->running[x->running_count];
+
+    *out = lease_row_running(row, ids, count, fmin(row->start_at_s, x->s->taken_at_s));
+    if (out->id == row->job_id)
+        out->id = name_of(x, row);
+    x->running_count++;
 }
 
 static void add_row(struct adding *x, const struct lease_row *row)
@@ -153,6 +186,24 @@ static void make_room(struct adding *x, size_t more)
         name_index_add(&x->resources, s->resources[i].id, i);
 }
 
+static void find_shared(struct adding *x, const struct snapshot_view *view, size_t rows)
+{
+    size_t count = 0;
+
+    x->is_shared = NEW(x->arena, bool, rows);
+    name_index_create(&x->jobs, rows, x->arena);
+    for (size_t i = 0; i < view->lease_count; i++)
+        for (size_t k = 0; k < view->leases[i].placement_count; k++) {
+            const char *job_id = view->leases[i].placements[k].job_id;
+            size_t at = name_index_add(&x->jobs, job_id, count);
+
+            if (at == NAME_NOT_FOUND)
+                count++;
+            else
+                x->is_shared[at] = true;
+        }
+}
+
 struct snapshot snapshot_with_leases(const struct snapshot *s,
                                      const struct snapshot_view *view, struct arena *a)
 {
@@ -168,10 +219,13 @@ struct snapshot snapshot_with_leases(const struct snapshot *s,
     if (rows == 0)
         return out;
     make_room(&x, rows);
-    for (size_t i = 0; i < view->lease_count; i++)
+    find_shared(&x, view, rows);
+    for (size_t i = 0; i < view->lease_count; i++) {
+        x.owner = view->leases[i].owner;
         for (size_t k = 0; k < view->leases[i].placement_count; k++)
             if (!lease_runs(running, &view->leases[i].placements[k]))
                 add_row(&x, &view->leases[i].placements[k]);
+    }
     out.running = x.running;
     out.running_count = x.running_count;
     out.reservations = x.reservations;

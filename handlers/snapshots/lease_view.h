@@ -21,6 +21,10 @@ struct snapshot_view {
     size_t lease_count;
 };
 
+/* Under which name a job that `owner` has leased runs in the snapshot, if the job's own
+ * is also that of others: two sessions of one workflow have the same tasks. */
+const char *lease_held_name(const char *owner, const char *job_id, struct arena *a);
+
 /* As it is kept with a decision. */
 extern const struct json_object snapshot_view_json;
 

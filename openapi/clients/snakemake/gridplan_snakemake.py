@@ -1100,8 +1100,9 @@ class Sidecar:
                 self.tell(str(error))
             if self.cancel_s and not self.jobs and time.monotonic() > self.cancel_s + self.ASKED_S:
                 # Snakemake cancels only when it ends. 7.21 then waits for ever for its own
-                # thread beside this process, if nobody interrupts it a second time.
-                self.cancel_s = None
+                # threads beside this process, if nobody interrupts it a second time, and
+                # once more if it was not that far.
+                self.cancel_s = time.monotonic()
                 os.kill(self.parent, signal.SIGINT)
             if self.stopping and not self.jobs and self.told_all():
                 break
