@@ -165,7 +165,8 @@ enum error_code door_check(const struct door *door, const struct door_head *head
                            struct error *err)
 {
     if (!head->host && head->host_needed)
-        return fail(err, ERR_MALFORMED, "", "the Host header is missing");
+        return fail_header(err, ERR_MALFORMED, "Host", ITEM_REQUIRED,
+                           "the Host header is missing");
     if (head->host && !host_allowed(door, head->host))
         return fail(err, ERR_MISDIRECTED, "",
                     "'%.100s' is not served here; see the setting allowed_hosts",

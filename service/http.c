@@ -453,8 +453,8 @@ static void take_header(struct exchange *x, const char *name, const char *value)
         if (!*member) /* of repeated ones the first */
             *member = value;
         else if (wanted[i].once)
-            fail(&x->err, ERR_MALFORMED, "", "%s is there more than once",
-                 wanted[i].name);
+            fail_header(&x->err, ERR_MALFORMED, wanted[i].name, ITEM_MALFORMED,
+                        "%s is there more than once", wanted[i].name);
         return;
     }
 }

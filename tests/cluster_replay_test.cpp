@@ -233,6 +233,53 @@ TEST_CASE("three jobs on four nodes, one of which fails", "[cluster_replay]")
     }
 }
 
+TEST_CASE("a node whose outages overlap is back when the last is over",
+          "[cluster_replay]")
+{
+    struct {
+        const char *when;
+        int64_t down_ms, up_ms, want_ms;
+    } second[] = {
+        {"it begins within the first", 200000, 400000, 400000},
+        {"it is within the first", 150000, 250000, 300000},
+        {"it begins when the first ends", 300000, 400000, 400000},
+        {"it comes later", 350000, 400000, 300000},
+    };
+    for (auto &c : second) {
+        INFO(c.when);
+        site s;
+
+        s.nodes(1, {1});
+        s.job(160000, 1, 10000, -1);
+        s.outages.push_back({0, 100000, 300000});
+        s.outages.push_back({0, c.down_ms, c.up_ms});
+        played p = play(s);
+        CHECK(p.outcomes[0].start_ms == c.want_ms);
+        CHECK(p.outcomes[0].end_ms == c.want_ms + 10000);
+    }
+}
+
+TEST_CASE("what a policy knows of history is without the time that a node was down",
+          "[cluster_replay]")
+{
+    // M = (3000 - 1000) s / (1 + 1/2), so I = sqrt(2 * 10 * 1333.3) = 163.3 s: six images
+    // in 1,100 s of work.
+    const policy *young = policy_find(checkpoint_policies, "young");
+    auto param = checkpoint_options(young, 100);
+    site s;
+
+    param[CHECKPOINT_MEAN_FLOOR] = 1;
+    s.nodes(1, {1});
+    s.job(3000000, 1, 1100000, -1).checkpoint_ms = 10000;
+    s.outages.push_back({0, 1000000, 2000000});
+    s.in.rules.checkpoint = young;
+    s.in.rules.checkpoint_param = param.data();
+    s.in.rules.knows = REPLAY_KNOWS_HISTORY;
+    played p = play(s);
+    CHECK(p.outcomes[0].checkpoints == 6);
+    CHECK(p.outcomes[0].end_ms == 4160000);
+}
+
 namespace
 {
 

@@ -315,6 +315,20 @@ TEST_CASE("E10: what was promised to others is left to them", "[coallocation]")
     CHECK(t.preempted().empty());
 }
 
+TEST_CASE("what is outstanding is the job's own and others' together", "[coallocation]")
+{
+    // Of the 16 outstanding at D 8 are c1's own: with it, others' 8 and c2 it is full.
+    for (double idle : {24.0, 23.0}) {
+        INFO(idle);
+        trial t({16, 0, 0, idle, 0}, 0.3, CO_LOW, {"D"}, {16, 0, 8, 16, 0}, false);
+        t.choices[1].site = t.g.site("D");
+        t.run();
+        bool fits = idle >= 24;
+        CHECK((t.out.decision == CO_START_ALL) == fits);
+        CHECK(t.moves() == (fits ? names{"c2 C-D 0"} : names{}));
+    }
+}
+
 TEST_CASE("E11: at JST no other site is early enough", "[coallocation]")
 {
     trial t({16, 8, 0, 20, 8}, 0, CO_LOW);

@@ -796,6 +796,9 @@ TEST_CASE(
                 CHECK(a.closes());
                 CHECK(connection.is_closed(5));
             }
+            if (std::string(c.when) == "two keys of a retry")
+                CHECK(a.body.find("\"errors\":[{\"in\":\"header\","
+                                  "\"name\":\"Idempotency-Key\"") != std::string::npos);
         }
     client nameless(s.port()); // the library's own words
     REQUIRE(nameless.put("POST /tell HTTP/1.1\r\n" + json + two + "\r\n"));

@@ -1,6 +1,7 @@
 /* checkpoint_intervals.c - POST /v1/checkpoint-intervals: when to checkpoint jobs. */
 #include "handlers/checkpoint/checkpoint_decision.h"
 
+#include "algorithms/checkpoint/times.h"
 #include "handlers/checkpoint/routes.h"
 
 #include <string.h>
@@ -33,33 +34,6 @@ static const struct policy *find_policy(const struct checkpoint_intervals_reques
     if (!policy)
         decision_unknown_policy(name, checkpoint_policies, err);
     return policy;
-}
-
-/* E = length / speed, with the speed shared by the jobs that are there (spec 2.1);
- * RE likewise, or the same share of an E that is given. */
-static void find_times(const struct checkpoint_job *job, const struct resource *r,
-                       struct checkpoint_in *in)
-{
-    double speed_mips = NAN;
-    double left_mi = job->length_mi;
-
-    if (!isnan(job->completed_mi))
-        left_mi = fmax(0, job->length_mi - job->completed_mi);
-    if (!isnan(in->execution_time_s))
-        speed_mips = job->length_mi / in->execution_time_s;
-    else if (r)
-        speed_mips = (r->mips_total * r->cpu_available_ratio - r->mips_external) /
-                     fmax(1, r->job_count);
-    if (isnan(in->execution_time_s) && !isnan(job->length_mi) && r)
-        in->execution_time_s = speed_mips > 0 ? job->length_mi / speed_mips : HUGE_VAL;
-    if (!isnan(in->remaining_s))
-        return;
-    if (isnan(left_mi) || isnan(speed_mips))
-        in->remaining_s = in->execution_time_s;
-    else if (left_mi > 0)
-        in->remaining_s = speed_mips > 0 ? left_mi / speed_mips : HUGE_VAL;
-    else
-        in->remaining_s = 0;
 }
 
 /* The links of the home site, which checkpoints go to, by the other end; those that
@@ -152,7 +126,7 @@ static enum error_code decide_job(struct checkpoint_work *w,
             in.restart_s = cost->restart_s;
     }
     checkpoint_world_use_costs(w, job, &in);
-    find_times(job, resource, &in);
+    checkpoint_fill_times(job->length_mi, job->completed_mi, resource, &in);
     saving_s = latency_s(w, job, cost, resource);
     if (isnan(in.restart_s))
         in.restart_s = saving_s;

@@ -106,9 +106,13 @@ enum error_code fail_header(struct error *err, enum error_code code, const char 
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     fail(err, code, "", "%s", text);
-    err->item_count++;
-    add_item(err, "", item, text);
-    error_place(err, "header", header);
+    if (add_item(err, "", item, text)) {
+        err->item_count++;
+        error_place(err, "header", header);
+    } else { /* no list, then, but still where it is */
+        err->in = "header";
+        err->name = header;
+    }
     return code;
 }
 
