@@ -32,13 +32,14 @@ static void read_list(struct plan_call *call, const struct plan_phase_request *l
             invalid(rq->err, phase.text, ITEM_OUT_OF_BOUNDS, "the job has %llu phases",
                     (unsigned long long)call->job->phases);
         else if (phases[k - 1])
-            invalid(rq->err, phase.text, ITEM_DUPLICATE, "phase %zu has a model already", k);
+            invalid(rq->err, phase.text, ITEM_DUPLICATE, "phase %zu has a model already",
+                    k);
         if (rq->err->item_count > before)
             continue;
         phases[k - 1] = &list[i];
         if (!list[i].model.model_id)
-            site_model_read(&list[i].model, call->job->problem_size, at.text, &models[k - 1],
-                            rq->arena, rq->err);
+            site_model_read(&list[i].model, call->job->problem_size, at.text,
+                            &models[k - 1], rq->arena, rq->err);
     }
 }
 
