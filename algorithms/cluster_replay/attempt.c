@@ -6,7 +6,7 @@
  * cut short: checkpoints are no events.
  *
  * What a policy knows of failures is of the attempt's begin: later ones of other nodes
- * do not change it.
+ * do not change it. So its nodes are looked at once in a walk.
  */
 #include "algorithms/cluster_replay/parts.h"
 
@@ -56,8 +56,24 @@ struct walk {
     int64_t until_ms, work_ms; /* work_ms: done, at speed 1 */
     double interval_s;
     uint64_t omissions;
-    struct failure_law laws[LAWS_MAX];
+    struct failure_law laws[LAWS_MAX], aged[LAWS_MAX]; /* at its begin; at a request */
+    size_t law_count;
+    bool has_laws;
 };
+
+/* Its nodes stay up all the time, and grow older together. */
+static void age_laws(struct walk *w)
+{
+    double elapsed_s = 1e-3 * (double)(w->out->at_ms - w->r->begin_ms);
+
+    if (!w->has_laws)
+        w->law_count = laws_of(w->e, w->r, w->r->begin_ms, w->laws);
+    w->has_laws = true;
+    for (size_t i = 0; i < w->law_count; i++) {
+        w->aged[i] = w->laws[i];
+        w->aged[i].age_s += elapsed_s;
+    }
+}
 
 static void ask(struct walk *w, bool start, struct checkpoint_out *answer)
 {
@@ -85,8 +101,9 @@ static void ask(struct walk *w, bool start, struct checkpoint_out *answer)
         in.consecutive_omissions = w->omissions;
     }
     if (e->rules->knows == REPLAY_KNOWS_LAW) {
-        in.law_count = laws_of(e, w->r, w->out->at_ms, w->laws);
-        in.laws = in.law_count ? w->laws : NULL;
+        age_laws(w);
+        in.law_count = w->law_count;
+        in.laws = in.law_count ? w->aged : NULL;
     }
     *answer = (struct checkpoint_out){0};
     code = checkpoint_fn_of(e->rules->checkpoint)(&in, e->rules->checkpoint_param, answer,

@@ -82,6 +82,8 @@ static struct measured play(int hosts, double stop_s, bool shared)
     reply = bench_post(fd, "/v1/simulations", body, strlen(body));
     if (reply.status != 200)
         bench_stop("status %d: %.300s", reply.status, reply.body);
+    if (strstr(reply.body, "\"status\":\"cut\""))
+        bench_stop("the time was up before a run was complete");
     m = (struct measured){.cpu_s = cpu_s(service.pid) - began_s,
                           .peak_mb = bench_memory_bytes(service.pid, "VmHWM") / 1048576,
                           .jobs = number_of(reply.body, "job_count"),
