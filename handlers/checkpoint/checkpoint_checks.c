@@ -232,6 +232,7 @@ enum error_code checkpoint_check_jobs(struct checkpoint_work *w)
         histories_begin(w->snapshot, named, &w->histories, w->rq->arena);
     histories_check(&w->histories, w->rq->err);
     checkpoint_world_check_request(w);
+    checkpoint_world_inherit(w);
     for (size_t i = 0; i < w->body->job_count; i++) {
         const struct checkpoint_job *job = &w->body->jobs[i];
 
