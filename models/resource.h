@@ -64,6 +64,11 @@ struct resource {
     const double *failure_times_s;
     size_t failure_time_count;
     const struct interruption_notice *notice; /* NULL: it is not taken back */
+
+    /* What models of run times know it by. */
+    const char *resource_class;           /* type of machine; NULL: not said */
+    const struct named_value *benchmarks; /* seconds by name; 0: not measured */
+    size_t benchmark_count;
 };
 
 /* Speed that one slot gives to a job now, >= 0 (spec gridway.md 2.1, v(r)). */

@@ -98,6 +98,13 @@ static const struct json_field resource_rows[] = {
                 JSON_POINTER | JSON_NULLABLE,
                 "How often it is taken back, and how long before it is told; default: it "
                 "is not"),
+    JSON_ID(T, resource_class, JSON_NULLABLE,
+            "Type of machine, as executions say it: models of run times know it by this"),
+    JSON_AMOUNTS(
+        T, benchmarks, benchmark_count, 0,
+        "Seconds that it takes for benchmarks, by name; a smaller one is faster. "
+        "They tell what a type takes of which no run was learnt; 0: not "
+        "measured"),
     {0},
 };
 #undef T
