@@ -13,6 +13,13 @@ enum sharing {
     SHARING_EQUAL
 }; /* a slot has the whole speed, or 1/n_max of it */
 
+/* How a machine is taken back: spot machines, preemption. */
+struct interruption_notice {
+    double interruptions_per_hour; /* >= 0 */
+    double notice_s;               /* how long before it is told, >= 0 */
+    double proactive_overhead_s;   /* of a checkpoint then; NAN: as any other */
+};
+
 struct resource {
     const char *id;
     const char *site_id;        /* NULL: a site of its own */
@@ -56,6 +63,12 @@ struct resource {
     double uptime_total_s; /* >= 0 */
     const double *failure_times_s;
     size_t failure_time_count;
+    const struct interruption_notice *notice; /* NULL: it is not taken back */
+
+    /* What models of run times know it by. */
+    const char *resource_class;           /* type of machine; NULL: not said */
+    const struct named_value *benchmarks; /* seconds by name; 0: not measured */
+    size_t benchmark_count;
 };
 
 /* Speed that one slot gives to a job now, >= 0 (spec gridway.md 2.1, v(r)). */

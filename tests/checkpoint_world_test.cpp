@@ -396,6 +396,86 @@ TEST_CASE("offers of resources with a price", "[api][checkpoint]")
           offers[1]["expected_cost"].get<double>());
 }
 
+TEST_CASE("resources of the snapshot carry their price and notice", "[api][checkpoint]")
+{
+    auto host = [](const char *id, double price, nlohmann::json notice) {
+        nlohmann::json r = {{"id", id},
+                            {"observed_since_s", 0},
+                            {"failure_count", 4},
+                            {"last_failure_at_s", 700000},
+                            {"uptime_total_s", 1000000}};
+        if (price > 0)
+            r["price_per_s"] = price;
+        if (!notice.is_null())
+            r["notice"] = notice;
+        return r;
+    };
+    nlohmann::json spot = {{"interruptions_per_hour", 0.25}, {"notice_s", 120}};
+    nlohmann::json more = {
+        {"now_s", 1000000},
+        {"snapshot",
+         {{"resources",
+           {host("spot", 0.001, spot), host("firm", 0.003, nullptr),
+            host("late", 0.0005,
+                 {{"interruptions_per_hour", 0.75}, {"notice_s", 10}})}}}}};
+    nlohmann::json job = {{"checkpoint_overhead_s", 60},
+                          {"restart_s", 120},
+                          {"restart_from_scratch_s", 120},
+                          {"reschedule_delay_s", 300},
+                          {"execution_time_s", 86400},
+                          {"mean_failure_interval_s", 200000},
+                          {"event", "start"},
+                          {"resource_id", "spot"}};
+    const nlohmann::json here = ask(one_job(job, more));
+    const nlohmann::json x = here["intervals"][0];
+
+    INFO(here.dump());
+    CHECK(x["expected_completion_s"].get<double>() == Approx(91631.86).epsilon(1e-7));
+    CHECK_FALSE(warned(here, "ignored"));
+    // as if the job had said it
+    nlohmann::json said = job;
+    said["price_per_s"] = 0.001;
+    said["notice"] = spot;
+    CHECK(ask(one_job(said, more))["intervals"][0] == x);
+    // on-demand beside spot
+    REQUIRE(x["offers"].size() == 3);
+    std::map<std::string, bool> is_spot;
+    for (const auto &offer : x["offers"])
+        is_spot[offer["resource_id"]] = offer["is_spot"];
+    CHECK(is_spot ==
+          std::map<std::string, bool>{{"spot", true}, {"firm", false}, {"late", true}});
+    // the job's own word wins
+    said["notice"] = {{"interruptions_per_hour", 0}};
+    said["price_per_s"] = 1;
+    const nlohmann::json own = ask(one_job(said, more))["intervals"][0];
+    CHECK(own["expected_completion_s"].get<double>() == Approx(88675.99).epsilon(1e-7));
+    CHECK(own["expected_cost"].get<double>() > 80000);
+    // of several nodes: all interruptions, the shortest notice, the mean of the prices
+    nlohmann::json both = job;
+    both.erase("resource_id");
+    both["resource_ids"] = {"spot", "late"};
+    const nlohmann::json two = ask(one_job(both, more));
+    CHECK(warned(two, "notice_too_short"));
+    both["price_per_s"] = 0.00075;
+    both["notice"] = {{"interruptions_per_hour", 0.5}, {"notice_s", 10}};
+    CHECK(ask(one_job(both, more))["intervals"] == two["intervals"]);
+    // where a notice has no part that is said
+    job["predictor"] = {{"recall_ratio", 0.5}, {"precision_ratio", 0.5}, {"lead_s", 300}};
+    CHECK(warned(ask(one_job(job, more)), "notice_unused"));
+    job.erase("predictor");
+    job["resource_id"] = "firm";
+    CHECK_FALSE(warned(ask(one_job(job, more)), "notice_unused"));
+    // elsewhere it is not looked at
+    api service;
+    api_reply r = service.post(
+        "/v1/placements", nlohmann::json{{"snapshot", more["snapshot"]},
+                                         {"jobs", {{{"id", "j"}, {"estimate_s", 10}}}}}
+                              .dump());
+    INFO(r.body);
+    CHECK(r.status == 200);
+    CHECK(r.body.find("ignored: notice of 2 resources") != std::string::npos);
+}
+
 TEST_CASE("silent errors are answered verified checkpoints", "[api][checkpoint]")
 {
     nlohmann::json job = {

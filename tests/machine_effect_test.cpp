@@ -1,7 +1,11 @@
 // machine_effect_test.cpp - how much faster machines are than each other: worked numbers.
 #include "tests/support.hpp"
 
+#include <algorithm>
+#include <string>
+
 extern "C" {
+#include "handlers/placement/machine_priors.h"
 #include "models/ensemble/machine_effect.h"
 }
 
@@ -75,4 +79,74 @@ TEST_CASE("effects are found again in runs that were made from them",
         }
         CHECK(sum == Approx(0).margin(1e-9));
     }
+}
+
+TEST_CASE("a type that was never seen is told by benchmarks of the snapshot",
+          "[ensemble]")
+{
+    // example 14; d is what its 9.0 s say
+    const double effects[] = {-0.281495, 0.038739, 0.242756};
+    const double seconds[] = {4, 7.5, 12, 9};
+    const char *const types[] = {"a", "b", "c", "d"};
+    std::vector<fitted_effect> known;
+    named_value benchmark[4][2] = {};
+    resource hosts[8] = {};
+    snapshot s{};
+    machine_prior out[8];
+    test_arena a;
+
+    for (int i = 0; i < 3; i++)
+        known.push_back({ensemble_text(types[i]), effects[i]});
+    std::sort(known.begin(), known.end(), [](auto &x, auto &y) { return x.key < y.key; });
+    for (int i = 0; i < 8; i++) {
+        hosts[i].resource_class = types[i % 4];
+        hosts[i].mips_total = 1;
+        benchmark[i % 4][0].name = "cpu";
+        benchmark[i % 4][0].type = VALUE_NUMBER;
+        benchmark[i % 4][0].number = seconds[i % 4];
+        benchmark[i % 4][1] = benchmark[i % 4][0];
+        benchmark[i % 4][1].name = i % 2 ? "disk" : "net"; // nothing that all have
+        hosts[i].benchmarks = benchmark[i % 4];
+        hosts[i].benchmark_count = 2;
+    }
+    s.resources = hosts;
+    s.resource_count = 8;
+    auto ask = [&] { machine_priors(&s, known.data(), known.size(), nullptr, out, a); };
+    ask();
+    for (int i = 0; i < 8; i++) {
+        if (i % 4 < 3)
+            CHECK(std::isnan(out[i].effect));
+        else
+            CHECK(out[i].effect == Approx(0.1219623).epsilon(1e-5));
+    }
+    CHECK(out[3].scale_least == 0.15);
+    // not measured: nothing is known of it, unless speeds differ
+    hosts[3].benchmark_count = 0;
+    ask();
+    CHECK(out[3].effect == 0);
+    CHECK(out[3].scale_least == 0.35);
+    for (int i = 0; i < 4; i++)
+        hosts[i].mips_total = 1 / seconds[i];
+    ask();
+    CHECK(out[3].effect == Approx(0.1219623).epsilon(1e-5));
+    CHECK(out[3].scale_least == 0.35);
+    // who says no type has no prior; nor has anybody where no effect is known
+    hosts[3].resource_class = nullptr;
+    ask();
+    CHECK(std::isnan(out[3].effect));
+    known.clear();
+    ask();
+    CHECK(std::isnan(out[7].effect));
+    // what it does to a prediction
+    struct fitted_prediction p{};
+    struct fitted_interval interval{};
+    p.time_s = 100, p.low_s = 80, p.high_s = 130;
+    interval.by_group = true;
+    interval.scale[LOG_OUTSIDE] = 0.1;
+    struct machine_prior prior = {std::log(2.0), 0.15};
+    machine_prior_apply(&prior, &interval, &p);
+    CHECK(p.time_s == Approx(200));
+    CHECK(p.low_s == Approx(200 * std::pow(0.8, 1.5)));
+    CHECK(p.high_s == Approx(200 * std::pow(1.3, 1.5)));
+    CHECK(std::string(p.own_basis) == "machine_prior");
 }

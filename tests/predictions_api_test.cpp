@@ -132,6 +132,49 @@ TEST_CASE("queries are answered in their order, like single questions", "[models
         CHECK(r["run_time_s"].get<double>() > 0);
 }
 
+TEST_CASE("quantiles are the ends of intervals", "[models][api]")
+{
+    api a;
+    json f = fit_known(a, 0.1);
+    json body = with(question(2000, 8, 0.5, 40), {{"model", model_of(f)}});
+
+    CHECK_FALSE(predict(a, body).contains("quantiles"));
+    body["quantiles"] = {0.05, 0.25, 0.5, 0.9, 0.95};
+    body["interval_level"] = 0.9;
+    json p = predict(a, body);
+    REQUIRE(p["quantiles"].size() == 5);
+    for (size_t i = 0; i < 5; i++) {
+        CHECK(p["quantiles"][i]["quantile"] == body["quantiles"][i]);
+        if (i > 0)
+            CHECK(p["quantiles"][i]["run_time_s"] > p["quantiles"][i - 1]["run_time_s"]);
+    }
+    CHECK(p["quantiles"][0]["run_time_s"] == p["run_time_low_s"]);
+    CHECK(p["quantiles"][2]["run_time_s"] == p["run_time_s"]);
+    CHECK(p["quantiles"][4]["run_time_s"] == p["run_time_high_s"]);
+    // of each of many
+    json many = body;
+    many["queries"] = {question(2000, 8, 0.5, 40), question(3000, 8, 0.5, 40)};
+    json results = predict(a, many)["results"];
+    CHECK(results[0]["quantiles"] == p["quantiles"]);
+    CHECK(results[1]["quantiles"][4]["run_time_s"] == results[1]["run_time_high_s"]);
+    // mistakes
+    body["quantiles"] = {0.5, 0.5, 0.2};
+    p = predict(a, body, 422);
+    CHECK(p["errors"][0]["pointer"] == "/quantiles/1");
+    CHECK(p["errors"][0]["code"] == "not_allowed");
+    CHECK(p["errors"][1]["pointer"] == "/quantiles/2");
+    body["quantiles"] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
+    p = predict(a, body, 422);
+    CHECK(p["errors"][0]["pointer"] == "/quantiles");
+    CHECK(p["errors"][0]["code"] == "too_many");
+    body["quantiles"] = {0.001, 0.5};
+    p = predict(a, body, 422);
+    CHECK(p["errors"][0]["code"] == "out_of_bounds");
+    body["quantiles"] = {0.5};
+    body["phases"] = {{{"phase_index", 0}}};
+    CHECK(predict(a, body, 422)["errors"][0]["code"] == "invalid_combination");
+}
+
 TEST_CASE("predictions far outside say so, and are never negative", "[models][api]")
 {
     api a;

@@ -134,6 +134,21 @@ static struct trial_segment next_segment(const struct run *r)
     return r->in->next(r->in->plan, &state);
 }
 
+/* Told of something while it works; false: it has to restart. */
+static bool react(struct run *r, enum passed how)
+{
+    bool has_work = r->done_s > r->saved_s;
+
+    if (how == TOLD) {
+        if (has_work)
+            save(r, r->told->overhead_s);
+        return false;
+    }
+    if (!has_work || r->done_s - r->saved_s < r->told->threshold_s)
+        return true;
+    return save(r, r->told->overhead_s);
+}
+
 /* Works until it has to restart, or the end: true. */
 static bool work(struct run *r)
 {
@@ -143,26 +158,17 @@ static bool work(struct run *r)
         struct trial_segment segment = next_segment(r);
         double to_s = fmin(r->saved_s + segment.work_s, work_s), began_s = r->clock_s;
         enum passed how = pass(r, to_s - r->done_s, true, true);
+        bool goes_on = how != STRUCK;
 
-        if (how == STRUCK)
-            return false;
         if (how == PASSED) {
             r->done_s = to_s;
-            if (to_s < work_s && !save(r, segment.checkpoint_s))
-                return false;
-        } else {
+            goes_on = to_s >= work_s || save(r, segment.checkpoint_s);
+        } else if (goes_on) {
             r->done_s = fmin(to_s, r->done_s + (r->clock_s - began_s));
-            if (how == TOLD) {
-                if (r->done_s > r->saved_s)
-                    save(r, r->told->overhead_s);
-                return false;
-            }
-            if (r->done_s - r->saved_s >= r->told->threshold_s &&
-                r->done_s > r->saved_s && !save(r, r->told->overhead_s))
-                return false;
+            goes_on = react(r, how);
         }
-        if (r->notice_s <= r->clock_s && r->done_s < work_s)
-            return false; /* told while it was saved */
+        if (!goes_on || (r->notice_s <= r->clock_s && r->done_s < work_s))
+            return false; /* told while it was saved, too */
     }
     return true;
 }

@@ -327,6 +327,12 @@ static bool has_history(const struct placement_problem *p, const struct resource
            !isnan(r->uptime_total_s) || r->failure_time_count || r->boot_id;
 }
 
+static bool has_notice(const struct placement_problem *p, const struct resource *r)
+{
+    (void)p;
+    return r->notice != NULL;
+}
+
 static bool has_more_ends(const struct placement_problem *p, const struct resource *r)
 {
     (void)p;
@@ -354,6 +360,7 @@ static const struct {
 } resource_members[] = {
     {"fixed_priority", "it counts with resource_order gridway_priority", has_priority},
     {"failure_count", "how resources fail and start is not looked at here", has_history},
+    {"notice", "that resources are taken back is not looked at here", has_notice},
     {"free_at_s", "it has more times than job_count says slots are used", has_more_ends},
     {"observed_at", "the snapshot has no taken_at", has_lost_age},
     {"price_per_s", "it counts with objective cost", has_price},

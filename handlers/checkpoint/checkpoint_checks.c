@@ -154,6 +154,12 @@ static enum error_code check_nodes(struct checkpoint_work *w, size_t i)
         (job->nodes > 1 || job->resource_count > 1))
         invalid(w->rq->err, "/options/method", ITEM_INVALID_COMBINATION,
                 "dp is for jobs on one node; midpoint is for any");
+    if (job->resource_id && job->resource_count == 0 && !isnan(job->nodes) &&
+        job->nodes != 1)
+        checkpoint_job_mistake(w, i, "nodes", ITEM_CONFLICT,
+                               "not beside resource_id, which is one node: name several "
+                               "by resource_ids, or what they are like by "
+                               "pool_resource_ids");
     check_ids(w, i, "resource_ids", job->resource_ids, job->resource_count);
     if (job->resource_count == 0)
         return OK;
@@ -232,6 +238,7 @@ enum error_code checkpoint_check_jobs(struct checkpoint_work *w)
         histories_begin(w->snapshot, named, &w->histories, w->rq->arena);
     histories_check(&w->histories, w->rq->err);
     checkpoint_world_check_request(w);
+    checkpoint_world_inherit(w);
     for (size_t i = 0; i < w->body->job_count; i++) {
         const struct checkpoint_job *job = &w->body->jobs[i];
 

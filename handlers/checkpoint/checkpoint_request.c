@@ -69,15 +69,15 @@ static const struct json_field job_rows[] = {
                "The nodes of a job that runs on several, each a resource: a failure of "
                "any of them ends all of it"),
     JSON_NUMBER(T, nodes, 1, NODES_MAX, NAN, JSON_NULLABLE,
-                "So many nodes, each as mean_failure_interval_s or the resource_id says; "
-                "default 1"),
+                "So many nodes, each as mean_failure_interval_s says, or as those of the "
+                "pool do in the mean; default 1"),
     {.name = "pool_resource_ids",
      .type = JSON_TYPE_TEXTS,
      .offset = JSON_AT(T, pool_ids, const char *const *),
      .count_offset = JSON_AT(T, pool_count, size_t),
      .max = NODES_MAX,
      .doc = "Resources that its nodes may be any of, for their mean failure rate; "
-            "default: resource_id, or all of the snapshot"},
+            "default: all of the snapshot"},
     JSON_CHOICE(T, replacement, replacements, REPLACEMENT_AUTO, 0,
                 "Where it goes on after a failure: any: on another node at once; spare: "
                 "on one of its spare_nodes, or when the first node is repaired; same: "

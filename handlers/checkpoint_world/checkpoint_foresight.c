@@ -19,7 +19,7 @@ bool checkpoint_has_interruptions(const struct checkpoint_job *job)
     return job->world.notice && job->world.notice->interruptions_per_hour > 0;
 }
 
-struct interruptions checkpoint_interruptions(const struct checkpoint_notice *notice,
+struct interruptions checkpoint_interruptions(const struct interruption_notice *notice,
                                               double nodes, double overhead_s)
 {
     return (struct interruptions){

@@ -148,7 +148,7 @@ static int by_cost(const void *left, const void *right)
 
 /* The job on machines of this mean failure interval, of one node, price and notice. */
 static bool offer(const struct checkpoint_job *job, const struct checkpoint_in *in,
-                  const struct checkpoint_notice *notice, double nodes, double mean_s,
+                  const struct interruption_notice *notice, double nodes, double mean_s,
                   double price_per_s, struct checkpoint_offer *out)
 {
     struct interruptions x = {0, 0, 0};
@@ -168,7 +168,7 @@ static bool offer(const struct checkpoint_job *job, const struct checkpoint_in *
     out->expected_cost = price_per_s * nodes *
                          (job->world.pay_while_waiting ? plan.expected_s : plan.busy_s);
     out->interval_s = plan.plan.count > 2 ? plan.plan.middle_s : plan.plan.first_s;
-    out->is_spot = notice != NULL;
+    out->is_spot = x.per_s > 0;
     return true;
 }
 
@@ -178,15 +178,18 @@ static bool has_price(const struct resource *resource)
     return resource->price_per_s > 0;
 }
 
-/* Prices of resources are looked at here: decision_snapshot() said that they are not. */
+/* Prices and notices of resources are looked at here: decision_snapshot() said that they
+ * are not. */
 static void take_back_note(struct request *rq)
 {
-    static const char begin[] = "ignored: price_per_s of ";
+    static const char price[] = "ignored: price_per_s of ",
+                      notice[] = "ignored: notice of ";
     const char **kept = NEW(rq->arena, const char *, rq->note_count);
     size_t count = 0;
 
     for (size_t i = 0; i < rq->note_count; i++)
-        if (strncmp(rq->notes[i], begin, sizeof(begin) - 1) != 0)
+        if (strncmp(rq->notes[i], price, sizeof(price) - 1) != 0 &&
+            strncmp(rq->notes[i], notice, sizeof(notice) - 1) != 0)
             kept[count++] = rq->notes[i];
     rq->notes = kept;
     rq->note_count = count;
@@ -240,8 +243,8 @@ static void add_offers(struct checkpoint_work *w, const struct checkpoint_job *j
             mean_s = w->histories.list[place].mean_s / nodes;
         offers[count].resource_id = resource->id;
         if (mean_s > 0)
-            count += offer(job, in, NULL, nodes, mean_s, resource->price_per_s,
-                           &offers[count]);
+            count += offer(job, in, resource->notice, nodes, mean_s,
+                           resource->price_per_s, &offers[count]);
     }
     qsort(offers, count, sizeof(*offers), by_cost);
     out->world.offers = offers;

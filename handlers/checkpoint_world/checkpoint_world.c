@@ -50,22 +50,6 @@ const struct json_object checkpoint_predictor_json = {
     "FailurePredictor", "What foresees failures", sizeof(struct checkpoint_predictor),
     predictor_rows};
 
-#define T struct checkpoint_notice
-static const struct json_field notice_rows[] = {
-    JSON_NUMBER(T, interruptions_per_hour, 0, 3.6e6, NAN, JSON_REQUIRED,
-                "How often one node is taken back"),
-    JSON_NUMBER(T, notice_s, 0, LONGEST, 0, 0,
-                "How long before it is told; with Slurm GraceTime, on Kubernetes the "
-                "grace period; default 0"),
-    JSON_NUMBER(T, proactive_overhead_s, 0, LONGEST, NAN, JSON_NULLABLE,
-                "Overhead of a checkpoint on notice; default: as any other"),
-    {0},
-};
-#undef T
-const struct json_object checkpoint_notice_json = {
-    "InterruptionNotice", "How machines are taken back", sizeof(struct checkpoint_notice),
-    notice_rows};
-
 #define T struct checkpoint_silent
 static const struct json_field silent_rows[] = {
     JSON_NUMBER(T, mean_interval_s, CHECKPOINT_SHORTEST_S, LONGEST, NAN, JSON_REQUIRED,
@@ -425,6 +409,8 @@ void checkpoint_world_begin(struct checkpoint_work *w, const struct checkpoint_j
         checkpoint_has_interruptions(job))
         if (isnan(in->mean_failure_interval_s))
             checkpoint_affect(w, CHECKPOINT_WARNS_NO_MEAN, job);
+    if (job->world.has_unused_notice)
+        checkpoint_affect(w, CHECKPOINT_WARNS_NOTICE_UNUSED, job);
     checkpoint_foresee(w, job, in, out);
 }
 

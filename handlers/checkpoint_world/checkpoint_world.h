@@ -15,6 +15,7 @@
 #include "algorithms/checkpoint/interruptions.h"
 #include "algorithms/checkpoint/levels.h"
 #include "algorithms/checkpoint/trials.h"
+#include "handlers/common/snapshot_json.h"
 #include "service/json.h"
 
 struct checkpoint_work;
@@ -36,11 +37,6 @@ struct checkpoint_predictor {
     double proactive_overhead_s; /* NAN: as the overhead */
 };
 
-struct checkpoint_notice {
-    double interruptions_per_hour, notice_s;
-    double proactive_overhead_s; /* NAN: as the overhead */
-};
-
 struct checkpoint_silent {
     double mean_interval_s, verification_s;
 };
@@ -54,7 +50,7 @@ struct checkpoint_job_world {
     const struct checkpoint_level *levels;
     size_t level_count;
     const struct checkpoint_predictor *predictor;
-    const struct checkpoint_notice *notice;
+    const struct interruption_notice *notice;
     const struct checkpoint_silent *silent;
     const struct power *power;
     double price_per_s;
@@ -62,6 +58,7 @@ struct checkpoint_job_world {
     bool pay_while_waiting;
     /* not read: */
     const struct checkpoint_survival *survival; /* of levels that stored failures told */
+    bool has_unused_notice;                     /* of its resources */
     bool is_beyond_levels; /* some of these ask for a level above the last */
 };
 
@@ -147,10 +144,9 @@ struct checkpoint_answer_world {
 /* ---- rows of the tables of checkpoint_decision.h ---- */
 
 extern const struct json_object checkpoint_level_json, checkpoint_predictor_json,
-    checkpoint_notice_json, checkpoint_silent_json, checkpoint_power_json,
-    checkpoint_shared_io_json, checkpoint_pattern_json, checkpoint_drawn_json,
-    checkpoint_survival_json, checkpoint_parts_json, checkpoint_point_json,
-    checkpoint_offer_json;
+    checkpoint_silent_json, checkpoint_power_json, checkpoint_shared_io_json,
+    checkpoint_pattern_json, checkpoint_drawn_json, checkpoint_survival_json,
+    checkpoint_parts_json, checkpoint_point_json, checkpoint_offer_json;
 
 /* A row whose member lies in `world`. */
 #define CHECKPOINT_WORLD_ROW(T, m, ctype, kind, ...)                                \
@@ -176,10 +172,11 @@ extern const struct json_object checkpoint_level_json, checkpoint_predictor_json
         CHECKPOINT_WORLD_OBJECT(T, predictor, checkpoint_predictor,                      \
                                 &checkpoint_predictor_json, JSON_NULLABLE,               \
                                 "What foresees failures of its nodes; not with notice"), \
-        CHECKPOINT_WORLD_OBJECT(T, notice, checkpoint_notice, &checkpoint_notice_json,   \
-                                JSON_NULLABLE,                                           \
+        CHECKPOINT_WORLD_OBJECT(T, notice, interruption_notice,                          \
+                                &interruption_notice_json, JSON_NULLABLE,                \
                                 "How often a node of it is taken back, and how long "    \
-                                "before it is told: spot machines, preemption"),         \
+                                "before it is told: spot machines, preemption; "         \
+                                "default: as its resources of the snapshot say"),        \
         CHECKPOINT_WORLD_OBJECT(T, silent, checkpoint_silent, &checkpoint_silent_json,   \
                                 JSON_NULLABLE,                                           \
                                 "Wrong results that only a verification finds; not "     \
@@ -189,7 +186,8 @@ extern const struct json_object checkpoint_level_json, checkpoint_predictor_json
         CHECKPOINT_WORLD_ROW(T, price_per_s, double, JSON_TYPE_NUMBER, .max = 1e15,      \
                              .preset = NAN, .flags = JSON_NULLABLE,                      \
                              .doc = "Price of one of its nodes for a second: asks for "  \
-                                    "the cost"),                                         \
+                                    "the cost; default: that of its resources of the "   \
+                                    "snapshot"),                                         \
         CHECKPOINT_WORLD_ROW(T, currency, const char *, JSON_TYPE_TEXT, .min = 1,        \
                              .max = 16, .flags = JSON_NULLABLE,                          \
                              .doc = "What prices are in; comes back with the cost"),     \
@@ -266,6 +264,9 @@ extern const struct json_object checkpoint_level_json, checkpoint_predictor_json
     X(NOTICE, "notice_too_short",                                                      \
       "are told of an interruption too late for a checkpoint: interruptions count as " \
       "failures")                                                                      \
+    X(NOTICE_UNUSED, "notice_unused",                                                  \
+      "run on resources with a notice, which has no part in a decision with levels, "  \
+      "predictor, silent errors or the laws of nodes: interruptions are left out")     \
     X(NO_MEAN, "mean_unknown",                                                         \
       "run where nothing is known of failures: without a mean failure interval they "  \
       "get "                                                                           \
@@ -298,6 +299,10 @@ bool checkpoint_learns_survival(const struct checkpoint_job *job);
 enum error_code checkpoint_learn_survival(struct checkpoint_work *w);
 void checkpoint_note_survival(struct checkpoint_work *w,
                               const struct checkpoint_job *job);
+
+/* Fills w->body with what resources of the snapshot say of price and notice, where jobs
+ * on them say nothing. */
+void checkpoint_world_inherit(struct checkpoint_work *w);
 
 /* Wants the histories of what offers are made of. */
 void checkpoint_world_want(struct checkpoint_work *w);
@@ -351,7 +356,7 @@ void checkpoint_world_share(struct checkpoint_work *w,
 /* ---- parts of that ---- */
 
 bool checkpoint_has_interruptions(const struct checkpoint_job *job);
-struct interruptions checkpoint_interruptions(const struct checkpoint_notice *notice,
+struct interruptions checkpoint_interruptions(const struct interruption_notice *notice,
                                               double nodes, double overhead_s);
 
 void checkpoint_add_pattern(struct checkpoint_work *w, const struct checkpoint_job *job,

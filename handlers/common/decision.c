@@ -223,6 +223,11 @@ static bool has_power(const struct resource *r)
     return r->power_node_w > 0 || r->power_per_cpu_w > 0;
 }
 
+static bool has_notice(const struct resource *r)
+{
+    return r->notice != NULL;
+}
+
 static const struct {
     const char *member;
     bool (*given)(const struct resource *r);
@@ -230,6 +235,7 @@ static const struct {
     {"disk_bytes", has_disk},   {"capacities", has_capacities},
     {"running", has_running},   {"reservations", has_reservations},
     {"price_per_s", has_price}, {"power_node_w", has_power},
+    {"notice", has_notice},
 };
 
 enum { AMOUNT_MEMBERS = sizeof(amount_members) / sizeof(*amount_members) };

@@ -5,6 +5,22 @@
 
 static const char *const sharings[] = {"slots", "equal", NULL};
 
+#define T struct interruption_notice
+static const struct json_field notice_rows[] = {
+    JSON_NUMBER(T, interruptions_per_hour, 0, 3.6e6, NAN, JSON_REQUIRED,
+                "How often one node is taken back"),
+    JSON_NUMBER(T, notice_s, 0, 1e15, 0, 0,
+                "How long before it is told; with Slurm GraceTime, on Kubernetes the "
+                "grace period; default 0"),
+    JSON_NUMBER(T, proactive_overhead_s, 0, 1e15, NAN, JSON_NULLABLE,
+                "Overhead of a checkpoint on notice; default: as any other"),
+    {0},
+};
+#undef T
+const struct json_object interruption_notice_json = {
+    "InterruptionNotice", "How machines are taken back",
+    sizeof(struct interruption_notice), notice_rows};
+
 #define T struct resource
 static const struct json_field resource_rows[] = {
     JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the snapshot"),
@@ -78,6 +94,17 @@ static const struct json_field resource_rows[] = {
                 "Time that it was up while it was observed"),
     JSON_NUMBERS(T, failure_times_s, failure_time_count, -JSON_LARGEST, JSON_LARGEST,
                  JSON_NULLABLE, "When it failed, on the scale of now_s, in any order"),
+    JSON_OBJECT(T, notice, const struct interruption_notice *, &interruption_notice_json,
+                JSON_POINTER | JSON_NULLABLE,
+                "How often it is taken back, and how long before it is told; default: it "
+                "is not"),
+    JSON_ID(T, resource_class, JSON_NULLABLE,
+            "Type of machine, as executions say it: models of run times know it by this"),
+    JSON_AMOUNTS(
+        T, benchmarks, benchmark_count, 0,
+        "Seconds that it takes for benchmarks, by name; a smaller one is faster. "
+        "They tell what a type takes of which no run was learnt; 0: not "
+        "measured"),
     {0},
 };
 #undef T

@@ -8,6 +8,7 @@
 
 extern const struct json_object snapshot_json;
 extern const struct json_object resource_json;
+extern const struct json_object interruption_notice_json;
 extern const struct json_object network_json;
 extern const struct json_object network_route_json;
 extern const struct json_object file_json;

@@ -13,6 +13,7 @@
 #include "handlers/placement/run_times.h"
 
 #include "algorithms/placement/problem.h"
+#include "handlers/placement/machine_priors.h"
 #include "handlers/prediction/prediction_models.h"
 #include "models/base/names.h"
 
@@ -78,17 +79,20 @@ const struct json_object run_time_basis_json = {
 
 /* A model, and what it says of intervals. */
 struct model_use {
-    const struct model_at_hand *model; /* NULL: there is none */
-    struct fitted_interval told;       /* of LEVEL */
-    struct fitted_interval asked;      /* of the quantile asked for last, */
-    double quantile;                   /* this one; 0.5: none yet */
-    double bandwidth_mbps;             /* where none is said; NAN: none is known */
-    const char *site_id;               /* of the resources; NULL: of all */
+    const struct model_at_hand *model;  /* NULL: there is none */
+    struct fitted_interval told;        /* of LEVEL */
+    struct fitted_interval asked;       /* of the quantile asked for last, */
+    double quantile;                    /* this one; 0.5: none yet */
+    double bandwidth_mbps;              /* where none is said; NAN: none is known */
+    const char *site_id;                /* of the resources; NULL: of all */
+    const struct machine_prior *priors; /* by resource; NULL: none are looked at */
 };
 
 struct run_class {
     struct model_use *use;
-    double cpu_available_ratio; /* 1 where the model does not look at it */
+    double cpu_available_ratio;           /* 1 where the model does not look at it */
+    const char *resource_class, *site_id; /* of kind auto, else NULL */
+    struct machine_prior prior;           /* its type is none that was seen */
 };
 
 struct source {
@@ -379,6 +383,52 @@ static bool looks_at_cpu(const struct fitted_model *m)
     return false;
 }
 
+/* What a resource is to the source. */
+static struct run_class class_at(struct model_use *use, const struct resource *r,
+                                 size_t place)
+{
+    struct run_class out = {use, 1, NULL, NULL, {(double)NAN, 0}};
+
+    if (!use->model)
+        return out;
+    if (looks_at_cpu(&use->model->fitted))
+        out.cpu_available_ratio = r->cpu_available_ratio;
+    if (use->model->fitted.kind != MODEL_AUTO)
+        return out;
+    out.resource_class = r->resource_class;
+    out.site_id = use->site_id ? use->site_id : r->site_id;
+    if (use->priors)
+        out.prior = use->priors[place];
+    return out;
+}
+
+static const char *class_key(size_t use, const struct run_class *c, struct arena *a)
+{
+    struct text_buffer b = {.arena = a};
+
+    text_addf(&b, "%zu %.17g ", use, c->cpu_available_ratio);
+    json_print_text(c->resource_class ? c->resource_class : "", &b);
+    json_print_text(c->site_id ? c->site_id : "", &b);
+    text_add(&b, "", 1);
+    return text_end(&b);
+}
+
+/* Types of machines that models of kind auto have not seen. */
+static void find_priors(struct run_times *t, struct source *s)
+{
+    for (size_t i = 0; i < s->use_count; i++) {
+        const struct model_at_hand *model = s->uses[i].model;
+        struct machine_prior *priors;
+
+        if (!model || model->fitted.kind != MODEL_AUTO || !model->fitted.effect_count)
+            continue;
+        priors = NEW(t->rq->arena, struct machine_prior, t->snapshot->resource_count);
+        machine_priors(t->snapshot, model->fitted.effects, model->fitted.effect_count,
+                       &t->rq->finish, priors, t->rq->arena);
+        s->uses[i].priors = priors;
+    }
+}
+
 /* Resources that look the same to the source. */
 static void list_classes(struct run_times *t, struct source *s,
                          const size_t *use_of_resource)
@@ -391,18 +441,15 @@ static void list_classes(struct run_times *t, struct source *s,
     s->classes = NEW(a, struct run_class, count + 1);
     name_index_create(&index, count, a);
     for (size_t i = 0; i < count; i++) {
-        const struct resource *r = &t->snapshot->resources[i];
-        struct model_use *use = &s->uses[use_of_resource[i]];
-        double cpu =
-            use->model && looks_at_cpu(&use->model->fitted) ? r->cpu_available_ratio : 1;
+        struct run_class c =
+            class_at(&s->uses[use_of_resource[i]], &t->snapshot->resources[i], i);
         size_t at =
-            name_index_add(&index, arena_printf(a, "%zu %.17g", use_of_resource[i], cpu),
-                           s->class_count);
+            name_index_add(&index, class_key(use_of_resource[i], &c, a), s->class_count);
 
         budget_step(&t->rq->finish, 4);
         if (at == NAME_NOT_FOUND) {
             at = s->class_count++;
-            s->classes[at] = (struct run_class){use, cpu};
+            s->classes[at] = c;
         }
         s->class_of[i] = at;
     }
@@ -425,6 +472,8 @@ static enum error_code read_source(struct run_times *t, struct source *s)
     }
     for (size_t i = 0; i < s->use_count; i++)
         found |= s->uses[i].model != NULL;
+    if (found)
+        find_priors(t, s);
     if (found)
         list_classes(t, s, use_of_resource);
     else if (!t->of.if_any)
@@ -449,7 +498,7 @@ static struct perf_query query_of(const struct run_times *t, const struct asked 
         query.processors = 1;
     if (m->kind == MODEL_AUTO) { /* asks for nothing: it was learnt from what there was */
         fitted_auto_inputs(m->names, &query, q->of->parameters, q->of->parameter_count,
-                           NULL, c->use->site_id, inputs, NULL);
+                           c->resource_class, c->site_id, inputs, NULL);
         return query;
     }
     if (m->kind < MODEL_LINEAR) {
@@ -471,7 +520,8 @@ static struct perf_query query_of(const struct run_times *t, const struct asked 
 /* The time of a quantile other than the middle. */
 static enum error_code ask_quantile(struct run_times *t, const struct asked *q,
                                     struct model_use *use, const struct perf_query *query,
-                                    const double *inputs, struct told *out)
+                                    const double *inputs,
+                                    const struct machine_prior *prior, struct told *out)
 {
     double quantile = q->of->quantile, time_s;
     struct fitted_prediction p;
@@ -481,6 +531,7 @@ static enum error_code ask_quantile(struct run_times *t, const struct asked *q,
                             t->rq->arena, t->rq->err));
     use->quantile = quantile;
     fitted_predict(&use->model->fitted, query, inputs, &use->asked, &p);
+    machine_prior_apply(prior, &use->asked, &p);
     time_s = quantile > 0.5 ? p.high_s : p.low_s;
     out->no_quantile = !isfinite(time_s);
     if (!out->no_quantile)
@@ -507,6 +558,7 @@ static enum error_code ask(struct run_times *t, const struct asked *q,
     if (out->silence)
         return OK;
     fitted_predict(&use->model->fitted, &query, inputs, &use->told, &p);
+    machine_prior_apply(&c->prior, &use->told, &p);
     if (p.reason || !isfinite(p.time_s) || p.time_s < 0) {
         out->silence = p.reason ? prediction_reason_text(p.reason)
                                 : "it has no time that makes sense";
@@ -515,7 +567,7 @@ static enum error_code ask(struct run_times *t, const struct asked *q,
     out->time_s = p.time_s;
     out->warnings = p.warnings;
     if (q->of->quantile != 0.5)
-        TRY(ask_quantile(t, q, use, &query, inputs, out));
+        TRY(ask_quantile(t, q, use, &query, inputs, &c->prior, out));
     plain = !use->told.by_group && !p.own_basis;
     out->basis = (struct run_time_basis){
         .source = "model",

@@ -10,6 +10,7 @@
 
 #include "handlers/common/decision.h"
 #include "handlers/common/kinds.h"
+#include "handlers/learning/prediction_quantiles.h"
 #include "handlers/model/model_core.h"
 #include "handlers/prediction/loads.h"
 #include "handlers/prediction/prediction_models.h"
@@ -48,6 +49,8 @@ struct predictions_request {
     size_t phase_count;
     struct load_request load;
     double interval_level;
+    const double *quantiles;
+    size_t quantile_count;
 };
 
 static const char *const run_time_kinds[] = {"run_time", NULL};
@@ -139,6 +142,9 @@ static const struct json_field request_rows[] = {
     LOAD_REQUEST_ROWS(T),
     JSON_NUMBER(T, interval_level, 0.01, 0.999, PREDICTION_LEVEL, 0,
                 "Share of the runs that are to fall into the interval; default 0.8"),
+    JSON_NUMBERS(T, quantiles, quantile_count, QUANTILE_LEAST, QUANTILE_GREATEST, 0,
+                 "Shares of the runs, ascending, at most 9: each answer says what run "
+                 "time they do not exceed; not with phases"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -169,6 +175,8 @@ struct result {
     const char *interval_basis;
     const char *const *warnings;
     size_t warning_count;
+    const struct predicted_quantile *quantiles; /* NULL: none */
+    size_t quantile_count;
 };
 
 struct named_model {
@@ -228,7 +236,14 @@ struct predictions_answer {
                    "Processors over the most seen"),                                     \
         RESULT_ROW(T, at, extrapolation_ratio, JSON_TYPE_NUMBER,                         \
                    "How far the question lies outside what was seen: of the worst "      \
-                   "input, 1 inside")
+                   "input, 1 inside"),                                                   \
+    {                                                                                    \
+        .name = "quantiles",                                                             \
+        .doc = "Run times of the quantiles that were asked for, in their order",         \
+        .type = JSON_TYPE_LIST, .offset = offsetof(T, at quantiles),                     \
+        .count_offset = offsetof(T, at quantile_count), .of = &predicted_quantile_json,  \
+        .flags = JSON_OPTIONAL                                                           \
+    }
 
 #define T struct result
 static const struct json_field result_rows[] = {
@@ -360,7 +375,8 @@ struct predicting {
     struct predictions_answer *out;
     const struct model_at_hand *models;
     size_t model_count;
-    struct fitted_interval interval; /* of the first model */
+    struct fitted_interval interval; /* of the first model, as are: */
+    struct asked_quantiles quantiles;
     struct load_history_read history;
     struct load_forecast forecast; /* of resource_ids */
     struct question common;        /* what a query does not say itself */
@@ -648,6 +664,16 @@ static enum error_code match_duration(struct predicting *p, double run_time_s,
 
 /* ---- answers ---- */
 
+/* What the quantiles of a question are; after fill_result(). */
+static void add_quantiles(const struct predicting *p, const struct perf_query *query,
+                          const double *inputs,
+                          const struct fitted_prediction *prediction, struct result *out)
+{
+    out->quantiles = prediction_quantiles_of(&p->quantiles, &p->models[0].fitted, query,
+                                             inputs, prediction, p->rq->arena);
+    out->quantile_count = out->quantiles ? p->quantiles.count : 0;
+}
+
 static enum error_code ask_once(struct predicting *p, struct fitted_prediction *out)
 {
     const struct fitted_model *m = &p->models[0].fitted;
@@ -659,6 +685,8 @@ static enum error_code ask_once(struct predicting *p, struct fitted_prediction *
     if (p->rq->err->code != OK)
         return p->rq->err->code;
     fitted_predict(m, &query, inputs, &p->interval, out);
+    fill_result(p, out, &p->out->result);
+    add_quantiles(p, &query, inputs, out, &p->out->result);
     return OK;
 }
 
@@ -671,7 +699,6 @@ static enum error_code answer_one(struct predicting *p)
     TRY(match_duration(p, prediction.time_s, &again));
     if (again)
         TRY(ask_once(p, &prediction));
-    fill_result(p, &prediction, &p->out->result);
     if (prediction.reason)
         return add_reason(p, prediction.reason);
     if (prediction.own_basis)
@@ -704,6 +731,7 @@ static enum error_code answer_many(struct predicting *p)
             continue;
         fitted_predict(m, &query, inputs, &p->interval, &prediction);
         fill_result(p, &prediction, &results[i]);
+        add_quantiles(p, &query, inputs, &prediction, &results[i]);
         count_warnings(&counted, prediction.warnings, i);
         answered += !prediction.reason;
         reason = prediction.reason ? prediction.reason : reason;
@@ -829,6 +857,10 @@ static enum error_code check_request(const struct predictions_request *in,
         decision_unknown_algorithm(algorithm, (const char *const[]){"auto"}, 1, err);
     if (in->decision.option_count)
         invalid(err, "/options", ITEM_UNKNOWN_MEMBER, "predictions have no options");
+    if (in->quantiles && in->phases)
+        invalid(err, "/quantiles", ITEM_INVALID_COMBINATION,
+                "not with phases: quantiles of theirs do not add up");
+    prediction_quantiles_check(in->quantiles, in->quantile_count, err);
     if (in->queries && in->phases)
         invalid(err, "/phases", ITEM_CONFLICT, "give either queries or phases");
     if (in->queries && in->query_count == 0)
@@ -878,6 +910,9 @@ static enum error_code predict(struct predicting *p)
                     "there is no such model");
     TRY(fitted_interval(&p->models[0].fitted, in->interval_level, &p->interval,
                         p->rq->arena, p->rq->err));
+    TRY(prediction_quantiles_begin(&p->models[0].fitted, in->quantiles,
+                                   in->quantile_count, &p->quantiles, p->rq->arena,
+                                   p->rq->err));
     TRY(name_models(p));
     warn_of_corrections(p);
     TRY(forecast_loads(p, &done));

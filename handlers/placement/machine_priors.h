@@ -1,0 +1,25 @@
+/* machine_priors.h - machines of which a model has seen no run. */
+#ifndef GRIDPLAN_MACHINE_PRIORS_H
+#define GRIDPLAN_MACHINE_PRIORS_H
+
+#include "handlers/model/model_fitted.h"
+#include "models/snapshot.h"
+
+struct machine_prior {
+    double effect;      /* what is added to ln of its times; NAN: its effect is known, or
+                           nobody says what type of machine it is */
+    double scale_least; /* least scale of intervals there */
+};
+
+/* Of each resource of the snapshot, by the effects that a model knows (by key). */
+void machine_priors(const struct snapshot *s, const struct fitted_effect *effects,
+                    size_t effect_count, struct budget *budget, struct machine_prior *out,
+                    struct arena *a);
+
+/* The prediction of a machine without an effect, there. The interval grows by as much as
+ * its scale does. */
+void machine_prior_apply(const struct machine_prior *prior,
+                         const struct fitted_interval *interval,
+                         struct fitted_prediction *p);
+
+#endif
