@@ -697,7 +697,7 @@ static enum error_code explain_words(struct cli *c, struct text_buffer *b,
 {
     struct explain e = {.who = &c->who, .job_id = c->word_count > 2 ? c->words[2] : NULL};
     struct text_buffer file = {.arena = a};
-    const char *text, *endpoint;
+    const char *text = "", *endpoint;
 
     if (strcmp(c->words[1], "-") != 0 && access(c->words[1], F_OK) != 0) {
         TRY(stored_decision(c, c->words[1], &text, a, err));
