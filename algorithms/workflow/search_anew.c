@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { PART_LEAST = 10, PART_MOST = 60 };
+enum { PART_LEAST = 10, PART_MOST = 40 };
 
 #define NOISE 0.3 /* of the numbers that are compared, at most */
 

@@ -175,9 +175,9 @@ static double follows_s(const struct workflow_groups *groups, size_t task, size_
     return longest_s;
 }
 
-/* False: some task cannot run there, or takes no time. */
+/* False: some task cannot run there, or takes no time, or a way is not below most_s. */
 static bool pass(const struct workflow_groups *groups, const struct workflow_group *group,
-                 size_t p, struct passage *x)
+                 size_t p, double most_s, struct passage *x)
 {
     *x = (struct passage){0};
     for (size_t k = 0; k < group->count; k++) {
@@ -191,11 +191,13 @@ static bool pass(const struct workflow_groups *groups, const struct workflow_gro
         x->free_s = fmax(x->free_s, ready_s(groups, task, p)) + time_s;
         x->free_way_s = fmax(x->free_way_s, x->free_s + rest_s);
         x->waiting_way_s = fmax(x->waiting_way_s, x->time_s + rest_s);
+        if (x->free_way_s >= most_s)
+            return false;
     }
     return true;
 }
 
-/* All places there; returns their number. */
+/* All places there that may be better than the best; returns their number. */
 static size_t weigh_places(const struct workflow_groups *groups,
                            const struct workflow_group *group, size_t p, size_t low,
                            size_t high, struct workflow_group_move *best)
@@ -203,17 +205,20 @@ static size_t weigh_places(const struct workflow_groups *groups,
     const struct workflow_state *state = groups->state;
     const struct workflow_lane *lane = &state->lanes[p];
     struct passage x;
-    size_t spot = workflow_state_find(state, p, low), weighed = 0;
+    size_t weighed = 0;
 
-    if (!pass(groups, group, p, &x) || x.free_way_s >= best->est_s)
-        return 0;
-    for (; spot <= lane->count; spot++, weighed++) {
+    if (!pass(groups, group, p, best->est_s, &x))
+        return 1; /* none of them */
+    for (size_t spot = workflow_state_find(state, p, low); spot <= lane->count;
+         spot++, weighed++) {
         double before_s = 0, est_s;
 
         if (spot > 0 && state->place[lane->task[spot - 1]] >= high)
             break;
         if (spot > 0)
             before_s = state->finish_s[lane->task[spot - 1]];
+        if (before_s + x.waiting_way_s >= best->est_s)
+            break; /* who stands before later places ends later still */
         est_s = fmax(before_s + x.waiting_way_s, x.free_way_s);
         if (spot < lane->count)
             est_s = fmax(est_s, fmax(before_s + x.time_s, x.free_s) +

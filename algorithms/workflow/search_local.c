@@ -41,14 +41,14 @@ enum {
     PATIENCE_LEAST = 100,
     PATIENCE_MORE = 10,   /* for each task, */
     PATIENCE_MOST = 2000, /* and the number of tasks */
+    PATIENCE_REBUILT = 40,
     KICK_LEAST = 3,
     KICK_MOST = 10,
     REBUILT_MOST = 300,
     PLAIN_PROCESSORS = 32
 };
 
-#define REBUILT_PATIENCE 0.5 /* for each task, besides PATIENCE_LEAST */
-#define SLACK            0.003
+#define SLACK 0.005
 
 struct local {
     struct workflow_searching *s;
@@ -219,7 +219,9 @@ static double way_between_s(const struct local *l, size_t k, double time_s, size
     return start_s + rest_s;
 }
 
-/* All places of the task on a candidate but its present one. */
+/* All places of the task on a candidate but its present one. The later a place is, the
+ * later ends who stands before it: from where the way through that one is no shorter than
+ * the best estimate, none is. */
 static void weigh_places(struct local *l, struct move *best, size_t task, size_t k,
                          size_t low, size_t high)
 {
@@ -234,6 +236,9 @@ static void weigh_places(struct local *l, struct move *best, size_t task, size_t
         double est_s;
 
         if (before != WORKFLOW_NONE && now->place[before] >= high)
+            break;
+        if (before != WORKFLOW_NONE &&
+            now->finish_s[before] + l->follows_s[k] + time_s >= best->est_s)
             break;
         if (before == task || behind == task)
             continue; /* where it is */
@@ -275,8 +280,10 @@ static void weigh_task(struct local *l, struct move *best, size_t task)
 
         if (time_s == 0 && p != l->now.at[task])
             weigh_instant(l, best, task, k);
-        else if (time_s > 0 && time_s < HUGE_VAL)
+        else if (time_s > 0 && l->ready_s[k] + l->follows_s[k] + time_s < best->est_s)
             weigh_places(l, best, task, k, low, high);
+        else
+            l->s->weighed++; /* no place there is better */
     }
 }
 
@@ -499,8 +506,9 @@ void workflow_search_local(struct workflow_searching *s, double steps)
     if (s->spent || l.now.n == 0 || l.candidate_count == 0)
         return;
     patience = fmin(PATIENCE_MOST + (double)l.now.n,
-                    PATIENCE_LEAST + (l.rebuilds ? REBUILT_PATIENCE : PATIENCE_MORE) *
-                                         (double)l.now.n);
+                    PATIENCE_LEAST + PATIENCE_MORE * (double)l.now.n);
+    if (l.rebuilds)
+        patience = PATIENCE_REBUILT;
     l.rng = rng_stream(s->problem->in->seed + (uint64_t)s->steps, "workflow.search");
     workflow_state_load(&l.now, &s->best);
     copy_now(&l, &l.base);
