@@ -275,6 +275,28 @@ TEST_CASE("what the clock cut is repeated by its steps", "[makespan][property]")
             }
 }
 
+TEST_CASE("a clock that ends after the first fill leaves what it has filled",
+          "[makespan]")
+{
+    matrix m = braun(200, 16, 'i', 3);
+
+    for (bound_effort effort : {EFFORT_NONE, EFFORT_FAST, EFFORT_FULL}) {
+        result known{}, first{};
+
+        for (size_t asks = 0; asks < 1000 && first.steps == 0; asks++) {
+            size_t left = asks;
+
+            known = first;
+            first = search(m, make_budget(countdown, &left), 7, nullptr, effort);
+        }
+        INFO("effort " << effort);
+        REQUIRE(first.cut);
+        CHECK(first.steps == 1);
+        CHECK(known.steps == 0); // jobs in order, each where it ends first
+        CHECK(first.makespan_s < 0.95 * known.makespan_s);
+    }
+}
+
 TEST_CASE("more steps never make the makespan worse", "[makespan][property]")
 {
     matrix m = braun(100, 8, 'i', 3);

@@ -52,7 +52,7 @@ struct makespan_answer {
     double makespan_s;  /* waits and times summed in the order of the jobs */
     struct bound_list bounds;
     struct improvement_list improved;
-    size_t steps; /* 0: none was needed, or the clock ended it before the first. As
+    size_t steps; /* 0: the clock ended it before the first fill. As
                      max_steps, with the same effort and without a clock, they give the
                      same assignment */
     bool optimal; /* proven: no bound leaves room for better, but for rounding */
@@ -61,8 +61,9 @@ struct makespan_answer {
 
 /* Searches until the optimum is proven or the budget is spent; a budget without
  * any limit means MAKESPAN_STEPS. A step is one look for an improvement of the
- * most loaded machine, about 2 microseconds at 512 x 16. With a limit and an effort
- * below full it ends after 80 % of the time, and the rest goes into bounds. */
+ * most loaded machine, about 2 microseconds at 512 x 16, or one fill of the start. With
+ * a limit and an effort below full it ends after 80 % of the time, and the rest goes
+ * into bounds. */
 enum error_code makespan_search(const struct makespan_problem *problem,
                                 const struct makespan_ask *ask,
                                 struct makespan_answer *out, struct arena *a);

@@ -22,6 +22,9 @@
  * stops it. What steers it happens before step 1 or at step numbers, never at times.
  * Up to 20 jobs makespan_exact.c is asked first.
  *
+ * A step is a fill, the exact search, or a look: what the clock ends after the first fill
+ * can be repeated.
+ *
  * When an epoch finds nothing better and the gap is above 1 %, the next one starts anew,
  * from a fill by prices that are a little off.
  *
@@ -215,6 +218,7 @@ static void fill(struct search *s)
     makespan_fill(&s->field, s->field.prices.price, s->field.prices.value, s->spare);
     if (s->ticks.spent)
         return;
+    s->steps++;
     makespan = take(s, s->spare);
     if (makespan < s->start_makespan) {
         s->start_makespan = makespan;
@@ -271,16 +275,20 @@ static enum error_code find_start(struct search *s)
     return OK;
 }
 
+/* All of it is a step; a part of it could not be repeated. */
 static void solve_small(struct search *s)
 {
-    double before = s->best_makespan;
+    double makespan = s->best_makespan;
+    bool proven = false;
 
-    makespan_exact(&s->field, s->best, &s->best_makespan, &s->proven);
-    s->best_makespan = makespan_length(&s->field, s->best); /* in the order of the jobs */
-    if (s->best_makespan < before)
-        improvement_list_add(&s->improved, 0,
-                             fmin(s->best_makespan / s->field.scale, DBL_MAX));
-    if (s->proven)
+    memcpy(s->spare, s->best, s->field.job_count * sizeof(*s->spare));
+    makespan_exact(&s->field, s->spare, &makespan, &proven);
+    if (s->ticks.spent && !proven)
+        return;
+    s->steps++;
+    s->proven = proven;
+    take(s, s->spare);
+    if (proven)
         bound_list_note(&s->field.bounds, BOUND_EXACT,
                         fmin(s->best_makespan / s->field.scale, DBL_MAX));
 }
