@@ -4,6 +4,7 @@
 //
 // runs 10,000 instances instead of a few hundred.
 #include "tests/placement_support.hpp"
+#include "tests/torture.hpp"
 
 extern "C" {
 #include "algorithms/placement/verify.h"
@@ -213,8 +214,7 @@ TEST_CASE("no search is worse than a list policy, no bound above a plan",
 
 TEST_CASE("the same, ten thousand times", "[.][search_torture]")
 {
-    for (uint64_t seed = 1; seed <= 10000; seed++)
-        torment(1000 + seed);
+    torture(1001, 10000, torment);
 }
 
 TEST_CASE("list policies prove what grain and pigeonhole prove", "[placement]")

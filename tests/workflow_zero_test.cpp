@@ -1,5 +1,6 @@
 // Tasks that take no time, equal times and whole numbers: no proof is false, no search is
 // worse than a list, and the service accepts what it gives.
+#include "tests/torture.hpp"
 #include "tests/workflow_brute.hpp"
 
 #include <cstring>
@@ -199,8 +200,7 @@ TEST_CASE("whole numbers and zeros: nothing is better than what is called optima
 TEST_CASE("whole numbers and zeros, 10,000 graphs of up to 8 tasks",
           "[.][workflow_zeros]")
 {
-    for (uint64_t seed = 0; seed < 10000; seed++)
-        look_at(1000 + seed, 8);
+    torture(1000, 10000, [](uint64_t seed) { look_at(seed, 8); });
 }
 
 namespace
