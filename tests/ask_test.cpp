@@ -321,7 +321,9 @@ TEST_CASE("a decision is told in sentences", "[ask][api]")
     has(heft, "workflow-schedules by heft: the request names it.\n");
     has(heft, "No plan can be faster than 1 min 3 s (bound: grain): this one is at most "
               "27.0 % above the best possible.\n");
-    has(heft, "The end hangs on 5 tasks, one behind the other: n0, n3, n5, n7, n9.\n");
+    has(heft,
+        "The end hangs on 5 tasks, one behind the other: n0 (start), n3 (transfer, 9 "
+        "s), n5 (resource), n7 (transfer, 15 s), n9 (transfer, 11 s).\n");
     has(example("placements", "placement-auto", nullptr), "auto chose it. Because: ");
     has(example("placements", "placement-plain", nullptr), "placements by ");
 
