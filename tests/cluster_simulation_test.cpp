@@ -216,6 +216,18 @@ TEST_CASE("a higher quality of service stops a lower one, which runs again",
     result = simulate(body)["results"][0];
     CHECK(result["jobs"][0]["outcome"] == "cancelled");
     CHECK(result["jobs"][0]["finish_s"] == 30);
+    CHECK(simulate(body)["warnings"].empty());
+
+    // What only a decision of now would do is said.
+    body["cluster"]["qos"][0].update({{"grace_s", 30}, {"preempt_mode", "requeue"}});
+    json partition = {{"id", "p"}, {"over_time_limit_s", 60}};
+    body["cluster"]["partitions"] = json::array({partition});
+    json warnings = simulate(body)["warnings"];
+    REQUIRE(warnings.size() == 3);
+    for (const char *member :
+         {"grace_s of 1", "preempt_mode of 1", "over_time_limit_s of 1"})
+        CHECK(warnings.dump().find(std::string("without_effect: ") + member) !=
+              std::string::npos);
 }
 
 TEST_CASE("idle cores that a waiting job cannot have are told", "[api][cluster]")

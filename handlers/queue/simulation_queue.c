@@ -1019,6 +1019,39 @@ static enum error_code warn_lines(struct playing *p)
     return OK;
 }
 
+/* What slurm_backfill decides live by, and a replay does not play. */
+static enum error_code warn_unplayed(struct playing *p)
+{
+    const struct cluster_in *in = p->body->cluster;
+    struct decision_answer *out = &p->answer->decision;
+    size_t graces = 0, modes = 0, limits = 0;
+
+    for (size_t i = 0; i < in->qos_count; i++) {
+        int mode = in->qos[i].preempt_mode;
+
+        graces += in->qos[i].grace_s > 0;
+        modes += mode > PREEMPT_OFF && mode != in->policy_settings.preempt_mode;
+    }
+    for (size_t i = 0; i < in->partition_count; i++)
+        limits += in->partitions[i].over_time_limit_s > 0;
+    if (graces)
+        TRY(decision_warn(p->rq, out,
+                          "without_effect: grace_s of %zu QOS; in a simulation what is "
+                          "preempted ends at once",
+                          graces));
+    if (modes)
+        TRY(decision_warn(p->rq, out,
+                          "without_effect: preempt_mode of %zu QOS; in a simulation "
+                          "that of policy_settings holds for all",
+                          modes));
+    if (limits)
+        TRY(decision_warn(p->rq, out,
+                          "without_effect: over_time_limit_s of %zu partition(s); in a "
+                          "simulation that of policy_settings holds for all",
+                          limits));
+    return OK;
+}
+
 /* Of a cluster's jobs. */
 static enum error_code warn_on_cluster(struct playing *p)
 {
@@ -1059,7 +1092,7 @@ static enum error_code warn_on_cluster(struct playing *p)
     if (b->ignored_promise.count)
         TRY(decision_warn(p->rq, out, "ignored: planned_start_s of %zu job(s)",
                           b->ignored_promise.count));
-    return OK;
+    return warn_unplayed(p);
 }
 
 static enum error_code warn_jobs(struct playing *p)
