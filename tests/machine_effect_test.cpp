@@ -138,8 +138,10 @@ TEST_CASE("a type that was never seen is told by benchmarks of the snapshot",
     ask();
     CHECK(std::isnan(out[7].effect));
     // what it does to a prediction
-    struct fitted_prediction p{};
-    struct fitted_interval interval{};
+    struct fitted_prediction p {
+    };
+    struct fitted_interval interval {
+    };
     p.time_s = 100, p.low_s = 80, p.high_s = 130;
     interval.by_group = true;
     interval.scale[LOG_OUTSIDE] = 0.1;
