@@ -463,6 +463,13 @@ TEST_CASE("evaluations give W15 and the errors of pairs", "[models][api]")
     CHECK(r.json()["max_loss_ratio"].get<double>() == Approx(0.038117).epsilon(1e-4));
     CHECK(r.json()["losses"][0]["processors"] == 4);
     CHECK(a.post("/v1/model-evaluations", "{}").status == 422);
+    // An error in percent that no double holds is refused, not left out.
+    for (const char *pair : {R"({"actual_s":5e-324,"predicted_s":110})",
+                             R"({"actual_s":200,"predicted_s":1.8e302})"}) {
+        INFO(pair);
+        CHECK(a.post("/v1/model-evaluations", std::string(R"({"pairs":[)") + pair + "]}")
+                  .status == 422);
+    }
     CHECK(a.post("/v1/model-evaluations", R"({"pairs":[{"actual_s":0,"predicted_s":1}]})")
               .pointers() == std::vector<std::string>{"/pairs/0/actual_s"});
 }

@@ -170,11 +170,16 @@ enum error_code post_model_fit(struct request *rq, const void *in, void *out)
 
 /* ---- evaluations ---- */
 
-#define T struct accuracy_pair
+/* A nanosecond, and 30 million years: errors in percent, and their squares, stay finite.
+ */
+#define LEAST_ACTUAL_S   1e-9
+#define LONGEST_ACTUAL_S 1e15
+
+#define T                struct accuracy_pair
 static const struct json_field pair_rows[] = {
-    JSON_NUMBER(T, actual_s, 0, JSON_LARGEST, NAN, JSON_REQUIRED | JSON_ABOVE_MIN,
+    JSON_NUMBER(T, actual_s, LEAST_ACTUAL_S, LONGEST_ACTUAL_S, NAN, JSON_REQUIRED,
                 "How long it ran"),
-    JSON_NUMBER(T, predicted_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_REQUIRED,
+    JSON_NUMBER(T, predicted_s, -LONGEST_ACTUAL_S, LONGEST_ACTUAL_S, NAN, JSON_REQUIRED,
                 "What was predicted"),
     {0},
 };
@@ -199,9 +204,9 @@ static const struct json_field configuration_rows[] = {
     JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN, JSON_REQUIRED | JSON_ABOVE_MIN,
                 "Size of the problem"),
     JSON_NUMBER(T, processors, 1, 1e9, NAN, JSON_REQUIRED, "Processors"),
-    JSON_NUMBER(T, actual_s, 0, JSON_LARGEST, NAN, JSON_REQUIRED | JSON_ABOVE_MIN,
+    JSON_NUMBER(T, actual_s, LEAST_ACTUAL_S, LONGEST_ACTUAL_S, NAN, JSON_REQUIRED,
                 "How long it ran"),
-    JSON_NUMBER(T, predicted_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_REQUIRED,
+    JSON_NUMBER(T, predicted_s, -LONGEST_ACTUAL_S, LONGEST_ACTUAL_S, NAN, JSON_REQUIRED,
                 "What was predicted"),
     JSON_INTEGER(T, group, 0, PAIRS_MAX, 0, 0,
                  "Configurations of one group are compared; default 0"),
