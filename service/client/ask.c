@@ -183,11 +183,12 @@ static enum error_code ask_there(const struct asked *who, const char *path,
     add_arguments(arguments,
                   (const char *[]){"curl", "-q", "-sS", "--max-time", limit, "-H",
                                    "Content-Type: application/json", "-H", accept, "-H",
-                                   header, "-w", "\n%{http_code}", "--url", url, NULL});
+                                   header, "-w", "\n%{http_code}", NULL});
     if (body)
         add_arguments(arguments, (const char *[]){"--data-binary", "@-", NULL});
     if (who->ca_file)
         add_arguments(arguments, (const char *[]){"--cacert", who->ca_file, NULL});
+    add_arguments(arguments, (const char *[]){"--url", url, NULL});
     code = child_run(&c, a, err);
     if (key >= 0)
         close(key);
