@@ -463,6 +463,13 @@ TEST_CASE("evaluations give W15 and the errors of pairs", "[models][api]")
     CHECK(r.json()["max_loss_ratio"].get<double>() == Approx(0.038117).epsilon(1e-4));
     CHECK(r.json()["losses"][0]["processors"] == 4);
     CHECK(a.post("/v1/model-evaluations", "{}").status == 422);
+    // What there is nothing to work out from is null.
+    json few = a.post("/v1/model-evaluations",
+                      R"({"pairs":[{"actual_s":100,"predicted_s":110}]})")
+                   .json();
+    CHECK(few["appe_ratio"].get<double>() == Approx(0.1));
+    CHECK(few["ppe_sd_ratio"].is_null());
+    CHECK(few["max_loss_ratio"].is_null());
     // An error in percent that no double holds is refused, not left out.
     for (const char *pair : {R"({"actual_s":5e-324,"predicted_s":110})",
                              R"({"actual_s":200,"predicted_s":1.8e302})"}) {
