@@ -968,6 +968,7 @@ static void print_signs(const struct drawing *d, const struct shape *s,
                         const struct place *p)
 {
     const struct gantt_bar *bar = s->first;
+    double length_s = bar->finish_s - bar->start_s;
     struct text_buffer *b = d->b;
     char look[64];
 
@@ -977,8 +978,9 @@ static void print_signs(const struct drawing *d, const struct shape *s,
         snprintf(look, sizeof(look), "fill=\"%s\"", colours[s->colour]);
         print_part(p, bar->progress_ratio, look, b);
     }
-    print_part(p, bar->stage_in_s / (bar->finish_s - bar->start_s),
-               "fill=\"#fff\" fill-opacity=\"0.45\"", b);
+    if (length_s > 0)
+        print_part(p, bar->stage_in_s / length_s, "fill=\"#fff\" fill-opacity=\"0.45\"",
+                   b);
     if (s->state == GANTT_RESERVED)
         print_part(p, 1, "fill=\"url(#gpx)\"", b);
     if (!bar->late || p->height < LABEL_HEIGHT_MIN || p->width < 12)
