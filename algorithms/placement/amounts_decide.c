@@ -195,6 +195,9 @@ static enum error_code make_plan(struct amounts_maker *m, const struct amounts *
         if (m->call->in->world->objective)
             problem_warn(m->p, "policy_ignores_objective: gridway starts jobs by rank, "
                                "and looks at no objective, as auto does");
+        if (m->call->values[COMMON_JOB_ORDER] >= ORDER_AMOUNTS)
+            problem_warn(m->p, "ignored: 1 option (/options/job_order): gridway takes "
+                               "jobs as they come, or by gridway_priority");
         play_round(m);
     } else if (m->best.starts_now) {
         start_now(m);
