@@ -220,7 +220,7 @@ TEST_CASE("a higher quality of service stops a lower one, which runs again",
 
     // What only a decision of now would do is said.
     body["cluster"]["qos"][0].update({{"grace_s", 30}, {"preempt_mode", "requeue"}});
-    json partition = {{"id", "p"}, {"over_time_limit_s", 60}};
+    json partition = {{"id", "p"}, {"default", true}, {"over_time_limit_s", 60}};
     body["cluster"]["partitions"] = json::array({partition});
     json warnings = simulate(body)["warnings"];
     REQUIRE(warnings.size() == 3);

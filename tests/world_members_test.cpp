@@ -92,9 +92,8 @@ TEST_CASE("what an endpoint does not look at of amounts is said", "[api][world]"
             {"id": "n", "capacities": {"gpus": 1}, "disk_bytes": 1, "price_per_cpu_s": 1,
              "running": [{"id": "r"}], "reservations": [{"end_s": 1}]}]})");
     json round = {{"snapshot", snapshot},
-                  {"algorithm", "gridway"},
-                  {"jobs", json::array()},
-                  {"pending", {{{"id", "j"}, {"estimate_ref_s", 1}}}}};
+                  {"algorithm", "fcfs"},
+                  {"jobs", {{{"id", "j"}, {"length_mi", 1}}}}};
     const std::vector<std::string> said = {
         "disk_bytes of 1 resource (first /snapshot/resources/1/disk_bytes)",
         "capacities of 1 resource (first /snapshot/resources/1/capacities)",
@@ -106,7 +105,7 @@ TEST_CASE("what an endpoint does not look at of amounts is said", "[api][world]"
         "1 of /snapshot/partitions"};
 
     api a;
-    json j = a.post("/v1/reschedules", round.dump()).json();
+    json j = a.post("/v1/replica-counts", round.dump()).json();
     INFO(j.dump());
     REQUIRE(j.contains("warnings"));
     for (const std::string &text : said) {
@@ -116,4 +115,14 @@ TEST_CASE("what an endpoint does not look at of amounts is said", "[api][world]"
         INFO(text);
         CHECK(count == 1);
     }
+
+    // A round of running jobs looks at all but what has a price.
+    json running = {{"snapshot", snapshot},
+                    {"algorithm", "gridway"},
+                    {"jobs", json::array()},
+                    {"pending", {{{"id", "j"}, {"estimate_ref_s", 1}}}}};
+    j = a.post("/v1/reschedules", running.dump()).json();
+    INFO(j.dump());
+    REQUIRE(j["warnings"].size() == 1);
+    CHECK(j["warnings"][0].get<std::string>().rfind("ignored: price_per_s of 1", 0) == 0);
 }
