@@ -230,6 +230,19 @@ TEST_CASE("a higher quality of service stops a lower one, which runs again",
               std::string::npos);
 }
 
+TEST_CASE("passes that are too close for a double end all the same", "[api][cluster]")
+{
+    json jobs = {job("a", 90000, 100, 200, {{"cpus", 4}}),
+                 job("b", 90001, 100, 200, {{"cpus", 4}}),
+                 job("c", 90002, 100, 200, {{"cpus", 4}})};
+    json body = base("slurm_backfill", json::array({node("n", 4)}), jobs);
+    for (double interval_s : {3.6e-297, 1e-12, 5e-324}) {
+        body["cluster"]["policy_settings"] = {{"bf_interval_s", interval_s}};
+        json result = simulate(body)["results"][0];
+        CHECK(result["jobs"][2]["start_s"] == 90200);
+    }
+}
+
 TEST_CASE("idle cores that a waiting job cannot have are told", "[api][cluster]")
 {
     json jobs = {job("a", 0, 100, 100, {{"cpus", 3}}),

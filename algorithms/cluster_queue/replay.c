@@ -597,15 +597,18 @@ static void run_line(struct engine *e)
     arena_rewind(e->pass.arena, mark);
 }
 
-/* The first multiple of `step` behind `from_s` that is not over, and behind last_s. */
+/* The first multiple of `step` behind `from_s` that is not over, and behind last_s; where
+ * steps are finer than doubles, the next double. */
 static double next_tick(const struct engine *e, double from_s, double step, double last_s)
 {
-    double k = fmax(0, ceil((e->now_s - from_s) / step));
+    double k = fmax(0, ceil((fmax(e->now_s, last_s) - from_s) / step));
     double at_s = from_s + k * step;
 
-    while (at_s < e->now_s || at_s <= last_s)
+    for (int i = 0; i < 2 && (at_s < e->now_s || at_s <= last_s); i++)
         at_s = from_s + ++k * step;
-    return at_s;
+    if (at_s >= e->now_s && at_s > last_s)
+        return at_s;
+    return fmax(e->now_s, nextafter(last_s, HUGE_VAL));
 }
 
 static double first_pass_s(const struct engine *e)
