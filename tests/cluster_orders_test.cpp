@@ -64,6 +64,20 @@ TEST_CASE("promises that come back are kept, on a cluster too", "[api][cluster]"
           0);
 }
 
+TEST_CASE("who should have ended is there for a second more", "[api][cluster]")
+{
+    api service;
+    json body = json::parse(R"({"now_s": 100,
+        "cluster": {"resources": [{"id": "n", "cpus": 1}], "running": [
+            {"id": "R", "resource_ids": ["n"], "cpus": 1, "expected_end_s": 100}]},
+        "jobs": [{"id": "J", "time_limit_s": 10}]})");
+    for (const char *policy : policies) {
+        INFO(policy);
+        body["algorithm"] = policy;
+        CHECK(starts(decide(service, body)) == std::map<std::string, double>{{"J", 101}});
+    }
+}
+
 TEST_CASE("on one node a decision is that of a pool of processors", "[api][cluster]")
 {
     api service;

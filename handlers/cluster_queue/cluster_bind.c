@@ -597,6 +597,8 @@ static ptrdiff_t find_if(struct cluster_bound *b, const struct name_index *in,
     return name ? cluster_find(b, in, name, what, pointer) : CLUSTER_NONE;
 }
 
+static const double OVERDUE_S = 1; /* a job that should have ended ends so soon (ours) */
+
 /* The job without its nodes. */
 static struct cluster_running make_running(struct cluster_bound *b,
                                            const struct cluster_running_in *r,
@@ -625,8 +627,10 @@ static struct cluster_running make_running(struct cluster_bound *b,
         to.end_s = b->body->now_s + left_s;
     else
         cluster_count(&b->unknown_end, b->of.running_count);
-    if (to.end_s <= b->body->now_s)
+    if (to.end_s <= b->body->now_s) {
         cluster_count(&b->overdue, b->of.running_count);
+        to.end_s = b->body->now_s + OVERDUE_S;
+    }
     return to;
 }
 
