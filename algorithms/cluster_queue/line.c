@@ -533,7 +533,7 @@ static bool leaves_room(struct cluster_pass *p, const struct head *head, size_t 
 static void start_beside(struct cluster_pass *p, size_t row, struct head *head)
 {
     struct cluster_pick pick;
-    size_t group;
+    size_t group = 0;
 
     p->question.withheld = NULL;
     if (!fits_now(p, row, NULL))
@@ -602,8 +602,8 @@ static void decide_easy(struct cluster_line *l, struct cluster_pass *p)
     head.ends = list_endings(p);
     for (size_t i = first; i < p->row_count && (i == first || is_same_job(p, i)); i++) {
         const struct cluster_row *row = &p->of->rows[p->out->order[i]];
-        struct cluster_pick pick;
-        size_t k;
+        struct cluster_pick pick = {0};
+        size_t k = 0;
         double start_s = cluster_ready(p, p->out->order[i])
                              ? earliest(p, &head.ends, row, &pick, &k)
                              : HUGE_VAL;
