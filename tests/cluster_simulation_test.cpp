@@ -230,6 +230,18 @@ TEST_CASE("a higher quality of service stops a lower one, which runs again",
               std::string::npos);
 }
 
+TEST_CASE("a simulation says which running jobs should have ended", "[api][cluster]")
+{
+    json jobs = json::array({job("a", 0, 10, 20)});
+    json body = base("easy", json::array({node("n", 4)}), jobs);
+    body["cluster"]["running"] = json::parse(
+        R"([{"id": "r", "resource_ids": ["n"], "cpus": 4, "expected_end_s": 0}])");
+    json answer = simulate(body);
+    CHECK(answer["warnings"].dump().find("overdue: 1 running job(s), first 'r'") !=
+          std::string::npos);
+    CHECK(answer["results"][0]["jobs"][0]["start_s"] == 1);
+}
+
 TEST_CASE("passes that are too close for a double end all the same", "[api][cluster]")
 {
     json jobs = {job("a", 90000, 100, 200, {{"cpus", 4}}),

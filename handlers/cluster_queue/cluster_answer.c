@@ -506,16 +506,7 @@ static enum error_code warn(struct telling *t)
                           "submitted_later: %zu job(s), first /jobs/%zu/submit_s, are "
                           "submitted after now_s; that counts as now_s",
                           b->later.count, b->later.first));
-    if (b->overdue.count)
-        TRY(decision_warn(t->rq, out,
-                          "overdue: %zu running job(s), first '%s', should have ended; "
-                          "they are taken to end a second from now",
-                          b->overdue.count, b->of.running[b->overdue.first].id));
-    if (b->unknown_end.count)
-        TRY(decision_warn(t->rq, out,
-                          "unknown_end: %zu running job(s), first '%s', do not say when "
-                          "they end; their nodes are never free",
-                          b->unknown_end.count, b->of.running[b->unknown_end.first].id));
+    TRY(cluster_warn_running(t->rq, b, out));
     if (b->reserved.count)
         TRY(decision_warn(t->rq, out,
                           "reserved: %zu running job(s), first '%s', end after a "

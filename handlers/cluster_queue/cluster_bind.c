@@ -942,3 +942,19 @@ enum error_code cluster_bind(struct cluster_bound *b)
     cluster_bind_jobs(b);
     return b->rq->err->code;
 }
+
+enum error_code cluster_warn_running(struct request *rq, const struct cluster_bound *b,
+                                     struct decision_answer *out)
+{
+    if (b->overdue.count)
+        TRY(decision_warn(rq, out,
+                          "overdue: %zu running job(s), first '%s', should have ended; "
+                          "they are taken to end a second from now",
+                          b->overdue.count, b->of.running[b->overdue.first].id));
+    if (b->unknown_end.count)
+        TRY(decision_warn(rq, out,
+                          "unknown_end: %zu running job(s), first '%s', do not say when "
+                          "they end; their nodes are never free",
+                          b->unknown_end.count, b->of.running[b->unknown_end.first].id));
+    return OK;
+}

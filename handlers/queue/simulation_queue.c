@@ -1084,11 +1084,7 @@ static enum error_code warn_on_cluster(struct playing *p)
                           "no_time_limit: %zu job(s), first /jobs/%zu in the order of "
                           "arrival, and their partition have none; 365 days",
                           b->endless.count, b->endless.first));
-    if (b->unknown_end.count)
-        TRY(decision_warn(p->rq, out,
-                          "unknown_end: %zu running job(s), first '%s', do not say when "
-                          "they end; their nodes are never free",
-                          b->unknown_end.count, b->of.running[b->unknown_end.first].id));
+    TRY(cluster_warn_running(p->rq, b, out));
     if (b->ignored_promise.count)
         TRY(decision_warn(p->rq, out, "ignored: planned_start_s of %zu job(s)",
                           b->ignored_promise.count));
