@@ -695,9 +695,10 @@ static bool takes_rows(const struct request *rq)
 /* The header that the route's body needs, as it is sent. */
 static const char *send_type(const struct route *route)
 {
-    return route->flags & ROUTE_MERGE_PATCH ? "Content-Type: application/merge-patch+json"
-           : route->flags & ROUTE_TEXT_BODY ? "Content-Type: text/plain"
-                                            : "Content-Type: application/json";
+    return route->flags & ROUTE_MERGE_PATCH
+               ? "send Content-Type: application/merge-patch+json"
+           : route->flags & ROUTE_TEXT_BODY ? "send Content-Type: text/plain"
+                                            : "send Content-Type: application/json";
 }
 
 static enum error_code check_content_type(const struct request *rq)
@@ -724,7 +725,8 @@ static enum error_code check_content_type(const struct request *rq)
         return OK;
     rq->err->hint = send_type(rq->route);
     return fail(rq->err, ERR_MEDIA_TYPE, "", "the body must be %s%s; with curl: -H '%s'",
-                rq->err->hint + strlen("Content-Type: "), other_types(rq), rq->err->hint);
+                rq->err->hint + strlen("send Content-Type: "), other_types(rq),
+                rq->err->hint + strlen("send "));
 }
 
 enum error_code route_check_content_type(const struct route *route,
@@ -736,7 +738,8 @@ enum error_code route_check_content_type(const struct route *route,
     if (!m->content_type && required && !(route->flags & ROUTE_FACADE)) {
         err->hint = send_type(route);
         return fail(err, ERR_MEDIA_TYPE, "",
-                    "the body has no Content-Type; with curl: -H '%s'", err->hint);
+                    "the body has no Content-Type; with curl: -H '%s'",
+                    err->hint + strlen("send "));
     }
     return check_content_type(&rq);
 }
