@@ -44,3 +44,11 @@ bool etag_matches_weakly(const char *list, const char *tag)
 {
     return list && (strcmp(list, "*") == 0 || names(list, tag, true));
 }
+
+enum error_code etag_refuse_double(struct error *err, const char *what, const char *name)
+{
+    err->in = "header";
+    err->name = "If-None-Match";
+    return fail(err, ERR_STALE, "", "there is a %s '%.200s', and If-None-Match is *",
+                what, name);
+}

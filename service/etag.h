@@ -3,6 +3,8 @@
 #ifndef GRIDPLAN_ETAG_H
 #define GRIDPLAN_ETAG_H
 
+#include "models/base/error.h"
+
 #include <stdbool.h>
 
 /* Whether `list`, a value of If-Match, names the strong tag `tag` ("\"g1-5\"") or is *.
@@ -11,5 +13,8 @@ bool etag_matches(const char *list, const char *tag);
 
 /* The same of If-None-Match, where W/ makes no difference. */
 bool etag_matches_weakly(const char *list, const char *tag);
+
+/* ERR_STALE, of the header If-None-Match: * : there is such a thing already. */
+enum error_code etag_refuse_double(struct error *err, const char *what, const char *name);
 
 #endif

@@ -31,8 +31,9 @@ struct place {
 struct reader {
     struct arena *arena; /* lists and copied texts */
     struct error *err;
-    bool copy_texts;              /* the tree goes before the struct does */
-    struct json_renames *renames; /* NULL: nobody wants to know */
+    bool copy_texts;                 /* the tree goes before the struct does */
+    struct json_renames *renames;    /* NULL: nobody wants to know */
+    const struct json_object *table; /* whose member is being read */
     double factor; /* of the former name that is being read; 0: numbers as they are */
 };
 
@@ -42,6 +43,7 @@ static _Thread_local struct arena *tree_arena;
 #define IN_QUERY SIZE_MAX
 
 enum { NODE_STEPS = 32, OBJECT_STEPS = 64 }; /* what one costs, about */
+enum { HINT_VALUE_BYTES = 80 };              /* longer values are in no hint */
 
 void json_count_on(struct budget *budget)
 {
@@ -144,14 +146,16 @@ enum error_code json_tree(const char *text, size_t length, cJSON **tree, struct 
                   arena_used_bytes(a) + length / 2 + 4096 > arena_cap_bytes(a)))
         return fail_memory(err);
     if (!root && length == 0)
+        err->hint = "send a JSON object, and its length";
+    if (!root && length == 0)
         return fail(err, ERR_MALFORMED, "", "the body is empty; JSON is expected");
     if (!root)
-        return json_refuse(text, end ? (size_t)(end - text) : length,
+        return json_refuse(text, length, end ? (size_t)(end - text) : length,
                            "the text breaks off or is wrong here", err);
     while (end < text + length && strchr(" \t\r\n", *end))
         end++;
     if (end != text + length)
-        return json_refuse(text, (size_t)(end - text),
+        return json_refuse(text, length, (size_t)(end - text),
                            "there is more text behind the value", err);
     *tree = root;
     return OK;
@@ -171,6 +175,48 @@ static void wrong_type(struct reader *r, const struct place *p, const cJSON *v,
                        const char *expected)
 {
     mistake(r, p, ITEM_WRONG_TYPE, "must be %s, not %s", expected, type_of(v));
+    if (cJSON_IsNull(v) && p && p->name)
+        error_hint(r->err, "give a value, or leave the member out");
+}
+
+static void print_item(const cJSON *v, struct text_buffer *b);
+
+/* The value as it was sent, for hints; NULL: it is too long for one. */
+static const char *as_sent(struct reader *r, const cJSON *v)
+{
+    struct text_buffer b = {.arena = r->arena};
+
+    if (!r->err->noted || cJSON_IsObject(v) || cJSON_IsArray(v) || cJSON_IsNull(v))
+        return NULL;
+    print_item(v, &b);
+    return b.failed || b.length > HINT_VALUE_BYTES ? NULL : b.data;
+}
+
+/* What is no list, and would be one in brackets. */
+static void hint_list(struct reader *r, const struct json_field *f, const cJSON *v)
+{
+    const char *value = as_sent(r, v);
+    bool texts = f->type == JSON_TYPE_TEXTS || f->flags & JSON_OR_TEXT;
+
+    if (f->type == JSON_TYPE_LIST && cJSON_IsObject(v))
+        error_hint(r->err, "a list of one stands in brackets: [{...}]");
+    else if (value && (texts ? cJSON_IsString(v) : cJSON_IsNumber(v)))
+        error_hint(r->err, "a list of one stands in brackets: [%s]", value);
+}
+
+/* What is no object: the list that one has, the name of what is stored, or an id. */
+static void hint_object(struct reader *r, const struct json_object *table, const cJSON *v,
+                        const struct place *p)
+{
+    const char *value = as_sent(r, v);
+    char stored[JSON_NAME_BYTES];
+
+    snprintf(stored, sizeof(stored), "%.60s_id", p && p->name ? p->name : "");
+    if (cJSON_IsString(v) && r->table && json_has_member(r->table, stored))
+        error_hint(r->err, "the name of a stored one goes into '%s'", stored);
+    else
+        json_hint_object(table, cJSON_IsArray(v), cJSON_IsString(v) ? value : NULL,
+                         r->err);
 }
 
 static void read_object(struct reader *r, const struct json_object *table, const cJSON *v,
@@ -182,6 +228,21 @@ static double scaled(double number, double factor)
     if (!(factor > 0))
         return number;
     return factor < 1 ? number / (1 / factor) : number * factor;
+}
+
+/* What may be taken instead, where the bound is one that is met. */
+static void hint_bounds(struct reader *r, const struct json_field *f, double d)
+{
+    bool is_below = d < f->min || d <= f->min;
+    double bound = is_below ? f->min : f->max;
+
+    if (fabs(bound) < 1e15)
+        error_hint(r->err, "take %s %.15g",
+                   !is_below                   ? "at most"
+                   : f->flags & JSON_ABOVE_MIN ? "more than"
+                                               : "at least",
+                   bound);
+    json_hint_ratio(f->name, d, f->max, r->err);
 }
 
 /* A number within the row's bounds; false when a mistake was noted. */
@@ -203,6 +264,7 @@ static bool read_number(struct reader *r, const struct json_field *f, const cJSO
     if (d < f->min || d > f->max || (d <= f->min && (f->flags & JSON_ABOVE_MIN))) {
         mistake(r, p, ITEM_OUT_OF_BOUNDS, "%.15g is not %s %.15g and at most %.15g", d,
                 f->flags & JSON_ABOVE_MIN ? "above" : "at least", f->min, f->max);
+        hint_bounds(r, f, d);
         return false;
     }
     *number = d;
@@ -236,10 +298,13 @@ static void read_integer(struct reader *r, const struct json_field *f, const cJS
 
     if (!read_number(r, f, v, p, &d))
         return;
-    if (d != floor(d) || d > JSON_EXACT)
+    if (d != floor(d) || d > JSON_EXACT) {
         mistake(r, p, ITEM_NOT_AN_INTEGER, "must be a whole number below 2^53");
-    else
+        if (d < JSON_EXACT && round(d) >= f->min && round(d) <= f->max)
+            error_hint(r->err, "did you mean %.0f?", round(d));
+    } else {
         *(uint64_t *)at = (uint64_t)d;
+    }
 }
 
 static const char *keep(struct reader *r, const char *text)
@@ -263,7 +328,14 @@ static bool check_text(struct reader *r, const cJSON *v, const struct place *p,
     double length;
 
     if (!cJSON_IsString(v)) {
+        const char *value;
+
         wrong_type(r, p, v, "a string");
+        value = as_sent(r, v);
+        if (!value && v->child && cJSON_IsString(v->child))
+            value = v->child->valuestring;
+        if (value)
+            error_hint(r->err, "did you mean \"%.80s\"?", value);
         return false;
     }
     length = (double)character_count(v->valuestring);
@@ -337,6 +409,7 @@ static size_t list_length(struct reader *r, const struct json_field *f, const cJ
 
     if (!cJSON_IsArray(v)) {
         wrong_type(r, p, v, "an array");
+        hint_list(r, f, v);
         return SIZE_MAX;
     }
     for (const cJSON *e = v->child; e; e = e->next)
@@ -393,6 +466,13 @@ static void read_texts(struct reader *r, const struct json_field *f, const cJSON
 
 static void fill_presets(const struct json_object *table, char *base);
 
+static void refuse_id(struct reader *r, const struct place *p, const char *id,
+                      size_t earlier)
+{
+    mistake(r, p, ITEM_DUPLICATE, "'%.100s' is also the id of element %zu", id, earlier);
+    error_hint(r->err, "give each an id of its own");
+}
+
 /* Reports the elements whose "id" another element has. */
 static void check_ids(struct reader *r, const struct json_object *of, const char *list,
                       size_t count, const struct place *p)
@@ -412,8 +492,7 @@ static void check_ids(struct reader *r, const struct json_object *of, const char
             name ? name_index_add(&index, name, element.index) : NAME_NOT_FOUND;
 
         if (earlier != NAME_NOT_FOUND)
-            mistake(r, &here, ITEM_DUPLICATE, "'%.100s' is also the id of element %zu",
-                    name, earlier);
+            refuse_id(r, &here, name, earlier);
     }
 }
 
@@ -504,20 +583,25 @@ static void read_amount(struct reader *r, const cJSON *e, const struct place *p,
     double most = all && bytes ? AMOUNT_BYTES_MAX : AMOUNT_MAX;
 
     value->type = VALUE_NUMBER;
-    if ((is_member && !all) || is_one_of(e->string, reserved_amounts))
+    if ((is_member && !all) || is_one_of(e->string, reserved_amounts)) {
         mistake(r, p, ITEM_NOT_ALLOWED, "'%s' is a member of its own", e->string);
+        error_hint(r->err, "write \"%s\" beside it, not into it", e->string);
+    }
     if (!is_amount_name(e->string))
         mistake(r, p, ITEM_NOT_ALLOWED,
                 "the name of an amount is a letter, then at most %d letters, digits "
                 "and _ . : / -",
                 AMOUNT_NAME_MAX - 1);
-    if (!cJSON_IsNumber(e))
+    if (!cJSON_IsNumber(e)) {
         wrong_type(r, p, e, "a number");
-    else if (!(e->valuedouble >= 0 && e->valuedouble <= most))
+        if (cJSON_IsString(e))
+            json_hint_text(e->string, e->valuestring, r->err);
+    } else if (!(e->valuedouble >= 0 && e->valuedouble <= most)) {
         mistake(r, p, ITEM_OUT_OF_BOUNDS, "%.15g is not from 0 to %.15g", e->valuedouble,
                 most);
-    else
+    } else {
         value->number = e->valuedouble;
+    }
 }
 
 static void read_values(struct reader *r, const struct json_field *f, const cJSON *v,
@@ -530,6 +614,9 @@ static void read_values(struct reader *r, const struct json_field *f, const cJSO
 
     if (!cJSON_IsObject(v)) {
         wrong_type(r, p, v, "an object");
+        if (cJSON_IsArray(v) && v->child && cJSON_IsString(v->child))
+            error_hint(r->err, "did you mean {\"%.64s\": %s}?", v->child->valuestring,
+                       amounts ? "1" : "true");
         return;
     }
     for (const cJSON *e = v->child; e; e = e->next)
@@ -553,8 +640,6 @@ static void read_values(struct reader *r, const struct json_field *f, const cJSO
     }
     set_list(f, base, list, count);
 }
-
-static void print_item(const cJSON *v, struct text_buffer *b);
 
 static void print_items(const cJSON *v, const char *ends, struct text_buffer *b)
 {
@@ -637,6 +722,15 @@ static void read_nested(struct reader *r, const struct json_field *f, const cJSO
         read_object(r, f->of, v, p, nested);
 }
 
+static void wrong_boolean(struct reader *r, const struct place *p, const cJSON *v)
+{
+    wrong_type(r, p, v, "a boolean");
+    if (cJSON_IsString(v))
+        json_hint_boolean(v->valuestring, r->err);
+    else if (cJSON_IsNumber(v) && (v->valueint == 0 || v->valueint == 1))
+        json_hint_boolean(v->valueint ? "1" : "0", r->err);
+}
+
 static void read_member(struct reader *r, const struct json_field *f, const cJSON *v,
                         const struct place *p, char *base)
 {
@@ -656,7 +750,7 @@ static void read_member(struct reader *r, const struct json_field *f, const cJSO
         break;
     case JSON_TYPE_BOOLEAN:
         if (!cJSON_IsBool(v))
-            wrong_type(r, p, v, "a boolean");
+            wrong_boolean(r, p, v);
         else if (f->flags & JSON_MAYBE)
             *(double *)at = cJSON_IsTrue(v);
         else
@@ -953,6 +1047,8 @@ static void read_object(struct reader *r, const struct json_object *table, const
     fill_presets(table, base);
     if (!cJSON_IsObject(v)) {
         wrong_type(r, p, v, "an object");
+        if (!cJSON_IsNull(v))
+            hint_object(r, table, v, p);
         return;
     }
     if (table->fields->type == JSON_TYPE_KIND) {
@@ -969,6 +1065,7 @@ static void read_object(struct reader *r, const struct json_object *table, const
             refuse_second(r, &table->fields[i], v->child, e, p);
         } else {
             seen |= (uint64_t)1 << i;
+            r->table = table;
             read_named(r, &table->fields[i], e, &here, base);
             next = i + 1 < count ? i + 1 : 0;
         }
@@ -1141,6 +1238,8 @@ static bool read_line(const struct json_object *table, const char *line, size_t 
     if (!one.first) {
         invalid(all, "", one.code == ERR_MALFORMED ? ITEM_MALFORMED : ITEM_TOO_LONG, "%s",
                 one.text);
+        if (one.hint)
+            error_hint(all, "%s", one.hint);
         error_at_line(all, line_number);
     }
     for (const struct error_item *i = one.first; i; i = i->next) {

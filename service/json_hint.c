@@ -9,7 +9,7 @@
 
 enum {
     KNOWN_MAX = 64, /* members of a table */
-    NAME_BYTES = 80 /* longer names are nothing that we know */
+    NAME_BYTES = JSON_NAME_BYTES
 };
 
 /* ---- letters: ASCII, whatever the locale ---- */
@@ -247,12 +247,36 @@ double json_bytes(const char *text)
     return *rest ? (double)NAN : number;
 }
 
+/* A text that is a number and no more, with a sign or without; NAN: it is none. */
+static double plain_number(const char *text)
+{
+    bool minus = *text == '-';
+    const char *rest;
+    double number = unsigned_number(text + minus, &rest);
+
+    return *rest ? (double)NAN : minus ? -number : number;
+}
+
+/* "75%" as 0.75; NAN: it is no percentage. */
+static double percentage(const char *text)
+{
+    const char *rest;
+    double number = unsigned_number(text, &rest);
+
+    while (*rest == ' ')
+        rest++;
+    return strcmp(rest, "%") == 0 ? number / 100 : (double)NAN;
+}
+
 /* The number that a text means in the unit of a member; NAN: none. */
 static double text_value(const char *member, const char *text)
 {
-    return ends_in(member, "_bytes") ? json_bytes(text)
-           : ends_in(member, "_s")   ? json_seconds(text)
-                                     : (double)NAN;
+    double number = ends_in(member, "_bytes")   ? json_bytes(text)
+                    : ends_in(member, "_s")     ? json_seconds(text)
+                    : ends_in(member, "_ratio") ? percentage(text)
+                                                : (double)NAN;
+
+    return isfinite(number) ? number : plain_number(text);
 }
 
 void json_hint_text(const char *member, const char *text, struct error *err)
@@ -264,11 +288,109 @@ void json_hint_text(const char *member, const char *text, struct error *err)
         error_hint(err, "did you mean %s?", number_text(number, buffer, sizeof(buffer)));
 }
 
+void json_hint_boolean(const char *text, struct error *err)
+{
+    static const char *const words[][5] = {{"false", "no", "off", "0", "n"},
+                                           {"true", "yes", "on", "1", "y"}};
+    char small[8];
+    size_t length = 0;
+
+    for (; text[length] && length + 1 < sizeof(small); length++)
+        small[length] = to_small(text[length]);
+    small[length] = 0;
+    for (size_t i = 0; i < 5; i++)
+        for (size_t value = 0; value < 2; value++)
+            if (strcmp(small, words[value][i]) == 0)
+                error_hint(err, "did you mean %s?", words[value][0]);
+}
+
+void json_hint_ratio(const char *member, double number, double most, struct error *err)
+{
+    char buffer[40];
+
+    if (ends_in(member, "_ratio") && number > most && number / 100 <= most)
+        error_hint(err, "1 is 100 %%; did you mean %s?",
+                   number_text(number / 100, buffer, sizeof(buffer)));
+}
+
+bool json_has_member(const struct json_object *table, const char *name)
+{
+    const struct json_field *f = table->fields;
+
+    while (f->type != JSON_END && strcmp(f->name, name) != 0)
+        f++;
+    return f->type != JSON_END;
+}
+
+/* An object as small as it may be. */
+static void hint_required(const struct json_object *table, struct error *err)
+{
+    char text[256] = "";
+    size_t used = 0;
+
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
+        if (f->flags & JSON_REQUIRED && used < sizeof(text))
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s\"%s\": ...",
+                                     used ? ", " : "", f->name);
+    if (used && used < sizeof(text))
+        error_hint(err, "did you mean {%s}?", text);
+}
+
+void json_hint_object(const struct json_object *table, bool is_array, const char *text,
+                      struct error *err)
+{
+    const struct json_field *f = table->fields;
+
+    if (is_array) {
+        while (f->type != JSON_END && f->type != JSON_TYPE_LIST)
+            f++;
+        if (f->type == JSON_TYPE_LIST)
+            error_hint(err, "a list goes into a member of it: {\"%s\": [...]}", f->name);
+        else
+            hint_required(table, err);
+    } else if (text) {
+        while (f->type != JSON_END &&
+               !(f->type == JSON_TYPE_TEXT && f->flags & JSON_REQUIRED))
+            f++;
+        if (f->type == JSON_TYPE_TEXT)
+            error_hint(err, "did you mean {\"%s\": %s}?", f->name, text);
+    }
+}
+
+/* The text as RFC 3339 has it, with what it lacks: a time, a zone, a colon in it; NULL:
+ * that is no time either. */
+static const char *repaired(const char *text, char *buffer, size_t size)
+{
+    size_t length = strlen(text);
+    double at_s;
+
+    if (length < 10 || length > 40)
+        return NULL;
+    snprintf(buffer, size, "%sT00:00:00Z", text);
+    if (instant_read(buffer, &at_s))
+        return buffer;
+    snprintf(buffer, size, "%s:00Z", text);
+    if (instant_read(buffer, &at_s))
+        return buffer;
+    snprintf(buffer, size, "%sZ", text);
+    if (instant_read(buffer, &at_s))
+        return buffer;
+    snprintf(buffer, size, "%.*s:%s", (int)(length - 2), text, text + length - 2);
+    return instant_read(buffer, &at_s) ? buffer : NULL;
+}
+
 void json_hint_instant(const char *text, double number, struct error *err)
 {
     size_t length = text ? strlen(text) : 0;
     const char *blank = text ? strrchr(text, ' ') : NULL;
-    char buffer[40];
+    const char *meant;
+    char buffer[64];
+
+    meant = text ? repaired(text, buffer, sizeof(buffer)) : NULL;
+    if (meant)
+        error_hint(err, "did you mean \"%s\"?", meant);
+    if (text && isfinite(plain_number(text)))
+        error_hint(err, "did you mean the number %s?", text);
 
     if (blank && text + length - blank == 6 && blank[3] == ':' && strchr(text, 'T'))
         error_hint(err, "a '+' in a query must be written %%2B");
@@ -324,6 +446,58 @@ static const struct {
     {"queue", "partition_ids"},
     {"partition", "partition_ids"},
     {"nice", "priority"},
+};
+
+/* What people call members when nothing above fits, the best first; words that are no
+ * member here either are looked for one level down. */
+static const struct {
+    const char *word, *member;
+} loose[] = {
+    {"arrival", "release_s"},
+    {"arrival_s", "release_s"},
+    {"arrival_time", "release_s"},
+    {"cluster", "snapshot"},
+    {"config", "options"},
+    {"criterion", "objective"},
+    {"data", "bytes"},
+    {"due", "deadline_s"},
+    {"due_s", "deadline_s"},
+    {"due_date", "deadline_at"},
+    {"from", "task_id"},
+    {"goal", "objective"},
+    {"grid", "snapshot"},
+    {"hosts", "resources"},
+    {"infrastructure", "snapshot"},
+    {"job_name", "id"},
+    {"jobs", "tasks"},
+    {"machines", "resources"},
+    {"max_time", "time_limit_s"},
+    {"max_time_s", "time_limit_s"},
+    {"meta", "labels"},
+    {"metadata", "labels"},
+    {"method", "algorithm"},
+    {"nodes", "resources"},
+    {"nodes", "tasks"},
+    {"parameters", "options"},
+    {"params", "options"},
+    {"parent", "task_id"},
+    {"platform", "snapshot"},
+    {"policy", "algorithm"},
+    {"random_seed", "seed"},
+    {"servers", "resources"},
+    {"settings", "options"},
+    {"size", "bytes"},
+    {"strategy", "algorithm"},
+    {"submit", "release_s"},
+    {"submit_s", "release_s"},
+    {"submit_time", "release_s"},
+    {"system", "snapshot"},
+    {"tags", "labels"},
+    {"task", "task_id"},
+    {"tasks", "jobs"},
+    {"timeout", "time_limit_s"},
+    {"timeout_s", "time_limit_s"},
+    {"workers", "resources"},
 };
 
 /* The names of a table's members; behind them former ones, with the member's. */
@@ -442,7 +616,8 @@ static const char *unit_target(const struct known *known, const char *name,
     if (member && ends_in(member, unit->suffix))
         return find(known, member);
     snprintf(whole, sizeof(whole), "%s%s", rest, unit->suffix);
-    return find(known, whole);
+    member = find(known, whole);
+    return !member && strcmp(unit->suffix, "_bytes") == 0 ? find(known, "bytes") : member;
 }
 
 static void hint_unit(const char *member, const struct unit *unit,
@@ -533,6 +708,73 @@ static void name_all(struct known *known, struct error *err)
     error_allow(err, NULL, known->names, known->count);
 }
 
+/* The name lacks its unit, or is one of the loose words, or the only id that there is. */
+static const char *find_loose(const struct known *known, const char *name)
+{
+    static const char *const units_of[] = {"_s", "_bytes", "_mbps", "_ratio", "_at"};
+    const char *found = NULL, *id = NULL;
+    char whole[NAME_BYTES + 8];
+
+    for (size_t i = 0; i < sizeof(units_of) / sizeof(units_of[0]) && !found; i++) {
+        snprintf(whole, sizeof(whole), "%s%s", name, units_of[i]);
+        found = find(known, whole);
+    }
+    for (size_t i = 0; i < sizeof(loose) / sizeof(loose[0]) && !found; i++)
+        if (strcmp(loose[i].word, name) == 0)
+            found = find(known, loose[i].member);
+    for (size_t i = 0; i < known->count && !found; i++)
+        if (ends_in(known->names[i], "_id")) {
+            if (id)
+                return NULL;
+            id = known->names[i];
+        }
+    return found                                                  ? found
+           : strcmp(name, "id") == 0 || strcmp(name, "name") == 0 ? id
+                                                                  : NULL;
+}
+
+/* The member of an object, or of a list's elements, one level down; NULL: none has it. */
+static const struct json_field *find_below(const struct json_object *table,
+                                           const char *name)
+{
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
+        if ((f->type == JSON_TYPE_OBJECT || f->type == JSON_TYPE_LIST) &&
+            f->of->fields->type != JSON_TYPE_KIND && json_has_member(f->of, name))
+            return f;
+    return NULL;
+}
+
+/* A name that belongs one level down, or that a loose word means there. */
+static bool by_place(const struct json_object *table, const char *name, struct error *err)
+{
+    const struct json_field *f = find_below(table, name);
+
+    for (size_t i = 0; i < sizeof(loose) / sizeof(loose[0]) && !f; i++)
+        if (strcmp(loose[i].word, name) == 0) {
+            f = find_below(table, loose[i].member);
+            name = f ? loose[i].member : name;
+        }
+    if (!f)
+        return false;
+    error_hint(err,
+               f->type == JSON_TYPE_LIST ? "it belongs into '%s': [{\"%s\": ...}]"
+                                         : "it belongs into '%s': {\"%s\": ...}",
+               f->name, name);
+    allow(f->name, err);
+    return true;
+}
+
+/* What needs another is no job of its own. */
+static bool by_endpoint(const char *name, struct error *err)
+{
+    const char *meant = foreign_member(name);
+
+    if (strcmp(meant ? meant : name, "depends_on") != 0)
+        return false;
+    error_hint(err, "what waits for others is a task of POST /v1/workflow-schedules");
+    return true;
+}
+
 /* The nearest name; a number under a former one is told as it would have to be here. */
 static void hint_nearest(const struct known *known, const char *name,
                          const struct json_value *value, struct error *err)
@@ -573,7 +815,9 @@ void json_hint_member(const struct json_object *table, const char *name,
         return;
     member = names_nearest(snake, known.names, known.all_count);
     if (!member)
-        name_all(&known, err);
-    else
+        member = find_loose(&known, snake);
+    if (member)
         hint_nearest(&known, member, value, err);
+    else if (!by_place(table, snake, err) && !by_endpoint(snake, err))
+        name_all(&known, err);
 }

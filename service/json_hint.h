@@ -9,7 +9,10 @@
 
 #include "service/json.h"
 
-enum { NOUN_BYTES = 128 }; /* a buffer for json_noun() */
+enum {
+    NOUN_BYTES = 128,    /* a buffer for json_noun() */
+    JSON_NAME_BYTES = 80 /* longer names are nothing that we know */
+};
 
 /* How a message names an object of the table: "a job". A name with blanks in it is
  * a noun already. Returns `buffer`. */
@@ -29,6 +32,19 @@ void json_hint_member(const struct json_object *table, const char *name,
 
 /* Adds a hint to the mistake that the member, whose unit its name tells, is the text. */
 void json_hint_text(const char *member, const char *text, struct error *err);
+
+/* Likewise for what is neither true nor false. */
+void json_hint_boolean(const char *text, struct error *err);
+
+/* Likewise for a number above `most` that may be the percent of a ratio. */
+void json_hint_ratio(const char *member, double number, double most, struct error *err);
+
+/* Likewise for what is no object of the table: an array, which may be the list of one of
+ * its members, or the JSON string `text` (else NULL), which may be its first one. */
+void json_hint_object(const struct json_object *table, bool is_array, const char *text,
+                      struct error *err);
+
+bool json_has_member(const struct json_object *table, const char *name);
 
 /* Likewise for what is no instant: `text` NULL: it is the number. */
 void json_hint_instant(const char *text, double number, struct error *err);

@@ -17,10 +17,62 @@ struct scan {
     struct error *err;
 };
 
-enum error_code json_refuse(const char *text, size_t at, const char *what,
+static bool is_space(unsigned char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+static bool is_letter(char c)
+{
+    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+}
+
+/* What other languages write there, and JSON does not; NULL: it is nothing of that. */
+static const char *meant(const char *text, size_t length, size_t at)
+{
+    static const struct {
+        const char *begins, *hint;
+    } foreign[] = {
+        {"'", "strings stand in double quotes"},
+        {"/", "JSON has no comments"},
+        {"#", "JSON has no comments"},
+        {"NaN", "JSON has no NaN; leave the member out"},
+        {"nan", "JSON has no NaN; leave the member out"},
+        {"Inf", "JSON has no infinity; leave the member out"},
+        {"-Inf", "JSON has no infinity; leave the member out"},
+        {"inf", "JSON has no infinity; leave the member out"},
+        {"True", "did you mean true?"},
+        {"False", "did you mean false?"},
+        {"None", "did you mean null?"},
+        {"\xef\xbb\xbf", "leave out the byte order mark; JSON is UTF-8 anyway"},
+    };
+    size_t before = at;
+
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+        size_t n = strlen(foreign[i].begins);
+
+        if (length - at >= n && memcmp(text + at, foreign[i].begins, n) == 0)
+            return foreign[i].hint;
+    }
+    while (before > 0 && is_space((unsigned char)text[before - 1]))
+        before--;
+    if (at + 1 >= length && length && text[length - 1] != '}' && text[length - 1] != ']')
+        return "a bracket is not closed";
+    while (at + 1 < length && (text[at] == '{' || is_space((unsigned char)text[at])))
+        at++;
+    if ((text[at] == '}' || text[at] == ']') && before > 0 && text[before - 1] == ',')
+        return "the last one has no comma behind it";
+    if (is_letter(text[at]) || (before > 0 && is_letter(text[before - 1])))
+        return "names and texts stand in double quotes";
+    return NULL;
+}
+
+enum error_code json_refuse(const char *text, size_t length, size_t at, const char *what,
                             struct error *err)
 {
     size_t line = 1, column = 1;
+
+    err->hint = meant(text, length, at);
 
     for (const char *p = text; p < text + at; p++) {
         column++;
@@ -35,7 +87,8 @@ enum error_code json_refuse(const char *text, size_t at, const char *what,
 
 static enum error_code refuse(const struct scan *s, const char *what)
 {
-    return json_refuse((const char *)s->start, (size_t)(s->at - s->start), what, s->err);
+    return json_refuse((const char *)s->start, (size_t)(s->end - s->start),
+                       (size_t)(s->at - s->start), what, s->err);
 }
 
 static bool is_continuation(const struct scan *s, size_t i)
@@ -119,11 +172,6 @@ static enum error_code scan_number(struct scan *s)
     if (s->at - from > 60)
         return refuse(s, "a number of more than 60 characters");
     return OK;
-}
-
-static bool is_space(unsigned char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
 static bool is_between(unsigned char c)

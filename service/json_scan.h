@@ -13,8 +13,9 @@
 enum error_code json_scan(const char *text, size_t length, size_t depth_max,
                           struct error *err);
 
-/* ERR_MALFORMED: what is wrong at the byte of that index, with its line and column. */
-enum error_code json_refuse(const char *text, size_t at, const char *what,
+/* ERR_MALFORMED: what is wrong at the byte of that index, with its line and column, and
+ * a hint where other languages write it so. */
+enum error_code json_refuse(const char *text, size_t length, size_t at, const char *what,
                             struct error *err);
 
 /* Whether the bytes are UTF-8. */

@@ -121,6 +121,10 @@ enum error_code nearest_refuse(struct request *rq, enum error_code code,
     path = arena_try_text(rq->arena, m->path, length);
     nearest =
         path ? nearest_route(rq->service->routes, method, path, &there, rq->arena) : NULL;
+    if (!nearest && path) /* all of the API is below /v1 */
+        path = arena_try_printf(rq->arena, "/v1%s", path);
+    if (!nearest && path)
+        nearest = nearest_route(rq->service->routes, method, path, &there, rq->arena);
     if (!nearest)
         return fail(rq->err, code, "",
                     "there is no path '%.100s'; GET /openapi.json lists them", m->path);

@@ -692,6 +692,15 @@ static bool takes_rows(const struct request *rq)
            is_type(rq->message->content_type, "text/tab-separated-values");
 }
 
+/* The header that the route's body needs, as it is sent. */
+static const char *send_type(const struct route *route)
+{
+    return route->flags & ROUTE_MERGE_PATCH
+               ? "send Content-Type: application/merge-patch+json"
+           : route->flags & ROUTE_TEXT_BODY ? "send Content-Type: text/plain"
+                                            : "send Content-Type: application/json";
+}
+
 static enum error_code check_content_type(const struct request *rq)
 {
     const char *type = rq->message->content_type;
@@ -714,13 +723,10 @@ static enum error_code check_content_type(const struct request *rq)
     if (!(rq->route->flags & ROUTE_MERGE_PATCH) &&
         (!type || is_type(type, "application/json")))
         return OK;
-    return fail(rq->err, ERR_MEDIA_TYPE, "",
-                "the body must be %s%s; with curl: -H 'Content-Type: %s'",
-                rq->route->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
-                                                     : "application/json",
-                other_types(rq),
-                rq->route->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
-                                                     : "application/json");
+    rq->err->hint = send_type(rq->route);
+    return fail(rq->err, ERR_MEDIA_TYPE, "", "the body must be %s%s; with curl: -H '%s'",
+                rq->err->hint + strlen("send Content-Type: "), other_types(rq),
+                rq->err->hint + strlen("send "));
 }
 
 enum error_code route_check_content_type(const struct route *route,
@@ -729,12 +735,12 @@ enum error_code route_check_content_type(const struct route *route,
 {
     struct request rq = {.route = route, .message = m, .arena = a, .err = err};
 
-    if (!m->content_type && required && !(route->flags & ROUTE_FACADE))
+    if (!m->content_type && required && !(route->flags & ROUTE_FACADE)) {
+        err->hint = send_type(route);
         return fail(err, ERR_MEDIA_TYPE, "",
-                    "the body has no Content-Type; with curl: -H 'Content-Type: %s'",
-                    route->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
-                    : route->flags & ROUTE_TEXT_BODY ? "text/plain"
-                                                     : "application/json");
+                    "the body has no Content-Type; with curl: -H '%s'",
+                    err->hint + strlen("send "));
+    }
     return check_content_type(&rq);
 }
 

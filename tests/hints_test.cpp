@@ -19,6 +19,9 @@ struct thing {
     size_t need_count;
     double at_s;
     int colour;
+    double share_ratio;
+    uint64_t count;
+    bool urgent;
 };
 
 json_field row(const char *name, json_type type, size_t offset)
@@ -38,7 +41,7 @@ const json_object *job_table()
 {
     static const char *const numbers[] = {"estimate_s", "time_limit_s", "memory_bytes",
                                           "priority",   "submit_s",     "bandwidth_mbps"};
-    static json_field rows[12];
+    static json_field rows[16];
     static json_object table{"Job", "a job", sizeof(thing), rows};
     size_t n = 0;
 
@@ -51,6 +54,11 @@ const json_object *job_table()
     rows[n++] = row("seen_at", JSON_TYPE_INSTANT, offsetof(thing, at_s));
     rows[n] = row("colour", JSON_TYPE_CHOICE, offsetof(thing, colour));
     rows[n++].choices = colours;
+    rows[n] = row("share_ratio", JSON_TYPE_NUMBER, offsetof(thing, share_ratio));
+    rows[n++].max = 1;
+    rows[n] = row("count", JSON_TYPE_INTEGER, offsetof(thing, count));
+    rows[n++].max = 9;
+    rows[n++] = row("urgent", JSON_TYPE_BOOLEAN, offsetof(thing, urgent));
     rows[n] = json_field{};
     return &table;
 }
@@ -78,15 +86,16 @@ struct mistake {
 };
 
 // The first mistake of the members in braces.
-mistake first(const json_object *table, const std::string &members)
+mistake first(const json_object *table, const std::string &members,
+              size_t size = sizeof(thing))
 {
     test_arena a;
     error err = collecting_error(a);
     std::string text = "{" + members + "}";
-    thing t;
+    std::vector<uint64_t> out(size / sizeof(uint64_t) + 1);
     mistake m{};
 
-    json_read(table, text.data(), text.size(), &t, nullptr, a, &err);
+    json_read(table, text.data(), text.size(), out.data(), nullptr, a, &err);
     m.count = err.item_count;
     if (!err.first)
         return m;
@@ -130,17 +139,22 @@ TEST_CASE("a member that there is not: what is meant", "[hints]")
         {R"("time-limit-h": 0.5)", "did you mean 'time_limit_s'? Here: 1800",
          "time_limit_s"},
         {R"("durationd": 1)",
-         "known here: bandwidth_mbps, colour, estimate_s, id, memory_bytes, needs, "
-         "priority, seen_at, submit_s, time_limit_s",
-         "bandwidth_mbps colour estimate_s id memory_bytes needs priority seen_at "
-         "submit_s time_limit_s"},
+         "known here: bandwidth_mbps, colour, count, estimate_s, id, memory_bytes, "
+         "needs, priority, seen_at, share_ratio, submit_s, time_limit_s, urgent",
+         "bandwidth_mbps colour count estimate_s id memory_bytes needs priority seen_at "
+         "share_ratio submit_s time_limit_s urgent"},
         {R"("priorty": 1)", "did you mean 'priority'?", "priority"},
         {R"("nice": 1)", "did you mean 'priority'?", "priority"},
+        {R"("bandwidth": 4)", "did you mean 'bandwidth_mbps'?", "bandwidth_mbps"},
+        {R"("Priority": 1)", "did you mean 'priority'? (names are snake_case)",
+         "priority"},
+        {R"("parents": ["a"])",
+         "what waits for others is a task of POST /v1/workflow-schedules", ""},
         {R"("partition": "batch")", // has no partition_ids
-         "known here: bandwidth_mbps, colour, estimate_s, id, memory_bytes, needs, "
-         "priority, seen_at, submit_s, time_limit_s",
-         "bandwidth_mbps colour estimate_s id memory_bytes needs priority seen_at "
-         "submit_s time_limit_s"},
+         "known here: bandwidth_mbps, colour, count, estimate_s, id, memory_bytes, "
+         "needs, priority, seen_at, share_ratio, submit_s, time_limit_s, urgent",
+         "bandwidth_mbps colour count estimate_s id memory_bytes needs priority seen_at "
+         "share_ratio submit_s time_limit_s urgent"},
     };
 
     for (auto &c : cases)
@@ -230,6 +244,38 @@ TEST_CASE("a value that a member does not take: what is meant", "[hints]")
         {R"("memory_bytes": "1.5T")", "wrong_type", "did you mean 1500000000000?", ""},
         {R"("memory_bytes": "2h")", "wrong_type", "", ""},
         {R"("priority": "2h")", "wrong_type", "", ""},
+        {R"("priority": "5")", "wrong_type", "did you mean 5?", ""},
+        {R"("priority": "-2.5")", "wrong_type", "did you mean -2.5?", ""},
+        {R"("priority": "0x10")", "wrong_type", "", ""},
+        {R"("priority": null)", "wrong_type", "give a value, or leave the member out",
+         ""},
+        {R"("priority": -1)", "out_of_bounds", "take at least 0", ""},
+        {R"("id": 7)", "wrong_type", "did you mean \"7\"?", ""},
+        {R"("id": true)", "wrong_type", "did you mean \"true\"?", ""},
+        {R"("id": {"name": "a"})", "wrong_type", "did you mean \"a\"?", ""},
+        {R"("id": [])", "wrong_type", "", ""},
+        {R"("share_ratio": 75)", "out_of_bounds", "1 is 100 %; did you mean 0.75?", ""},
+        {R"("share_ratio": 175)", "out_of_bounds", "take at most 1", ""},
+        {R"("share_ratio": "75 %")", "wrong_type", "did you mean 0.75?", ""},
+        {R"("count": 1.5)", "not_an_integer", "did you mean 2?", ""},
+        {R"("count": 9.6)", "out_of_bounds", "take at most 9", ""},
+        {R"("urgent": "yes")", "wrong_type", "did you mean true?", ""},
+        {R"("urgent": "No")", "wrong_type", "did you mean false?", ""},
+        {R"("urgent": 1)", "wrong_type", "did you mean true?", ""},
+        {R"("urgent": 2)", "wrong_type", "", ""},
+        {R"("urgent": "perhaps")", "wrong_type", "", ""},
+        {R"("needs": ["gpu"])", "wrong_type", "did you mean {\"gpu\": true}?", ""},
+        {R"("seen_at": "2026-10-01")", "not_an_instant",
+         "did you mean \"2026-10-01T00:00:00Z\"?", ""},
+        {R"("seen_at": "2026-10-01T12:30:00")", "not_an_instant",
+         "did you mean \"2026-10-01T12:30:00Z\"?", ""},
+        {R"("seen_at": "2026-10-01 12:30")", "not_an_instant",
+         "did you mean \"2026-10-01 12:30:00Z\"?", ""},
+        {R"("seen_at": "2026-10-01T12:30:00+0200")", "not_an_instant",
+         "did you mean \"2026-10-01T12:30:00+02:00\"?", ""},
+        {R"("seen_at": "2026-13-01")", "not_an_instant", "", ""},
+        {R"("seen_at": "1795219200")", "not_an_instant",
+         "did you mean the number 1795219200?", ""},
         {R"("seen_at": 1795219200000)", "not_an_instant",
          "looks like milliseconds; did you mean 1795219200?", ""},
         {R"("seen_at": 1795219200000000)", "not_an_instant",
@@ -254,6 +300,80 @@ TEST_CASE("a value that a member does not take: what is meant", "[hints]")
             CHECK(m.allowed == c.allowed);
         }
     CHECK(first(job_table(), R"("seen_at": 86400)").count == 0);
+}
+
+TEST_CASE("a member that belongs one level down, and what is no object", "[hints]")
+{
+    struct request {
+        json_of_kind unused;
+        thing one;
+        const thing *list;
+        size_t count;
+        const char *stored;
+    };
+    static json_field rows[4];
+    static const json_object table{"Request", "a request", sizeof(request), rows};
+
+    rows[0] = row("machine", JSON_TYPE_OBJECT, offsetof(request, one));
+    rows[0].of = resource_table();
+    rows[1] = row("jobs", JSON_TYPE_LIST, offsetof(request, list));
+    rows[1].of = job_table();
+    rows[1].count_offset = offsetof(request, count);
+    rows[2] = row("machine_id", JSON_TYPE_TEXT, offsetof(request, stored));
+
+    struct {
+        const char *sent, *hint, *allowed;
+    } cases[] = {
+        {R"("mips_total": 1)", "it belongs into 'machine': {\"mips_total\": ...}",
+         "machine"},
+        {R"("estimate_s": 1)", "it belongs into 'jobs': [{\"estimate_s\": ...}]", "jobs"},
+        {R"("tasks": [])", "did you mean 'jobs'?", "jobs"},
+        {R"("jobs": {})", "a list of one stands in brackets: [{...}]", ""},
+        {R"("machine": "m")", "the name of a stored one goes into 'machine_id'", ""},
+        {R"("machine": 5)", "", ""},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.sent)
+        {
+            mistake m = first(&table, c.sent, sizeof(request));
+            CHECK(m.hint == c.hint);
+            CHECK(m.allowed == c.allowed);
+            CHECK(m.count == 1);
+        }
+}
+
+TEST_CASE("what is no JSON, but is elsewhere: what is meant", "[hints]")
+{
+    struct {
+        const char *text, *hint;
+    } cases[] = {
+        {"{'a': 1}", "strings stand in double quotes"},
+        {"{a: 1}", "names and texts stand in double quotes"},
+        {"{\"a\": 1,}", "the last one has no comma behind it"},
+        {"[1, ]", "the last one has no comma behind it"},
+        {"[1] // one", "JSON has no comments"},
+        {"[NaN]", "JSON has no NaN; leave the member out"},
+        {"[-Infinity]", "JSON has no infinity; leave the member out"},
+        {"[True]", "did you mean true?"},
+        {"[None]", "did you mean null?"},
+        {"\xef\xbb\xbf[]", "leave out the byte order mark; JSON is UTF-8 anyway"},
+        {"[1", "a bracket is not closed"},
+        {"", "send a JSON object, and its length"},
+        {"[1 2]", nullptr},
+        {"[1}", nullptr},
+    };
+
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.text)
+        {
+            test_arena a;
+            error err = collecting_error(a);
+            thing t;
+
+            CHECK(json_read(job_table(), c.text, strlen(c.text), &t, nullptr, a, &err) ==
+                  ERR_MALFORMED);
+            CHECK(std::string(err.hint ? err.hint : "") == (c.hint ? c.hint : ""));
+        }
 }
 
 TEST_CASE("names by distance: at most so many, the nearest first", "[hints]")

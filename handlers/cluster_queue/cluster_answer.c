@@ -2,6 +2,7 @@
  * wait. */
 #include "algorithms/cluster_queue/replay.h"
 #include "handlers/cluster_queue/cluster_bind.h"
+#include "handlers/common/decision.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -565,7 +566,6 @@ static double bytes_of(const struct cluster *c)
 static void find_policy(struct telling *t, const char *name)
 {
     static const struct policy *const tables[] = {cluster_policies, queue_policies, NULL};
-    char hint[NAMES_HINT_BYTES];
 
     t->policy = &cluster_policies[0];
     if (!name || strcmp(name, "auto") == 0)
@@ -573,12 +573,8 @@ static void find_policy(struct telling *t, const char *name)
     t->policy = policy_find(cluster_policies, name);
     if (!t->policy)
         t->policy = policy_find(queue_policies, name);
-    if (t->policy)
-        return;
-    invalid(t->rq->err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
-            "there is no policy '%.60s' for a cluster; %s", name,
-            policy_hint(name, tables, hint, sizeof(hint)));
-    policy_allow(t->rq->err, name, tables);
+    if (!t->policy)
+        decision_no_policy("/algorithm", name, "policy of a cluster", tables, t->rq->err);
 }
 
 /* What conservative has told before, of jobs that are no arrays. */

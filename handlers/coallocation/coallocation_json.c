@@ -6,6 +6,7 @@
  */
 #include "handlers/coallocation/coallocation_json.h"
 
+#include "handlers/common/decision.h"
 #include "models/base/pointer.h"
 
 #include <stdio.h>
@@ -282,11 +283,8 @@ static enum error_code bound_policy(struct co_world *world, const struct policy 
 static void unknown_policy(const char *name, const char *pointer, struct error *err)
 {
     const struct policy *const tables[] = {coallocation_policies, NULL};
-    char hint[NAMES_HINT_BYTES];
 
-    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no policy '%.256s'; %s", name,
-            policy_hint(name, tables, hint, sizeof(hint)));
-    policy_allow(err, name, tables);
+    decision_no_policy(pointer, name, "policy", tables, err);
 }
 
 enum error_code co_world_read(const struct co_snapshot *snapshot,

@@ -338,17 +338,23 @@ static void hint_algorithm(const char *name, const char *nearest, struct error *
         error_hint(err, "did you mean '%s'?", nearest);
 }
 
+void decision_no_policy(const char *pointer, const char *name, const char *what,
+                        const struct policy *const *tables, struct error *err)
+{
+    char hint[NAMES_HINT_BYTES];
+
+    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no %s '%.60s' here; %s", what,
+            name, policy_hint(name, tables, hint, sizeof(hint)));
+    hint_algorithm(name, policy_nearest(name, tables), err);
+    policy_allow(err, name, tables);
+}
+
 enum error_code decision_unknown_policy(const char *name, const struct policy *policies,
                                         struct error *err)
 {
     const struct policy *const tables[] = {policies, NULL};
-    char hint[NAMES_HINT_BYTES];
 
-    invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
-            "there is no algorithm '%.60s' here; %s", name,
-            policy_hint(name, tables, hint, sizeof(hint)));
-    hint_algorithm(name, policy_nearest(name, tables), err);
-    policy_allow(err, name, tables);
+    decision_no_policy("/algorithm", name, "algorithm", tables, err);
     return ERR_INVALID;
 }
 

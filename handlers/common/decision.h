@@ -175,6 +175,11 @@ enum error_code decision_keep_lookup(struct request *rq, const char *name,
 enum error_code decision_unknown_policy(const char *name, const struct policy *policies,
                                         struct error *err);
 
+/* Likewise, of the tables (ended by NULL); `pointer` is where the name stands, and `what`
+ * it should have been: "queue policy". */
+void decision_no_policy(const char *pointer, const char *name, const char *what,
+                        const struct policy *const *tables, struct error *err);
+
 /* Likewise, with `count` names. */
 enum error_code decision_unknown_algorithm(const char *name, const char *const *names,
                                            size_t count, struct error *err);

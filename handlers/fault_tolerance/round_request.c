@@ -3,6 +3,7 @@
 #include "algorithms/fault_tolerance/copies_play.h"
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 #include "algorithms/replication/replication.h"
+#include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/fault_tolerance/rounds.h"
 #include "models/base/pointer.h"
@@ -151,12 +152,8 @@ static enum error_code try_options(struct round_call *call)
 static void unknown_checkpoint(const char *name, struct error *err)
 {
     const struct policy *const tables[] = {checkpoint_policies, NULL};
-    char hint[NAMES_HINT_BYTES];
 
-    invalid(err, "/checkpoint/algorithm", ITEM_UNKNOWN_ALGORITHM,
-            "there is no checkpoint policy '%.60s'; %s", name,
-            policy_hint(name, tables, hint, sizeof(hint)));
-    policy_allow(err, name, tables);
+    decision_no_policy("/checkpoint/algorithm", name, "checkpoint policy", tables, err);
 }
 
 static enum error_code bind_policies(struct round_call *call, const struct policy *table,

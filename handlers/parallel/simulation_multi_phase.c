@@ -3,6 +3,7 @@
 #include "handlers/parallel/simulation_multi_phase.h"
 
 #include "algorithms/plan/plan_simulation.h"
+#include "handlers/common/decision.h"
 #include "handlers/common/experiment.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/sites/sites_json.h"
@@ -251,12 +252,8 @@ static void read_grid(const struct multi_phase_grid *grid, struct plan_sim_grid 
 static void unknown_planner(const char *name, const char *pointer, struct error *err)
 {
     const struct policy *const tables[] = {plan_policies, NULL};
-    char hint[NAMES_HINT_BYTES];
 
-    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM,
-            "there is no algorithm '%.60s' of plans; %s", name,
-            policy_hint(name, tables, hint, sizeof(hint)));
-    policy_allow(err, name, tables);
+    decision_no_policy(pointer, name, "algorithm of plans", tables, err);
 }
 
 /* Those of the request; none: the source's, and what they are compared with. */

@@ -1,6 +1,7 @@
 /* simulation_queue.c - simulations of kind "queue": a job log on a batch system. */
 #include "handlers/queue/simulation_queue.h"
 
+#include "handlers/common/decision.h"
 #include "handlers/common/experiment.h"
 #include "handlers/queue/simulation_cluster.h"
 #include "handlers/queue/simulation_details.h"
@@ -543,17 +544,12 @@ static enum error_code take_policies(struct playing *p)
     for (size_t i = 0; i < body->policy_count; i++) {
         const char *name = body->policies[i];
         struct pointer pointer = pointer_in("/policies", i, NULL);
-        char hint[NAMES_HINT_BYTES];
 
         p->policies[i] = policy_find(queue_policies, name);
         if (!p->policies[i] && body->cluster)
             p->policies[i] = policy_find(cluster_policies, name);
-        if (!p->policies[i]) {
-            invalid(p->rq->err, pointer.text, ITEM_UNKNOWN_ALGORITHM,
-                    "there is no queue policy '%.60s'; %s", name,
-                    policy_hint(name, tables, hint, sizeof(hint)));
-            policy_allow(p->rq->err, name, tables);
-        }
+        if (!p->policies[i])
+            decision_no_policy(pointer.text, name, "queue policy", tables, p->rq->err);
         for (size_t k = 0; k < i && p->policies[i]; k++)
             if (p->policies[k] == p->policies[i])
                 invalid(p->rq->err, pointer.text, ITEM_DUPLICATE, "'%s' is there twice",

@@ -401,17 +401,12 @@ static const struct policy *find_policy(const struct study_plan *plan, const cha
     const struct policy *const tables[] = {queue_policies,
                                            plan->cluster ? cluster_policies : NULL, NULL};
     const struct policy *policy = policy_find(queue_policies, name);
-    char hint[NAMES_HINT_BYTES];
 
     if (!policy && plan->cluster)
         policy = policy_find(cluster_policies, name);
-    if (policy)
-        return policy;
-    invalid(rq->err, pointer, ITEM_UNKNOWN_ALGORITHM,
-            "there is no queue policy '%.60s'; %s", name,
-            policy_hint(name, tables, hint, sizeof(hint)));
-    policy_allow(rq->err, name, tables);
-    return NULL;
+    if (!policy)
+        decision_no_policy(pointer, name, "queue policy", tables, rq->err);
+    return policy;
 }
 
 /* The settings of the base, then those of the variant. */

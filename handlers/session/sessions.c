@@ -157,9 +157,7 @@ static enum error_code check_conditions(struct request *rq,
                      (unsigned long long)llround(row->created_at_s * 1e6));
 
     if (m->if_none_match && strcmp(m->if_none_match, "*") == 0)
-        return fail(rq->err, ERR_STALE, "",
-                    "there is a session '%.200s', and If-None-Match is *",
-                    row->session_id);
+        return etag_refuse_double(rq->err, "session", row->session_id);
     if (m->if_match && strcmp(m->if_match, "*") != 0 && !etag_matches(m->if_match, tag))
         return fail(
             rq->err, ERR_STALE, "",

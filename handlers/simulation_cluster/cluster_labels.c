@@ -1,5 +1,6 @@
 /* cluster_labels.c - the policies that a cluster simulation compares. */
 #include "algorithms/cluster_queue/settings.h"
+#include "handlers/common/decision.h"
 #include "handlers/simulation_cluster/cluster_simulation_parts.h"
 
 #include <stdio.h>
@@ -30,16 +31,6 @@ static void repeat(const struct error *here, const char *pointer, struct error *
 {
     for (const struct error_item *i = here->first; i; i = i->next)
         invalid_again(err, pointer, i);
-}
-
-static void unknown_policy(const char *pointer, const char *name,
-                           const struct policy *const *known, struct error *err)
-{
-    char hint[NAMES_HINT_BYTES];
-
-    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no policy '%.60s' here; %s",
-            name, policy_hint(name, known, hint, sizeof(hint)));
-    policy_allow(err, name, known);
 }
 
 static double endless_if_0(double value)
@@ -102,7 +93,7 @@ static void bind_queue(struct cluster_playing *p, const struct cluster_compared 
     }
     snprintf(at, sizeof(at), "%.99s/queue/algorithm", pointer);
     if (!found) {
-        unknown_policy(at, name, queue_tables, p->err);
+        decision_no_policy(at, name, "policy", queue_tables, p->err);
         return;
     }
     to->queue = found->name;
@@ -162,7 +153,7 @@ static void bind_checkpoint(struct cluster_playing *p, const struct cluster_comp
     snprintf(at, sizeof(at), "%.99s/checkpoint/algorithm", pointer);
     found = policy_find(checkpoint_policies, in->checkpoint->algorithm);
     if (!found) {
-        unknown_policy(at, in->checkpoint->algorithm, known, p->err);
+        decision_no_policy(at, in->checkpoint->algorithm, "policy", known, p->err);
         return;
     }
     rest = NEW(p->a, struct named_value, in->checkpoint->option_count);

@@ -1,5 +1,6 @@
 /* simulation_coallocation_request.c - the request of a simulation of co-allocation. */
 #include "handlers/coallocation/coallocation_json.h"
+#include "handlers/common/decision.h"
 #include "handlers/simulation_grid/simulation_coallocation.h"
 #include "handlers/simulation_grid/simulation_coallocation_parts.h"
 #include "models/base/pointer.h"
@@ -524,16 +525,11 @@ static void find_policy(struct co_sim_setting *s, const char *name, const char *
 {
     const struct policy *const tables[] = {coallocation_policies, NULL};
     const struct policy *policy = policy_find(coallocation_policies, name);
-    char hint[NAMES_HINT_BYTES];
 
-    if (policy) {
+    if (policy)
         s->policies[s->policy_count++] = policy;
-        return;
-    }
-    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM,
-            "there is no co-allocation policy '%.60s'; %s", name,
-            policy_hint(name, tables, hint, sizeof(hint)));
-    policy_allow(err, name, tables);
+    else
+        decision_no_policy(pointer, name, "co-allocation policy", tables, err);
 }
 
 static enum error_code read_policies(const struct co_sim_request *body,

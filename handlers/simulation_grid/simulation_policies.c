@@ -6,6 +6,7 @@
 #include "algorithms/replication/replication.h"
 #include "algorithms/simulation/placement_round.h"
 #include "algorithms/simulation/vm.h"
+#include "handlers/common/decision.h"
 #include "models/base/names.h"
 #include "models/base/pointer.h"
 
@@ -35,16 +36,6 @@ static const struct policy *find(const char *name, const struct policy **table)
         *table = tables[t];
     }
     return found;
-}
-
-static void unknown_policy(const char *pointer, const char *name,
-                           const struct policy *const *known, struct error *err)
-{
-    char hint[NAMES_HINT_BYTES];
-
-    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no policy '%.60s' here; %s",
-            name, policy_hint(name, known, hint, sizeof(hint)));
-    policy_allow(err, name, known);
 }
 
 /* The values of a policy's options; mistakes below `pointer`. */
@@ -88,8 +79,8 @@ static void find_checkpoint(const struct simulation_compared *in, const char *po
     if (!policy) {
         const struct policy *const known[] = {checkpoint_policies, NULL};
 
-        unknown_policy(pointer_of(here.text, "algorithm").text, in->checkpoint->algorithm,
-                       known, err);
+        decision_no_policy(pointer_of(here.text, "algorithm").text,
+                           in->checkpoint->algorithm, "policy", known, err);
         return;
     }
     set_checkpoint(label, policy, in->checkpoint->options, in->checkpoint->option_count,
@@ -117,7 +108,7 @@ static void fill_label(const struct simulation_compared *in, const char *pointer
     here = pointer_of(pointer, "algorithm");
     found = find(in->algorithm, &table);
     if (!found) {
-        unknown_policy(here.text, in->algorithm, tables, err);
+        decision_no_policy(here.text, in->algorithm, "policy", tables, err);
     } else if (table == vm_policies) {
         policy->vm = found;
         policy->vm_param = bind(found, in->options, in->option_count, pointer, a, err);

@@ -1,4 +1,5 @@
 /* simulation_workflow_request.c - the request of a simulation of workflows. */
+#include "handlers/common/decision.h"
 #include "handlers/simulation_grid/simulation_workflow.h"
 #include "handlers/simulation_grid/simulation_workflow_parts.h"
 #include "models/base/names.h"
@@ -758,13 +759,9 @@ static void bind(const struct wf_sim_compared *in, const char *pointer,
 
 static void unknown_policy(const char *name, const char *pointer, struct error *err)
 {
-    char hint[NAMES_HINT_BYTES];
     const struct policy *const tables[] = {workflow_round_policies, NULL};
 
-    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM,
-            "there is no dynamic policy '%.60s'; %s", name,
-            policy_hint(name, tables, hint, sizeof(hint)));
-    policy_allow(err, name, tables);
+    decision_no_policy(pointer, name, "dynamic policy", tables, err);
 }
 
 static void read_label(const struct wf_sim_compared *in, const char *where,

@@ -6,6 +6,7 @@
 #include "handlers/common/snapshot_json.h"
 #include "handlers/snapshots/stored_snapshot.h"
 #include "models/base/pointer.h"
+#include "service/etag.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -132,9 +133,7 @@ static enum error_code change_resource(struct snapshot_change *c, struct db_sess
                             one->change, one->body, &one->found, &patched, rq->arena,
                             rq->err));
     if (one->found && one->only_new)
-        return fail(rq->err, ERR_STALE, "",
-                    "there is a resource '%.100s', and If-None-Match is *",
-                    rq->path_value[1]);
+        return etag_refuse_double(rq->err, "resource", rq->path_value[1]);
     if (!one->found && one->change != JSON_ELEMENT_REPLACE)
         return fail_no_resource(rq);
     if (one->change == JSON_ELEMENT_REMOVE)

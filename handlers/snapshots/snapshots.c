@@ -5,6 +5,7 @@
 #include "handlers/common/snapshot_json.h"
 #include "handlers/snapshots/stored_snapshot.h"
 #include "handlers/stored/stored_name.h"
+#include "service/etag.h"
 
 #include <string.h>
 
@@ -182,8 +183,7 @@ static enum error_code put_new(struct request *rq, const char *document,
     if (code != ERR_CONFLICT)
         return code;
     forget_failure(rq);
-    return fail(rq->err, ERR_STALE, "",
-                "there is a snapshot '%.200s', and If-None-Match is *", name);
+    return etag_refuse_double(rq->err, "snapshot", name);
 }
 
 /* Replaces it, or makes it when no version is asked for. Others may do the same. */

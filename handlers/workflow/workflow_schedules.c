@@ -6,6 +6,7 @@
 #include "handlers/workflow/workflow_schedules.h"
 
 #include "algorithms/workflow/heads.h"
+#include "handlers/common/decision.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/placement/search_json.h"
 #include "handlers/workflow/workflow_given.h"
@@ -247,11 +248,9 @@ static enum error_code unknown_algorithm(const char *name, struct error *err)
 {
     const struct policy *const tables[] = {workflow_policies, workflow_round_policies,
                                            NULL};
-    char hint[NAMES_HINT_BYTES];
 
-    return invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
-                   "there is no algorithm '%.60s' here; %s", name,
-                   policy_hint(name, tables, hint, sizeof(hint)));
+    decision_no_policy("/algorithm", name, "algorithm", tables, err);
+    return ERR_INVALID;
 }
 
 /* Whether an option has this text. */

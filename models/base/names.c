@@ -75,7 +75,7 @@ size_t names_by_distance_in(const char *name, names_at_fn *at, const void *list,
     return kept;
 }
 
-const char *names_nearest_in(const char *name, names_at_fn *at, const void *list)
+static const char *nearest_in(const char *name, names_at_fn *at, const void *list)
 {
     size_t length = strlen(name);
     size_t limit = length / 3 > 1 ? length / 3 : 1;
@@ -98,6 +98,19 @@ const char *names_nearest_in(const char *name, names_at_fn *at, const void *list
         }
     }
     return nearest;
+}
+
+const char *names_nearest_in(const char *name, names_at_fn *at, const void *list)
+{
+    const char *nearest = nearest_in(name, at, list);
+    char small[LONGEST_NAME + 1];
+    size_t length = strlen(name);
+
+    if (nearest || length > LONGEST_NAME)
+        return nearest;
+    for (size_t i = 0; i <= length; i++)
+        small[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] | 0x20) : name[i];
+    return nearest_in(small, at, list);
 }
 
 const char *names_hint_in(const char *name, names_at_fn *at, const void *list,

@@ -13,7 +13,7 @@
 
 /* The candidate nearest to `name` by edit distance, for "did you mean"; NULL if
  * none is near enough (a third of its length, at least 1; names of up to four letters
- * must begin alike). Ends at a NULL. */
+ * must begin alike), neither as it is nor in small letters. Ends at a NULL. */
 const char *names_nearest(const char *name, const char *const *candidates, size_t count);
 
 /* The candidates (ended by a NULL before `count`) in the order of their edit distance to

@@ -105,6 +105,21 @@ static const char *name_at(const void *list, size_t i)
     return i < rows->count ? row_at(rows, i)->name : NULL;
 }
 
+/* All names, or nothing when they are too many for a sentence. */
+static void hint_options(const struct rows *rows, struct error *err)
+{
+    char text[512] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < rows->count && used < sizeof(text); i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "",
+                                 row_at(rows, i)->name);
+    if (!rows->count)
+        error_hint(err, "this algorithm has no options");
+    else if (used < sizeof(text))
+        error_hint(err, "its options: %s", text);
+}
+
 static void unknown_option(const struct rows *rows, const char *name, struct error *err)
 {
     const char *nearest = names_nearest_in(name, name_at, rows);
@@ -119,6 +134,7 @@ static void unknown_option(const struct rows *rows, const char *name, struct err
         invalid(
             err, pointer, ITEM_UNKNOWN_OPTION,
             "this algorithm has no such option; GET /v1/algorithms lists its options");
+        hint_options(rows, err);
     }
     error_allow_in(err, name, name_at, rows);
 }
