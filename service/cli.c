@@ -596,6 +596,7 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
     enum ask_outcome outcome;
     const char *text, *asked;
     size_t length;
+    bool told; /* that it is refused, or failed */
 
     TRY(read_text(c->words[1], &document, err));
     text_add(&document, "", 1);
@@ -609,6 +610,7 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
     c->ask.look.width = terminal_width(c);
     c->ask.look.utf8 = speaks_utf8();
     c->ask.form = ask_form(c);
+    c->ask.json_problems = c->ask_json;
     c->ask.sets = c->sets;
     c->who.routes = c->parts->routes;
     c->who.config = &c->config;
@@ -626,8 +628,10 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
     if (err->code == ERR_UNAVAILABLE)
         c->down = true;
     TRY(err->code);
-    fputs(text, outcome == ASK_REFUSED || outcome == ASK_FAILED ? stderr : stdout);
-    putc('\n', outcome == ASK_REFUSED || outcome == ASK_FAILED ? stderr : stdout);
+    told = outcome == ASK_REFUSED || outcome == ASK_FAILED;
+    fputs(text, told && !c->ask_json ? stderr : stdout);
+    if (*text && text[strlen(text) - 1] != '\n')
+        putchar('\n');
     c->exit_status = outcome == ASK_REFUSED              ? 1
                      : outcome == ASK_FAILED             ? EXIT_DOWN
                      : outcome == ASK_SHORT && c->strict ? EXIT_SHORT
@@ -840,7 +844,7 @@ static const struct command {
     {"ask", run_ask,
      "FILE|- [--endpoint NAME] [--url U] [--key-file F] [--profile P] [--set "
      "/path=value]...\n"
-     "             [--json | --svg | --table | --gantt | --width N] [--color "
+     "             [--json | --svg [FILE.svg] | --table | --gantt | --width N] [--color "
      "auto|always|never]\n"
      "             [--save FILE] [--strict]:\n"
      "             decide what the document asks for, by the service at U, else in the "
@@ -989,6 +993,20 @@ static int take_set(struct cli *c, char **argv)
     return used;
 }
 
+/* Takes "--svg", and a file's name behind it that ends in .svg; the arguments used. */
+static int take_svg(struct cli *c, char **argv)
+{
+    const char *end;
+
+    if (!take_switch(*argv, "--svg", &c->ask_svg))
+        return 0;
+    end = argv[1] ? strrchr(argv[1], '.') : NULL;
+    if (!end || strcasecmp(end, ".svg") != 0)
+        return 1;
+    c->ask.svg_file = argv[1];
+    return 2;
+}
+
 /* Takes what is not a setting out of argv; what is left goes to config_read(). */
 static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
                                   struct error *err)
@@ -1005,8 +1023,7 @@ static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
             take_flag(argv, "--endpoint", &c->ask.endpoint) +
             take_flag(argv, "--width", &c->ask_width) +
             take_flag(argv, "--color", &c->colour) +
-            take_switch(*argv, "--json", &c->ask_json) +
-            take_switch(*argv, "--svg", &c->ask_svg) +
+            take_switch(*argv, "--json", &c->ask_json) + take_svg(c, argv) +
             take_switch(*argv, "--table", &c->ask_table) +
             take_switch(*argv, "--gantt", &c->ask_gantt) +
             take_flag(argv, "--key-file", &c->target.key_file) +
