@@ -411,6 +411,15 @@ TEST_CASE("the search weighs titles, names and texts", "[docs][api]")
     CHECK(first("etc_s").rfind("/docs/api/", 0) == 0);
     CHECK(first("GRIDPLAN_PORT") == "/docs/settings");
     CHECK(first("nothingofthekind") == "");
+    // What members are called, and what is said of them; parts of their names.
+    auto all = [&](const std::string &q) {
+        return service.get("/docs/search?q=" + q).body;
+    };
+    for (const char *q : {"deadline", "gpus", "memory", "licence", "time+limit"})
+        CHECK(all(q).find("/docs/api/decidePlacements\"") != std::string::npos);
+    CHECK(all("mtbf").find("/docs/api/getFailureStatistics") != std::string::npos);
+    CHECK(all("deadline+nothingofthekind").find("some, none has all") !=
+          std::string::npos);
     // Singular and plural, in whichever case.
     CHECK(first("gpu") != "");
     CHECK(first("gpu") == first("GPUs"));
