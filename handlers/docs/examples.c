@@ -1,5 +1,6 @@
 /* examples.c - the examples of the API in the manual, and the files that it prints. */
 #include "handlers/docs/docs.h"
+#include "service/json_layout.h"
 
 #include "service/asset.h"
 #include "service/openapi.h"
@@ -106,8 +107,12 @@ const char *docs_chart(struct docs_page *p, const char *name)
 
 void docs_print_json(struct text_buffer *b, const char *json, size_t max_lines)
 {
-    const char *end = json;
+    struct text_buffer laid = {.arena = b->arena};
+    const char *end;
 
+    json_layout(json, &laid);
+    json = text_end(&laid);
+    end = json;
     for (size_t line = 0; *end && line < max_lines && end - json < SHOWN_BYTES; end++)
         line += *end == '\n';
     html_add(b, "<pre class=\"json\" tabindex=\"0\">");
