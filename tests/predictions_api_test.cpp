@@ -175,6 +175,40 @@ TEST_CASE("quantiles are the ends of intervals", "[models][api]")
     CHECK(predict(a, body, 422)["errors"][0]["code"] == "invalid_combination");
 }
 
+TEST_CASE("a category or a machine that no run had makes intervals wide", "[models][api]")
+{
+    api a;
+    json samples = json::array();
+    const char *const tools[] = {"align", "sort", "index"};
+
+    for (int i = 0; i < 40; i++)
+        samples.push_back({{"run_time_s", 10 * (1 + i % 3) + 0.01 * (i % 7)},
+                           {"problem_size", 100 + i % 4},
+                           {"parameters", {{"tool", tools[i % 3]}}},
+                           {"resource_class", i % 2 ? "old" : "new"}});
+    json fit =
+        a.post("/v1/model-fits", json{{"kind", "auto"}, {"samples", samples}}.dump())
+            .json();
+    auto asked = [](const char *tool, const char *machine) {
+        return json{{"problem_size", 100},
+                    {"parameters", {{"tool", tool}}},
+                    {"resource_class", machine}};
+    };
+    json body = {{"model", {{"packed", fit["packed"]}}}, {"interval_level", 0.9}};
+    body["queries"] = {asked("sort", "new"), asked("fold", "new"), asked("sort", "best")};
+    json p = predict(a, body)["results"];
+    auto half = [&](int i) {
+        return std::log(p[i]["run_time_high_s"].get<double>() /
+                        p[i]["run_time_s"].get<double>());
+    };
+    // learning.md 4.3: s0 is at least 0.35; the quantile of a level of 0.9 is above 1
+    CHECK(half(0) < 0.1);
+    CHECK(p[1]["interval_basis"] == "extrapolation");
+    CHECK(half(1) > 0.35);
+    CHECK(p[2]["interval_basis"] == "machine_prior");
+    CHECK(half(2) > 0.35);
+}
+
 TEST_CASE("predictions far outside say so, and are never negative", "[models][api]")
 {
     api a;
