@@ -209,6 +209,38 @@ TEST_CASE("a category or a machine that no run had makes intervals wide", "[mode
     CHECK(half(2) > 0.35);
 }
 
+TEST_CASE("a fit says what its intervals are made of", "[models][api]")
+{
+    api a;
+    json samples = json::array();
+
+    for (int i = 0; i < 10; i++)
+        samples.push_back({{"run_time_s", 100}, {"problem_size", 500}});
+    for (const char *kind : {"auto", "linear"}) {
+        INFO(kind);
+        json fit =
+            a.post("/v1/model-fits", json{{"kind", kind}, {"samples", samples}}.dump())
+                .json();
+        json p = predict(a, {{"model", {{"packed", fit["packed"]}}},
+                             {"interval_level", 0.9},
+                             {"problem_size", 500}});
+        REQUIRE(fit["intervals"].size() == 3);
+        json same = fit["intervals"][0];
+        CHECK(same["group"] == "same_configuration");
+        CHECK(fit["intervals"][1]["group"] == "inside");
+        CHECK(fit["intervals"][2]["group"] == "extrapolation");
+        // one member, so no spread; learning.md 12, example 8: 0.0488434
+        double half =
+            same["s0"].get<double>() * same["q90"].get<double>() * std::sqrt(1 + 1 / 8.0);
+        CHECK(p["run_time_high_s"].get<double>() ==
+              Approx(p["run_time_s"].get<double>() * std::exp(half)).epsilon(1e-9));
+        if (std::string(kind) == "auto") {
+            CHECK(half == Approx(0.0488434).epsilon(1e-5));
+            CHECK(same["error_count"] >= 10);
+        }
+    }
+}
+
 TEST_CASE("predictions far outside say so, and are never negative", "[models][api]")
 {
     api a;
