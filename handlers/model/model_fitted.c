@@ -88,14 +88,17 @@ void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *q
         put_input(names, ENSEMBLE_SITE_ID, ensemble_text(site_id), inputs, a);
 }
 
-double fitted_effect_of(const struct fitted_model *m, const double *inputs)
+static const char *const machine_names[] = {ENSEMBLE_RESOURCE_CLASS, ENSEMBLE_SITE_ID};
+
+/* NULL: nothing is known of the machine. */
+static const struct fitted_effect *find_effect(const struct fitted_model *m,
+                                               const double *inputs)
 {
-    static const char *const machine[] = {ENSEMBLE_RESOURCE_CLASS, ENSEMBLE_SITE_ID};
     size_t low = 0, high = m->effect_count;
     double key = (double)NAN;
 
     for (size_t i = 0; i < 2 && high > 0 && isnan(key); i++) {
-        size_t at = ensemble_names_find(m->names, machine[i]);
+        size_t at = ensemble_names_find(m->names, machine_names[i]);
 
         key = at < ENSEMBLE_INPUTS_MAX ? inputs[at] : (double)NAN;
     }
@@ -107,8 +110,14 @@ double fitted_effect_of(const struct fitted_model *m, const double *inputs)
         else
             high = middle;
     }
-    return low < m->effect_count && m->effects[low].key == key ? m->effects[low].effect
-                                                               : 0;
+    return low < m->effect_count && m->effects[low].key == key ? &m->effects[low] : NULL;
+}
+
+double fitted_effect_of(const struct fitted_model *m, const double *inputs)
+{
+    const struct fitted_effect *effect = find_effect(m, inputs);
+
+    return effect ? effect->effect : 0;
 }
 
 void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
@@ -862,6 +871,34 @@ enum error_code fitted_interval(const struct fitted_model *m, double level,
     return OK;
 }
 
+#define SCALE_NEW_TEXT 0.35
+
+/* Is the machine one of which the model has seen no run, and no effect is known? */
+static bool is_new_machine(const struct fitted_model *m, const double *inputs,
+                           const struct ensemble_answer *answer)
+{
+    for (size_t i = 0; i < 2 && answer->new_text_count > 0; i++)
+        if (answer->new_text[ensemble_names_find(m->names, machine_names[i])])
+            return !find_effect(m, inputs);
+    return false;
+}
+
+/* The scale of the interval: of a category that no run had nobody knows what it does. Of
+ * a machine the caller may know more. */
+static double scale_of_answer(const struct fitted_model *m,
+                              const struct fitted_interval *interval,
+                              const struct ensemble_answer *answer, bool new_machine)
+{
+    size_t machines = 0;
+    double least = interval->scale_least;
+
+    for (size_t i = 0; i < 2 && answer->new_text_count > 0; i++)
+        machines += answer->new_text[ensemble_names_find(m->names, machine_names[i])];
+    if (answer->new_text_count > machines || (new_machine && !(least > 0)))
+        least = SCALE_NEW_TEXT;
+    return fmax(interval->scale[answer->group], least);
+}
+
 /* Where it lies, and half of its interval, is all the ensemble's. */
 static void predict_auto(const struct fitted_model *m, const struct perf_query *query,
                          const double *inputs, const struct fitted_interval *interval,
@@ -869,6 +906,7 @@ static void predict_auto(const struct fitted_model *m, const struct perf_query *
 {
     double terms[ENSEMBLE_INPUTS_MAX], half;
     struct ensemble_answer answer;
+    bool new_machine;
 
     if (!inputs) {
         fitted_auto_inputs(m->names, query, NULL, 0, NULL, NULL, terms, NULL);
@@ -893,12 +931,13 @@ static void predict_auto(const struct fitted_model *m, const struct perf_query *
     }
     if (!interval)
         return;
-    half =
-        log_half(interval->quantile[answer.group], interval->scale[answer.group],
-                 answer.spread, answer.distance, answer.runs, answer.constant_distance);
+    new_machine = is_new_machine(m, inputs, &answer);
+    half = log_half(interval->quantile[answer.group],
+                    scale_of_answer(m, interval, &answer, new_machine), answer.spread,
+                    answer.distance, answer.runs, answer.constant_distance);
     out->low_s = out->time_s * exp(-half);
     out->high_s = out->time_s * exp(half);
-    out->own_basis = log_group_names[answer.group];
+    out->own_basis = new_machine ? FITTED_MACHINE_PRIOR : log_group_names[answer.group];
     out->error_count = interval->error_count[answer.group];
 }
 

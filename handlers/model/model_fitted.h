@@ -150,6 +150,9 @@ void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *q
                         const char *resource_class, const char *site_id, double *inputs,
                         struct arena *a);
 
+/* Basis of an interval on a machine of which nothing was seen. */
+#define FITTED_MACHINE_PRIOR "machine_prior"
+
 /* auto: the effect of the machine of a run or question. */
 double fitted_effect_of(const struct fitted_model *m, const double *inputs);
 
@@ -219,6 +222,8 @@ struct fitted_interval {
     size_t ratio_count;
     bool by_group; /* then these, by enum log_group, and not the ratios */
     double scale[LOG_GROUP_COUNT], quantile[LOG_GROUP_COUNT];
+    double
+        scale_least; /* of any group, for a machine of which no run was seen; 0: none */
     size_t error_count[LOG_GROUP_COUNT];
 };
 enum error_code fitted_interval(const struct fitted_model *m, double level,

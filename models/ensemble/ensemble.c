@@ -547,8 +547,13 @@ void ensemble_predict(const struct ensemble *e, const double *value,
     *out = (struct ensemble_answer){
         .group = LOG_INSIDE, .distance = 1, .constant_distance = 1};
     place(e, x, out);
-    for (size_t k = 0; k < e->input_count; k++)
+    for (size_t k = 0; k < e->input_count; k++) {
         is_new = is_new || isnan(x[k]);
+        if (isnan(raw[k]) || !isnan(x[k]))
+            continue;
+        out->new_text[e->input[k].column] = true;
+        out->new_text_count++;
+    }
     key = inputs_key(e, raw, true);
     h = isnan(key) ? e->history + e->history_count : find_history(e, key);
     if (is_there(e, h, key)) {
