@@ -296,6 +296,36 @@ static void add_held(struct jobs *j, const struct slurm_record *r,
     }
 }
 
+/* Bytes that a field says; NAN: none, or no limit. */
+static double memory_of(const struct slurm_record *r, enum slurm_field field)
+{
+    double bytes = slurm_bytes(slurm_value(r, field), NULL);
+
+    return isfinite(bytes) && bytes > 0 ? bytes : (double)NAN;
+}
+
+/* "4000Mc" of a table. */
+static bool is_per_cpu(const char *text)
+{
+    bool per_cpu;
+
+    slurm_bytes(text, &per_cpu);
+    return per_cpu;
+}
+
+/* Memory of a node that a job asked for; 0: not said. */
+static double memory_asked(const struct slurm_record *r, double cpus)
+{
+    double per_node = memory_of(r, SLURM_F_MEMORY_PER_NODE);
+    double per_cpu = memory_of(r, SLURM_F_MEMORY_PER_CPU);
+
+    if (is_per_cpu(slurm_value(r, SLURM_F_MEMORY_PER_NODE)))
+        per_node *= cpus;
+    if (isnan(per_node))
+        per_node = per_cpu * cpus;
+    return isnan(per_node) ? 0 : per_node;
+}
+
 /* Without a word about each node: equal parts of what it was given. */
 static void add_evenly(struct jobs *j, const struct slurm_record *r,
                        struct slurm_running *row)
@@ -317,6 +347,8 @@ static void add_evenly(struct jobs *j, const struct slurm_record *r,
         cpus = slurm_number_of(r, SLURM_F_CPUS);
     row->cpus = cpus > 0 ? ceil(cpus * share) : 0;
     row->memory_bytes = slurm_amount_of(list, count, "mem") * share;
+    if (row->memory_bytes == 0)
+        row->memory_bytes = memory_asked(r, row->cpus);
     add_gres(c, &sums, given, share, true);
     row->needs = (struct slurm_amounts){sums.list, sums.count};
     add_running(j, j->running_count, row);
@@ -336,6 +368,16 @@ static void add_licences(struct slurm_reading *c, const struct slurm_record *r,
     row->needs = (struct slurm_amounts){sums.list, sums.count};
 }
 
+/* When it started: as is said, else so long ago as it runs. */
+static double started_of(struct slurm_reading *c, const struct slurm_record *r)
+{
+    double start_s = slurm_instant_of(c, r, SLURM_F_START);
+
+    return isnan(start_s)
+               ? c->out->now_s - slurm_duration_s(slurm_value(r, SLURM_F_ELAPSED), 1)
+               : start_s;
+}
+
 static void read_running(struct jobs *j, const struct slurm_record *r, bool suspended)
 {
     struct slurm_reading *c = j->c;
@@ -351,7 +393,7 @@ static void read_running(struct jobs *j, const struct slurm_record *r, bool susp
     row.qos_id = slurm_text_of(r, SLURM_F_QOS);
     row.partition_id = partition_ids.count ? partition_ids.list[0] : NULL;
     row.priority = slurm_number_of(r, SLURM_F_PRIORITY);
-    row.started_s = slurm_instant_of(c, r, SLURM_F_START);
+    row.started_s = started_of(c, r);
     row.time_limit_s = limit_of(c, r, &partition_ids);
     row.expected_end_s = row.started_s + row.time_limit_s;
     if (suspended) /* nobody knows */
@@ -526,14 +568,6 @@ static struct slurm_amounts needs_of(struct slurm_reading *c,
     return (struct slurm_amounts){sums.list, sums.count};
 }
 
-/* Bytes that a field says; NAN: none, or no limit. */
-static double memory_of(const struct slurm_record *r, enum slurm_field field)
-{
-    double bytes = slurm_bytes(slurm_value(r, field), NULL);
-
-    return isfinite(bytes) && bytes > 0 ? bytes : (double)NAN;
-}
-
 static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
                        struct slurm_waiting *w)
 {
@@ -557,6 +591,10 @@ static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
     w->tasks = w->cpus_per_task = w->nodes_max = NAN;
     w->memory_per_cpu_bytes = memory_of(r, SLURM_F_MEMORY_PER_CPU);
     w->memory_bytes = memory_of(r, SLURM_F_MEMORY_PER_NODE);
+    if (is_per_cpu(slurm_value(r, SLURM_F_MEMORY_PER_NODE))) {
+        w->memory_per_cpu_bytes = w->memory_bytes;
+        w->memory_bytes = NAN;
+    }
 
     if (!nodes.fixed && per_node == 0 && tasks > 1 && isfinite(tasks)) {
         w->nodes = w->cpus = NAN;
@@ -665,6 +703,38 @@ static void read_waiting(struct jobs *j, const struct slurm_record *r)
     j->waiting_count++;
 }
 
+/* What becomes of a job: the first of these that its states have. */
+enum phase { SUSPENDED, RUNS, WAITS, IS_OVER, UNKNOWN };
+
+static enum phase phase_of(const char *states)
+{
+    static const struct {
+        const char *word, *code; /* code: squeue -o %t */
+        enum phase phase;
+    } rows[] = {
+        {"SUSPENDED", "S", SUSPENDED},    {"RUNNING", "R", RUNS},
+        {"COMPLETING", "CG", RUNS},       {"CONFIGURING", "CF", RUNS},
+        {"STAGE_OUT", "SO", RUNS},        {"RESIZING", "RS", RUNS},
+        {"SIGNALING", "SI", RUNS},        {"STOPPED", "ST", RUNS},
+        {"POWER_UP_NODE", NULL, RUNS},    {"PENDING", "PD", WAITS},
+        {"REQUEUED", "RQ", WAITS},        {"REQUEUE_HOLD", "RH", WAITS},
+        {"REQUEUE_FED", "RF", WAITS},     {"SPECIAL_EXIT", "SE", WAITS},
+        {"RESV_DEL_HOLD", "RD", WAITS},   {"COMPLETED", "CD", IS_OVER},
+        {"CANCELLED", "CA", IS_OVER},     {"FAILED", "F", IS_OVER},
+        {"TIMEOUT", "TO", IS_OVER},       {"NODE_FAIL", "NF", IS_OVER},
+        {"PREEMPTED", "PR", IS_OVER},     {"BOOT_FAIL", "BF", IS_OVER},
+        {"DEADLINE", "DL", IS_OVER},      {"OUT_OF_MEMORY", "OOM", IS_OVER},
+        {"REVOKED", "RV", IS_OVER},       {"LAUNCH_FAILED", NULL, IS_OVER},
+        {"RECONFIG_FAIL", NULL, IS_OVER},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (slurm_has_word(states, rows[i].word) ||
+            (rows[i].code && slurm_has_word(states, rows[i].code)))
+            return rows[i].phase;
+    return UNKNOWN;
+}
+
 void slurm_read_jobs(struct slurm_reading *c)
 {
     const struct slurm_list *list = &c->from->of[SLURM_JOB];
@@ -675,26 +745,23 @@ void slurm_read_jobs(struct slurm_reading *c)
     for (size_t i = 0; i < list->count; i++) {
         const struct slurm_record *r = &list->records[i];
         const char *state = r->value[SLURM_F_STATE], *id = slurm_text_of(r, SLURM_F_ID);
-        const char *tasks = tasks_of(r);
-        bool suspended;
+        enum phase phase = phase_of(state);
 
         budget_read_step(2 * SLURM_FIELD_COUNT);
         if (!id) {
             slurm_note(c, SLURM_NOTE_NO_ID, NULL, SLURM_JOB, r);
             continue;
         }
-        if (!tasks && name_index_add(&seen, id, i) != NAME_NOT_FOUND) {
+        if (!tasks_of(r) && name_index_add(&seen, id, i) != NAME_NOT_FOUND) {
             slurm_note(c, SLURM_NOTE_TWICE, id, SLURM_JOB, r);
             continue;
         }
-        suspended = slurm_has_word(state, "SUSPENDED");
-        if (suspended || slurm_has_word(state, "RUNNING") ||
-            slurm_has_word(state, "COMPLETING") || slurm_has_word(state, "CONFIGURING") ||
-            slurm_has_word(state, "STAGE_OUT") || slurm_has_word(state, "RESIZING"))
-            read_running(&j, r, suspended);
-        else if (slurm_has_word(state, "PENDING") || slurm_has_word(state, "REQUEUED") ||
-                 slurm_has_word(state, "REQUEUE_HOLD"))
+        if (phase == SUSPENDED || phase == RUNS)
+            read_running(&j, r, phase == SUSPENDED);
+        else if (phase == WAITS)
             read_waiting(&j, r);
+        else if (phase == UNKNOWN)
+            slurm_note(c, SLURM_NOTE_UNKNOWN_STATE, state ? state : "none", SLURM_JOB, r);
     }
     c->out->running = j.running;
     c->out->running_count = j.running_count;
