@@ -202,3 +202,146 @@ TEST_CASE("memory of a partition, for a node or with its highest bit for a cpu",
     CHECK(memory("18446744073709551614") == "{}");
     CHECK(memory("9.2233720368547778e+18") == "{}"); // as a double: not known any more
 }
+
+// A job of v0.0.41 that waits, with other members.
+static json job_v41(int id, const json &with)
+{
+    auto number = [](double n) {
+        return json{{"set", true}, {"infinite", false}, {"number", n}};
+    };
+    json unset = {{"set", false}, {"infinite", false}, {"number", 0}};
+    json job = {{"job_id", id},
+                {"account", "phys"},
+                {"user_name", "u1"},
+                {"partition", "batch"},
+                {"qos", "normal"},
+                {"priority", number(100)},
+                {"submit_time", number(900)},
+                {"eligible_time", number(900)},
+                {"time_limit", number(90)},
+                {"job_state", {"PENDING"}},
+                {"node_count", number(2)},
+                {"tasks", number(8)},
+                {"cpus_per_task", number(1)},
+                {"max_nodes", number(0)},
+                {"memory_per_cpu", number(500)},
+                {"memory_per_node", unset},
+                {"tres_req_str", "cpu=8,mem=4000M,node=2,billing=8"},
+                {"exclusive", json::array()},
+                {"shared", json::array()},
+                {"array_job_id", number(0)},
+                {"array_task_id", unset},
+                {"flags", json::array()}};
+
+    job.update(with);
+    return job;
+}
+
+static json import_jobs(api &a, const json &jobs, const json &more = json::object())
+{
+    json body = {{"squeue", {{"jobs", jobs}}}, {"sinfo", two_nodes}, {"now_s", 1000}};
+
+    body.update(more);
+    return import(a, body);
+}
+
+TEST_CASE("what a job depends on, and what becomes of it when that cannot be", "[slurm]")
+{
+    api a;
+    json r = import_jobs(
+        a, {job_v41(1, {{"dependency", "afterok:12_3(unfulfilled):13,afterany:14"}}),
+            job_v41(2, {{"dependency", "afterok:12?afternotok:13+10"}}),
+            job_v41(3, {{"dependency", "afterok:12_3:13,afterany:14?singleton"}}),
+            job_v41(4, {{"flags", {"KILL_INVALID_DEPENDENCY"}}}),
+            job_v41(5, {{"dependency", "afterok:x"}})});
+    auto after = [&](const char *id) {
+        std::string text;
+
+        for (const auto &x : named(r.at("jobs"), id).value("after", json::array()))
+            text += x.at("kind").get<std::string>() + ":" +
+                    x.at("job_id").get<std::string>() + "+" +
+                    std::to_string(x.at("delay_s").get<int>()) + " ";
+        return text;
+    };
+
+    CHECK(after("1") == "ok:12_3+0 ok:13+0 any:14+0 ");
+    CHECK(!named(r.at("jobs"), "1").contains("after_mode"));
+    CHECK(after("2") == "ok:12+0 notok:13+600 ");
+    CHECK(named(r.at("jobs"), "2").at("after_mode").get<std::string>() == "any");
+    CHECK(after("3") == "ok:12_3+0 ok:13+0 any:14+0 ");
+    CHECK(named(r.at("jobs"), "3").at("after_mode").get<std::string>() == "any");
+    CHECK(named(r.at("jobs"), "3").at("singleton").get<bool>());
+    CHECK(!named(r.at("jobs"), "1").at("kill_on_invalid_dependency").get<bool>());
+    CHECK(named(r.at("jobs"), "4").at("kill_on_invalid_dependency").get<bool>());
+    CHECK(warns(r, "guessed: 1: dependencies with both , and ?"));
+    CHECK(warns(r, "malformed: 1: texts of dependencies"));
+    r = import_jobs(
+        a, {job_v41(1, json::object()), job_v41(2, {{"flags", {"NO_KILL_INV_DEP"}}})},
+        {{"scontrol_config", "SchedulerParameters = kill_invalid_depend\n"}});
+    CHECK(named(r.at("jobs"), "1").at("kill_on_invalid_dependency").get<bool>());
+    CHECK(!named(r.at("jobs"), "2").at("kill_on_invalid_dependency").get<bool>());
+}
+
+TEST_CASE("memory 0 is all of a node, which the total of the job says", "[slurm]")
+{
+    api a;
+    json zero = {{"set", true}, {"infinite", false}, {"number", 0}};
+    json all = {{"memory_per_node", zero},
+                {"memory_per_cpu", zero},
+                {"tres_req_str", "cpu=8,mem=62.5G,node=2,billing=8"}};
+    json nodes = all;
+
+    nodes["max_nodes"] = {{"set", true}, {"infinite", false}, {"number", 2}};
+    json r =
+        import_jobs(a, {job_v41(1, all), job_v41(2, nodes), job_v41(3, json::object())});
+
+    CHECK(named(r.at("jobs"), "1").at("tasks").get<double>() == 8);
+    CHECK(named(r.at("jobs"), "1").at("memory_bytes").get<double>() == 33554432000);
+    CHECK(named(r.at("jobs"), "2").at("nodes").get<double>() == 2);
+    CHECK(named(r.at("jobs"), "2").at("memory_bytes").get<double>() == 33554432000);
+    CHECK(named(r.at("jobs"), "3").at("memory_per_cpu_bytes").get<double>() == 524288000);
+    CHECK(!named(r.at("jobs"), "3").contains("memory_bytes"));
+}
+
+TEST_CASE("what no document has is said, and queues take what was imported", "[slurm]")
+{
+    api a;
+    json r = import_jobs(
+        a,
+        {job_v41(1, {{"tres_req_str", "cpu=8,node=1"}}),
+         job_v41(2, {{"account", "chem"}, {"qos", "high"}}),
+         job_v41(3, {{"resv_name", "gone"}}), job_v41(4, {{"partition", "nowhere"}}),
+         job_v41(5, {{"job_state", {"RUNNING"}},
+                     {"account", "old"},
+                     {"start_time", 900},
+                     {"nodes", "n1"}})},
+        {{"partitions", "PartitionName=batch\n   AllowAccounts=phys,chem "
+                        "AllowQos=normal,high\n   Nodes=n[1-2] State=UP QoS=limits\n"},
+         {"associations", "Cluster|Account|User|Share|QOS|Def QOS\n"
+                          "c|root|||high|\nc|phys||60|urgent|\n"}});
+    json queue = {{"algorithm", "slurm_backfill"},
+                  {"now_s", r.at("now_s")},
+                  {"cluster", r.at("cluster")},
+                  {"jobs", r.at("jobs")}};
+    std::string unplaced = r.at("unplaced").dump();
+
+    CHECK(unplaced == R"([{"job_id":"3","reason":"unknown_reservation"},)"
+                      R"({"job_id":"4","reason":"unknown_partition"}])");
+    CHECK(warns(r, "unknown_qos: 4: "));
+    CHECK(warns(r, "unknown_account: 2: "));
+    CHECK(warns(r, "unknown_reservation: 1: "));
+    CHECK(named(r.at("cluster").at("accounts"), "old").at("shares").get<double>() == 0);
+    CHECK(named(r.at("cluster").at("qos"), "high").at("priority").get<double>() == 0);
+    api_reply q = a.post("/v1/queue-orders", queue.dump());
+    INFO(q.body);
+    CHECK(q.status == 200);
+    // Without any document of accounts, and none that names one, nothing is asked of
+    // them.
+    r = import_jobs(a, {job_v41(1, json::object()), job_v41(2, json::object())});
+    CHECK(!r.at("cluster").contains("accounts"));
+    queue = {{"algorithm", "slurm_backfill"},
+             {"now_s", 1000},
+             {"cluster", r.at("cluster")},
+             {"jobs", r.at("jobs")}};
+    CHECK(a.post("/v1/queue-orders", queue.dump()).status == 200);
+}

@@ -114,7 +114,7 @@ static const struct json_object estimate_json = {
 #define T struct import_unplaced
 static const struct json_field unplaced_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_TEXT(T, reason, 0, "unknown_partition"),
+    JSON_TEXT(T, reason, 0, "unknown_partition, unknown_reservation"),
     {0},
 };
 #undef T

@@ -776,5 +776,6 @@ void slurm_cluster_read(const struct slurm_records *from,
     slurm_read_policy(c);
     slurm_read_qos(c);
     slurm_read_accounts(c);
+    slurm_complete(c);
     say_notes(c);
 }

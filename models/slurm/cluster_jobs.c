@@ -446,48 +446,62 @@ static bool read_after(struct slurm_reading *c, const char *text, const char *ki
     return length > 0 && isfinite(after->delay_s);
 }
 
-/* "afterok:12_3:13(unfulfilled),afterany:14": all; with ? between: any of them. */
+/* "afterok:12_3:13(unfulfilled)" or "singleton", appended to what w->after_count says. */
+static void read_clause(struct slurm_reading *c, const struct slurm_record *r,
+                        const char *clause, struct slurm_waiting *w,
+                        struct slurm_after *after, size_t size)
+{
+    const char *const *words;
+    size_t count = slurm_split(clause, ':', &words, c->arena);
+    const char *first =
+        count ? arena_text(c->arena, words[0], strcspn(words[0], "(")) : "";
+    const char *kind;
+
+    if (strcmp(first, "singleton") == 0) {
+        w->singleton = true;
+        return;
+    }
+    kind = after_kind(c, first);
+    if (!kind || count < 2)
+        slurm_note(c, SLURM_NOTE_BAD_TEXT, clause, SLURM_JOB, r);
+    for (size_t k = 1; kind && k < count; k++) {
+        const char *id = arena_text(c->arena, words[k], strcspn(words[k], "("));
+
+        if (w->after_count < size && read_after(c, id, kind, &after[w->after_count]))
+            w->after_count++;
+        else
+            slurm_note(c, SLURM_NOTE_BAD_TEXT, clause, SLURM_JOB, r);
+    }
+    budget_read_step(8 * count);
+}
+
+/* "afterok:12_3:13(unfulfilled),afterany:14": all; with ? between: any of them. Slurm
+ * takes one of both in a text; one ? makes it any. */
 static void read_dependency(struct slurm_reading *c, const struct slurm_record *r,
                             struct slurm_waiting *w)
 {
     const char *text = slurm_value(r, SLURM_F_DEPENDENCY);
-    const char *const *clauses, *const *words;
+    const char *const *clauses;
     struct slurm_after *after;
     size_t clause_count, size = 0;
+    char *copy;
 
     if (!text)
         return;
+    copy = arena_text(c->arena, text, strlen(text));
     w->after_mode = strchr(text, '?') ? "any" : NULL;
-    clause_count = slurm_split(text, w->after_mode ? '?' : ',', &clauses, c->arena);
-    for (const char *at = text; *at; at++)
+    if (w->after_mode && strchr(text, ','))
+        slurm_note(c, SLURM_NOTE_MIXED_AFTER, text, SLURM_JOB, r);
+    for (char *at = copy; *at; at++) {
         size += *at == ':';
-    after = NEW(c->arena, struct slurm_after, size);
-    for (size_t i = 0; i < clause_count; i++) {
-        size_t word_count = slurm_split(clauses[i], ':', &words, c->arena);
-        const char *first =
-            word_count ? arena_text(c->arena, words[0], strcspn(words[0], "(")) : "";
-        const char *kind;
-
-        if (strcmp(first, "singleton") == 0) {
-            w->singleton = true;
-            continue;
-        }
-        kind = after_kind(c, first);
-        if (!kind || word_count < 2) {
-            slurm_note(c, SLURM_NOTE_BAD_TEXT, clauses[i], SLURM_JOB, r);
-            continue;
-        }
-        for (size_t k = 1; k < word_count; k++) {
-            const char *id = arena_text(c->arena, words[k], strcspn(words[k], "("));
-
-            if (w->after_count < size && read_after(c, id, kind, &after[w->after_count]))
-                w->after_count++;
-            else
-                slurm_note(c, SLURM_NOTE_BAD_TEXT, clauses[i], SLURM_JOB, r);
-        }
-        budget_read_step(8 * word_count);
+        if (*at == '?')
+            *at = ',';
     }
+    clause_count = slurm_split(copy, ',', &clauses, c->arena);
+    after = NEW(c->arena, struct slurm_after, size);
     w->after = after;
+    for (size_t i = 0; i < clause_count; i++)
+        read_clause(c, r, clauses[i], w, after, size);
 }
 
 /* NumNodes of scontrol is "2-5", or "1" where only the tasks are said. */
@@ -568,6 +582,14 @@ static struct slurm_amounts needs_of(struct slurm_reading *c,
     return (struct slurm_amounts){sums.list, sums.count};
 }
 
+/* Of a sum over so many nodes; NAN: none. */
+static double memory_of_node(const struct slurm_amount *list, size_t count, double nodes)
+{
+    double sum = slurm_amount_of(list, count, "mem");
+
+    return sum > 0 ? sum / nodes : (double)NAN;
+}
+
 static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
                        struct slurm_waiting *w)
 {
@@ -600,14 +622,16 @@ static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
         w->nodes = w->cpus = NAN;
         w->tasks = tasks;
         w->cpus_per_task = per_task;
+        if (isnan(w->memory_bytes) && isnan(w->memory_per_cpu_bytes)) /* all of a node */
+            w->memory_bytes = memory_of_node(list, count, nodes.least);
     } else {
         w->nodes = nodes.least;
         w->nodes_max = nodes.most;
         w->cpus = per_node > 0 ? per_node * per_task : ceil(cpus / nodes.least);
         if (isnan(w->memory_bytes) && !isnan(w->memory_per_cpu_bytes))
             w->memory_bytes = w->memory_per_cpu_bytes * w->cpus;
-        else if (isnan(w->memory_bytes) && slurm_amount_of(list, count, "mem") > 0)
-            w->memory_bytes = slurm_amount_of(list, count, "mem") / nodes.least;
+        else if (isnan(w->memory_bytes))
+            w->memory_bytes = memory_of_node(list, count, nodes.least);
         w->memory_per_cpu_bytes = NAN;
     }
     if (!isnan(w->memory_bytes))
@@ -658,6 +682,21 @@ static void read_times(struct slurm_reading *c, const struct slurm_record *r,
         slurm_note(c, SLURM_NOTE_DEADLINE, deadline, SLURM_JOB, r);
 }
 
+/* What becomes of it when a dependency can no longer be met: as it asked, else as the
+ * cluster has it, where the default is that it waits. */
+static bool is_killed(const struct slurm_reading *c, const struct slurm_record *r)
+{
+    const char *flags = r->value[SLURM_F_FLAGS];
+
+    if (slurm_has_word(flags, "KILL_INV_DEP") ||
+        slurm_has_word(flags, "KILL_INVALID_DEPENDENCY"))
+        return true;
+    return !slurm_has_word(flags, "NO_KILL_INV_DEP") &&
+           !slurm_has_word(flags, "NO_KILL_INVALID_DEPENDENCY") &&
+           slurm_has_word(slurm_config(c->from, "SchedulerParameters"),
+                          "kill_invalid_depend");
+}
+
 static void read_waiting(struct jobs *j, const struct slurm_record *r)
 {
     struct slurm_reading *c = j->c;
@@ -682,9 +721,7 @@ static void read_waiting(struct jobs *j, const struct slurm_record *r)
             slurm_hosts_of(c, slurm_value(r, SLURM_F_REQ_NODES), SLURM_JOB, r),
         .resource_ids_excluded =
             slurm_hosts_of(c, slurm_value(r, SLURM_F_EXC_NODES), SLURM_JOB, r),
-        .kill_on_invalid_dependency =
-            slurm_has_word(r->value[SLURM_F_FLAGS], "KILL_INV_DEP") ||
-            slurm_has_word(r->value[SLURM_F_FLAGS], "KILL_INVALID_DEPENDENCY"),
+        .kill_on_invalid_dependency = is_killed(c, r),
         .requeue =
             !requeue || (strcmp(requeue, "0") != 0 && strcmp(requeue, "false") != 0),
         .held = priority == 0,
@@ -765,6 +802,6 @@ void slurm_read_jobs(struct slurm_reading *c)
     }
     c->out->running = j.running;
     c->out->running_count = j.running_count;
-    c->out->waiting = j.waiting;
+    c->out->waiting = c->waiting = j.waiting;
     c->out->waiting_count = j.waiting_count;
 }

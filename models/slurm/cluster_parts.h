@@ -24,6 +24,8 @@
     X(BAD_HOSTS, false, "malformed", "lists of hosts that cannot be read are left out")  \
     X(BAD_TEXT, false, "malformed",                                                      \
       "texts of dependencies that cannot be read are left out")                          \
+    X(MIXED_AFTER, false, "guessed",                                                     \
+      "dependencies with both , and ?: any of them suffices")                            \
     X(BAD_ARRAY, false, "malformed",                                                     \
       "arrays of which the tasks cannot be read, or that are too many, count as one "    \
       "job")                                                                             \
@@ -35,6 +37,12 @@
       "parameters of SchedulerParameters without an effect here")                        \
     X(SELECT, false, "ignored", "a SelectType that is not known here")                   \
     X(OTHER_CLUSTER, false, "skipped", "rows of other clusters")                         \
+    X(UNKNOWN_QOS, false, "unknown_qos",                                                 \
+      "a QOS is named that no document has: here it has no limits and priority 0")       \
+    X(UNKNOWN_ACCOUNT, false, "unknown_account",                                         \
+      "jobs name accounts that no document has: here these have no shares")              \
+    X(UNKNOWN_RESERVATION, false, "unknown_reservation",                                 \
+      "jobs wait for reservations that no document has")                                 \
     X(UNEQUAL, false, "guessed",                                                         \
       "rows of sinfo for nodes that are not alike: each has the least of them")          \
     X(UNKNOWN_STATE, false, "skipped", "jobs of a state that is not known are left out") \
@@ -64,6 +72,7 @@ struct slurm_reading {
     const struct slurm_options *options;
     struct slurm_cluster *out;
     struct name_index nodes, partitions;
+    struct slurm_waiting *waiting; /* that of out */
     size_t noted[SLURM_NOTE_COUNT];
     const char *example[SLURM_NOTE_COUNT][3];
     const char *pointer[SLURM_NOTE_COUNT];
@@ -116,5 +125,8 @@ void slurm_read_jobs(struct slurm_reading *c);
 void slurm_read_policy(struct slurm_reading *c);
 void slurm_read_accounts(struct slurm_reading *c);
 void slurm_read_qos(struct slurm_reading *c);
+
+/* What is named and no document has: queues take names that they know only. */
+void slurm_complete(struct slurm_reading *c);
 
 #endif
