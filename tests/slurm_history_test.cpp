@@ -61,7 +61,7 @@ TEST_CASE("each end of a job is what it says of its run time", "[slurm]")
     std::string kinds;
     for (const auto &row : r.at("censored"))
         kinds += row.at("failure_kind").get<std::string>() + " ";
-    CHECK(kinds == "time_limit memory error cancelled node preempted ");
+    CHECK(kinds == "time_limit memory error cancelled host cancelled ");
     CHECK(r.at("censored").at(1).at("memory_requested_bytes").get<double>() ==
           1073741824.0);
     REQUIRE(r.at("failures").size() == 1);
@@ -71,6 +71,76 @@ TEST_CASE("each end of a job is what it says of its run time", "[slurm]")
           std::string::npos);
     CHECK(warnings.find("skipped: 1: jobs of accounting that never ran") !=
           std::string::npos);
+}
+
+TEST_CASE("attempts have their own steps, and memory is asked for in three ways",
+          "[slurm]")
+{
+    api a;
+    json r = history(
+        a,
+        "JobID|JobIDRaw|JobName|Start|End|State|ExitCode|NCPUS|ReqMem|ReqNodes|MaxRSS\n"
+        "10|10|x|1000|1100|NODE_FAIL|0:0|4|4Gn|2|\n"
+        "10.batch|10.batch|batch|1000|1100|CANCELLED|0:15|2|4Gn||1024K\n"
+        "10|10|x|1200|1300|COMPLETED|0:0|4|4Gn|2|\n"
+        "10.batch|10.batch|batch|1200|1300|COMPLETED|0:0|2|4Gn||3M\n"
+        "10.0|10.0|step|1210|1290|COMPLETED|0:0|2|4Gn||2M\n"
+        "11|11|x|1000|1100|TIMEOUT|0:0|4|500Mc|2|1.5G\n"
+        "12|12|x|1000|1100|FAILED|2:0|4|2000M|2|120\n"
+        "13|13|x|1000|1100|FAILED|0:9|4|0n|2|\n");
+    json runs = r.at("executions");
+    auto figure = [&](size_t i, const char *name) {
+        return runs.at(i).contains(name) ? runs.at(i).at(name).get<double>() : -1;
+    };
+
+    REQUIRE(runs.size() == 5);
+    CHECK(figure(0, "memory_peak_bytes") == 1048576);
+    CHECK(figure(1, "memory_peak_bytes") == 3145728);
+    CHECK(figure(0, "attempt") == 1);
+    CHECK(figure(1, "attempt") == 2);
+    CHECK(runs.at(0).at("failure_kind").get<std::string>() == "host");
+    CHECK(!runs.at(1).contains("failure_kind"));
+    CHECK(figure(0, "memory_requested_bytes") == 4 * 1073741824.0);        // of a node
+    CHECK(figure(2, "memory_requested_bytes") == 4 * 500 * 1048576.0 / 2); // of a cpu
+    CHECK(figure(3, "memory_requested_bytes") == 2000 * 1048576.0 / 2);    // of the job
+    CHECK(figure(4, "memory_requested_bytes") == -1);
+    CHECK(figure(3, "memory_peak_bytes") == 120);
+    CHECK(figure(3, "exit_code") == 2);
+    CHECK(figure(4, "exit_code") == 137);
+}
+
+TEST_CASE("accounting as JSON since v0.0.40", "[slurm]")
+{
+    api a;
+    json job = json::parse(R"({"job_id": 77, "name": "run_001", "cluster": "c1",
+        "nodes": "n[1-2]", "allocation_nodes": 2,
+        "time": {"eligible": 900, "submission": 900, "start": 1000, "end": 4600,
+                 "limit": {"set": true, "infinite": false, "number": 90}},
+        "state": {"current": ["OUT_OF_MEMORY"], "reason": "None"},
+        "exit_code": {"status": ["SIGNALED"],
+                      "return_code": {"set": false, "infinite": false, "number": 0},
+                      "signal": {"id": {"set": true, "infinite": false, "number": 9}}},
+        "tres": {"allocated": [{"type": "cpu", "name": "", "id": 1, "count": 8},
+                               {"type": "gres", "name": "gpu", "id": 9, "count": 2}],
+                 "requested": [{"type": "cpu", "name": "", "id": 1, "count": 8},
+                               {"type": "mem", "name": "", "id": 2, "count": 4000},
+                               {"type": "node", "name": "", "id": 4, "count": 2}]},
+        "steps": [{"step": {"name": "batch"}, "tres": {
+            "allocated": [{"type": "mem", "count": 4000}],
+            "requested": {"min": [{"type": "mem", "count": 1}],
+                          "max": [{"type": "cpu", "name": "", "count": 9999999999},
+                                  {"type": "mem", "name": "", "count": 5368709120}],
+                          "total": [{"type": "mem", "count": 9999999999}]}}},
+                  {"tres": {"requested": {"max": [{"type": "mem", "count": 7}]}}},
+                  {"step": {"name": "extern"}}, 5]})");
+    json r = history(a, (json{{"jobs", {job, job}}, {"errors", json::array()}}).dump());
+    json run = r.at("executions").at(0);
+
+    CHECK(run.at("processors").get<double>() == 8);
+    CHECK(run.at("memory_peak_bytes").get<double>() == 5368709120.0);
+    CHECK(run.at("memory_requested_bytes").get<double>() == 2000 * 1048576.0);
+    CHECK(run.at("failure_kind").get<std::string>() == "memory");
+    CHECK(run.at("exit_code").get<double>() == 137);
 }
 
 TEST_CASE("events of nodes are failures", "[slurm]")

@@ -134,6 +134,11 @@ static const struct json_field run_rows[] = {
     JSON_NUMBER(T, memory_peak_bytes, 0, 0, 0, JSON_OPTIONAL,
                 "The most that a step of it had"),
     JSON_NUMBER(T, exit_code, 0, 0, 0, 0, "0 only for what completed"),
+    JSON_NUMBER(T, attempt, 0, 0, 0, 0, "Of the job, from 1"),
+    JSON_TEXT(T, failure_kind, JSON_OPTIONAL,
+              "time_limit, memory, error, cancelled or host; absent: it completed"),
+    JSON_NUMBER(T, memory_requested_bytes, 0, 0, 0, JSON_OPTIONAL,
+                "Memory of a node that it asked for"),
     {0},
 };
 #undef T
@@ -144,8 +149,7 @@ static const struct json_object run_json = {"SlurmExecution",
 #define T struct import_censored
 static const struct json_field censored_rows[] = {
     JSON_TEXT(T, execution_id, 0, "The run"),
-    JSON_TEXT(T, failure_kind, 0,
-              "time_limit, memory, error, cancelled, preempted or node"),
+    JSON_TEXT(T, failure_kind, 0, "time_limit, memory, error, cancelled or host"),
     JSON_NUMBER(T, memory_requested_bytes, 0, 0, 0, JSON_OPTIONAL,
                 "Memory of a node that it asked for"),
     {0},
@@ -280,6 +284,7 @@ static void print_history(const struct import_request *in,
         .application_pattern = in->application_pattern,
         .drain_is_failure = in->drain_is_failure,
         .tz_offset_s = isnan(in->tz_offset_s) ? 0 : in->tz_offset_s,
+        .cluster = answer->name ? answer->name : "cluster",
     };
     struct slurm_history history;
     struct import_censored *censored;

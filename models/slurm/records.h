@@ -86,9 +86,10 @@ enum slurm_kind {
     X(AVAIL, "AVAIL")                                                                    \
     X(HOST, "HOSTNAMES")                                                                 \
     X(NODES_OR_REASON, "NODELIST(REASON)")                                               \
-    X(NODE_COUNT, "node_count|NumNodes|NODES|NNodes|allocation_nodes")                   \
+    X(NODE_COUNT,                                                                        \
+      "node_count|NumNodes|NODES|NNodes|allocation_nodes|AllocNodes|ReqNodes")           \
     X(MAX_NODES, "max_nodes")                                                            \
-    X(CPUS, "cpus|NumCPUs|CPUTot|CPUS|NCPUS|required.CPUs|cpus.minimum")                 \
+    X(CPUS, "cpus|NumCPUs|CPUTot|CPUS|NCPUS|AllocCPUS|required.CPUs|cpus.minimum")       \
     X(CPUS_EFFECTIVE, "effective_cpus|CPUEfctv")                                         \
     X(CPU_STATES, "CPUS(A/I/O/T)")                                                       \
     X(SHAPE, "S:C:T")                                                                    \
@@ -168,6 +169,7 @@ enum slurm_kind {
     X(MAX_JOBS_ACCOUNT, "MaxJobsPA")                                                     \
     X(CLUSTER, "cluster|Cluster|association.cluster")                                    \
     X(EXIT_CODE, "ExitCode|exit_code.return_code")                                       \
+    X(EXIT_SIGNAL, "exit_code.signal.signal_id|exit_code.signal.id")                     \
     X(RSS_MAX, "MaxRSS")                                                                 \
     X(MEMORY_ASKED, "ReqMem")                                                            \
     X(SUBMIT_LINE, "SubmitLine|submit_line")

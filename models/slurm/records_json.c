@@ -221,7 +221,7 @@ static const char *element_object(struct json_reader *j)
         else
             json_walk_skip(&j->walk);
     if (type && isfinite(count))
-        return arena_printf(j->r->arena, "%s%s%s=%.15g", type, name ? "/" : "",
+        return arena_printf(j->r->arena, "%s%s%s=%.15g", type, name && *name ? "/" : "",
                             name ? name : "", count);
     return name ? name : "";
 }
@@ -253,6 +253,87 @@ static void list_value(struct json_reader *j, const char *path)
         slurm_record_set(j->r, j->record, path, all.text);
 }
 
+/* The member of that name of an object that comes next, read as it is; the others are
+ * passed over. */
+static bool enter_member(struct json_reader *j, const char *wanted, char type)
+{
+    const char *name = json_walk_member(&j->walk);
+
+    while (name && (strcmp(name, wanted) != 0 || json_walk_type(&j->walk) != type)) {
+        json_walk_skip(&j->walk);
+        name = json_walk_member(&j->walk);
+    }
+    if (name)
+        json_walk_enter(&j->walk, type);
+    return name;
+}
+
+static void leave_object(struct json_reader *j)
+{
+    while (json_walk_member(&j->walk))
+        json_walk_skip(&j->walk);
+}
+
+/* The largest {"type": "mem", "count": BYTES} of a list; NAN: none. */
+static double largest_memory(struct json_reader *j)
+{
+    double most = NAN;
+    const char *name;
+    char text[64];
+
+    while (json_walk_element(&j->walk)) {
+        bool is_memory = false;
+        double count = NAN;
+
+        if (json_walk_type(&j->walk) != '{') {
+            json_walk_skip(&j->walk);
+            continue;
+        }
+        json_walk_enter(&j->walk, '{');
+        while ((name = json_walk_member(&j->walk)))
+            if (strcmp(name, "type") == 0) {
+                const char *type = scalar(j, text, sizeof(text));
+
+                is_memory = type && strcmp(type, "mem") == 0;
+            } else if (strcmp(name, "count") == 0)
+                count = number_of(j);
+            else
+                json_walk_skip(&j->walk);
+        if (is_memory)
+            most = fmax(most, count);
+    }
+    return most;
+}
+
+/* Steps of accounting: of all of them the most memory that a task had, in bytes, which
+ * stands in tres.requested.max. */
+static void read_steps(struct json_reader *j)
+{
+    double most = NAN;
+
+    json_walk_enter(&j->walk, '[');
+    while (json_walk_element(&j->walk)) {
+        if (json_walk_type(&j->walk) != '{') {
+            json_walk_skip(&j->walk);
+            continue;
+        }
+        json_walk_enter(&j->walk, '{');
+        if (!enter_member(j, "tres", '{'))
+            continue;
+        if (enter_member(j, "requested", '{')) {
+            if (enter_member(j, "max", '[')) {
+                most = fmax(most, largest_memory(j));
+                leave_object(j);
+            }
+            leave_object(j);
+        }
+        leave_object(j);
+    }
+    if (most > 0 && isfinite(most))
+        slurm_record_set(j->r, j->record, "MaxRSS",
+                         arena_printf(j->r->arena, "%.0f", most));
+}
+
 /* The members of an object below `path`, which may be a number itself. */
 static void members(struct json_reader *j, char *path, size_t length);
 
@@ -267,6 +348,8 @@ static void value(struct json_reader *j, char *path, size_t length)
         if (strcmp(path, "job_resources.allocated_nodes") == 0 ||
             strcmp(path, "job_resources.nodes.allocation") == 0)
             held_nodes(j);
+        else if (strcmp(path, "steps") == 0)
+            read_steps(j);
         else
             list_value(j, path);
     } else {
