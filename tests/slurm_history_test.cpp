@@ -1,6 +1,10 @@
 // slurm_history_test.cpp - what accounting says of jobs that ended, and of nodes that
 // failed.
+#include "tests/database.hpp"
 #include "tests/slurm_support.hpp"
+
+#include <ctime>
+#include <regex>
 
 #include <algorithm>
 
@@ -141,6 +145,63 @@ TEST_CASE("accounting as JSON since v0.0.40", "[slurm]")
     CHECK(run.at("memory_requested_bytes").get<double>() == 2000 * 1048576.0);
     CHECK(run.at("failure_kind").get<std::string>() == "memory");
     CHECK(run.at("exit_code").get<double>() == 137);
+}
+
+TEST_CASE("accounting is stored once, failures get their end", "[slurm][api][db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    // What an earlier run has stored has other names.
+    const std::string tag = "c" + std::to_string(std::time(nullptr));
+    auto rewritten = [&](const std::string &text) {
+        return std::regex_replace(text, std::regex("ing"), tag);
+    };
+    auto ingest = [&](const char *up) {
+        std::string body = "{\"ingest\": true";
+        add_part(body, "sacct",
+                 rewritten("Cluster|JobID|JobName|Start|End|State|ExitCode|NodeList\n"
+                           "ing|1|ing_1|1790000000|1790000100|COMPLETED|0:0|ing_1\n"
+                           "ing|2|ing_2|1790000000|1790000100|TIMEOUT|0:0|ing_1\n"
+                           "ing|3|ing_3|1790000000|1790000100|NODE_FAIL|0:0|ing_[1-2]\n"
+                           "ing|4|ing_4|4790000000|4790000100|COMPLETED|0:0|ing_1\n"));
+        add_part(body, "events",
+                 rewritten(std::string("Cluster|NodeName|TimeStart|TimeEnd|State|Reason\n"
+                                       "ing|ing_3|1790000000|") +
+                           up + "|DOWN|power\n"));
+        api_reply r = a.post("/v1/imports/slurm", body + "}");
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return r.json().at("ingested").dump();
+    };
+
+    // The fourth is of the future.
+    CHECK(ingest("Unknown") ==
+          R"({"executions_duplicates":0,"executions_stored":3,"failures_duplicates":0,)"
+          R"("failures_stored":3,"refused":1})");
+    CHECK(ingest("Unknown") ==
+          R"({"executions_duplicates":3,"executions_stored":0,"failures_duplicates":3,)"
+          R"("failures_stored":0,"refused":1})");
+    CHECK(ingest("1790000050") ==
+          R"({"executions_duplicates":3,"executions_stored":0,"failures_duplicates":2,)"
+          R"("failures_stored":1,"refused":1})");
+    json runs = a.get("/v1/executions?application_id=" + tag).json().at("items");
+    REQUIRE(runs.size() == 3);
+    std::string kinds;
+    for (const auto &row : runs)
+        kinds += row.at("failure_kind").get<std::string>() + " ";
+    CHECK(kinds == "none time_limit host ");
+    json down = a.get("/v1/failures?resource_id=" + tag + "_3").json().at("items");
+    REQUIRE(down.size() == 1);
+    CHECK(!down.at(0).at("up_at").is_null());
+}
+
+TEST_CASE("storing accounting takes a database", "[slurm][api]")
+{
+    api a;
+    std::string body = "{\"ingest\": true";
+
+    add_part(body, "sacct", "JobID|JobName|Start|End|State\n1|x|1000|1100|COMPLETED\n");
+    CHECK(a.post("/v1/imports/slurm", body + "}").status == 503);
 }
 
 TEST_CASE("events of nodes are failures", "[slurm]")

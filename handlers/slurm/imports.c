@@ -1,5 +1,6 @@
 /* imports.c - POST /v1/imports/slurm: Slurm's documents as a cluster and its queue. */
 #include "handlers/slurm/cluster_json.h"
+#include "handlers/slurm/ingest.h"
 #include "handlers/slurm/slurm.h"
 #include "models/json_walk.h"
 #include "models/slurm/history.h"
@@ -32,7 +33,7 @@ struct import_request {
 #undef X
     double now_s, tz_offset_s;
     const char *application_pattern;
-    bool drain_is_failure;
+    bool drain_is_failure, ingest;
 };
 
 /* A run that did not complete: it says little or nothing of its run time. */
@@ -67,6 +68,7 @@ struct import_answer {
     size_t censored_count;
     const struct slurm_failure *failures;
     size_t failure_count;
+    const struct slurm_ingested *ingested;
     const char *const *warnings;
     size_t warning_count;
     const struct slurm_loss_row *lost;
@@ -90,6 +92,9 @@ static const struct json_field request_rows[] = {
               "{name}"),
     JSON_BOOLEAN(T, drain_is_failure, false, 0,
                  "events: DRAIN is a failure too; default: it is not"),
+    JSON_BOOLEAN(T, ingest, false, 0,
+                 "Store the runs and failures of sacct and events; takes a key with the "
+                 "scope ingest. What is stored already stays"),
     {0},
 };
 #undef T
@@ -191,6 +196,8 @@ static const struct json_field answer_rows[] = {
               JSON_OPTIONAL, "Those of them that did not complete"),
     JSON_LIST(T, failures, failure_count, struct slurm_failure, &failure_json, 0,
               JSON_OPTIONAL, "Failures of nodes, of events and of jobs that they ended"),
+    JSON_OBJECT(T, ingested, const struct slurm_ingested *, &slurm_ingested_json,
+                JSON_POINTER | JSON_OPTIONAL, "With ingest: what was stored"),
     JSON_TEXTS(T, warnings, warning_count, 0, 0,
                "What was guessed, left out or could not be read"),
     JSON_LIST(T, lost, lost_count, struct slurm_loss_row, &slurm_loss_json, 0, 0,
@@ -277,8 +284,8 @@ static void warn(struct import_answer *answer, struct arena *a, size_t count,
 }
 
 static void print_history(const struct import_request *in,
-                          const struct slurm_records *past, struct import_answer *answer,
-                          struct arena *a)
+                          const struct slurm_records *past, struct slurm_history *read,
+                          struct import_answer *answer, struct arena *a)
 {
     struct slurm_history_options options = {
         .application_pattern = in->application_pattern,
@@ -290,6 +297,7 @@ static void print_history(const struct import_request *in,
     struct import_censored *censored;
 
     slurm_history_read(past, &options, &history, a);
+    *read = history;
     censored = NEW(a, struct import_censored, history.run_count);
     for (size_t i = 0; i < history.run_count; i++) {
         const struct slurm_run *run = &history.runs[i];
@@ -359,6 +367,7 @@ enum error_code post_slurm_import(struct request *rq, const void *in, void *out)
     struct slurm_options options = {.now_s = body->now_s,
                                     .received_s = clock_wall_s(),
                                     .tz_offset_s = body->tz_offset_s};
+    struct slurm_history history;
 
     TRY(read_parts(rq, body, &records[0], &records[1]));
     slurm_cluster_read(records, &options, &answer->cluster, rq->arena);
@@ -367,8 +376,14 @@ enum error_code post_slurm_import(struct request *rq, const void *in, void *out)
     answer->version = answer->cluster.version;
     answer->warnings = answer->cluster.warnings;
     answer->warning_count = answer->cluster.warning_count;
-    print_history(body, &records[1], answer, rq->arena);
+    print_history(body, &records[1], &history, answer, rq->arena);
     print_jobs(answer, rq->arena);
     print_losses(answer, rq->arena);
+    if (body->ingest) {
+        struct slurm_ingested *ingested = NEW(rq->arena, struct slurm_ingested, 1);
+
+        answer->ingested = ingested;
+        TRY(slurm_ingest(rq, &history, ingested));
+    }
     return OK;
 }
