@@ -109,6 +109,7 @@ TEST_CASE("plans of one cluster over random tables", "[plan][property]")
             planned made = decide(a, g.in, p->name, option);
             check_arithmetic(g, made, min_s);
             double ratio = made.out.total_s / optimal.out.total_s;
+            CHECK(made.out.total_s <= made.out.single_s * (1 + 1e-12));
             CHECK(ratio >= 1 - 1e-12);
             if (std::string(p->name) != "single_schedule")
                 CHECK(std::all_of(made.intervals.begin(), made.intervals.end(),
@@ -165,6 +166,8 @@ TEST_CASE("plans over several clusters over random tables", "[plan][property]")
             CAPTURE(n, p->name, phases, sites, g.in.first_phase, g.in.current.site);
             planned made = decide(a, g.in, p->name, option);
             check_arithmetic(g, made, min_s);
+            CHECK(made.out.total_s <=
+                  decide(a, g.in, "single_schedule", option).out.total_s * (1 + 1e-12));
             planned again = decide(a, g.in, p->name, option);
             CHECK(again.out.total_s == made.out.total_s);
             CHECK(again.markers == made.markers);

@@ -28,10 +28,12 @@ void check(const seconds &table, double cost_s, double min_interval_s,
         CAPTURE(c.policy, cost_s, min_interval_s);
         test_arena a;
         grid_of g({table}, cost_s);
+        g.in.as_found = true;
         planned p = decide(a, g.in, c.policy, options(min_interval_s));
         REQUIRE(p.code == OK);
         CHECK(p.markers == c.at);
         CHECK(p.out.total_s == Approx(c.total_s).epsilon(1e-12));
+        CHECK(p.out.warning_count == 0);
     }
 }
 
@@ -59,6 +61,48 @@ TEST_CASE("eight phases, rescheduling-plans.md 5.1", "[plan]")
     all(300, 5400, {3, 6, 8}, 5400, {3, 6, 8}, 7500, {5, 8}, 5400, {3, 6, 8});
     all(900, 6600, {3, 6, 8}, 6600, {3, 6, 8}, 7200, {8}, 6600, {3, 6, 8});
     all(1500, 7200, {8}, 7200, {8}, 7200, {8}, 7800, {3, 6, 8});
+}
+
+TEST_CASE("a planner that found less than staying is answered by staying", "[plan]")
+{
+    for (auto &c :
+         {expected{"incremental_lookahead", 7200, {8}}, expected{"optimal", 7200, {8}}}) {
+        CAPTURE(c.policy);
+        test_arena a;
+        grid_of g({eight}, 1500);
+        planned p = decide(a, g.in, c.policy, options(1200));
+        bool worse = std::string(c.policy) != "optimal";
+
+        REQUIRE(p.code == OK);
+        CHECK(p.markers == c.at);
+        CHECK(p.out.total_s == c.total_s);
+        CHECK(p.out.stop_phase == 0);
+        CHECK(p.out.algorithm == std::string(c.policy));
+        CHECK(p.out.warning_count == (worse ? 1 : 0));
+        CHECK(p.out.because ==
+              std::string(worse ? "found by single_schedule: the best of "
+                                  "incremental_lookahead 7800 s, single_schedule 7200 s"
+                                : "found by optimal: the best of optimal 7200 s, "
+                                  "single_schedule 7200 s"));
+    }
+}
+
+TEST_CASE("auto names who found the plan, of equal ones who moves less", "[plan]")
+{
+    test_arena a;
+    grid_of moves({eight}, 300), stays({eight}, 1500);
+    planned p = decide(a, moves.in, "auto", options(1200));
+
+    CHECK(p.out.algorithm == std::string("incremental_lookahead"));
+    CHECK(p.out.status == DECISION_OPTIMAL);
+    CHECK(
+        p.out.because ==
+        std::string("found by incremental_lookahead: the best of single_schedule 7200 s, "
+                    "incremental 7500 s, incremental_lookahead 5400 s, division 5400 s, "
+                    "optimal 5400 s"));
+    p = decide(a, stays.in, "auto", options(1200));
+    CHECK(p.out.algorithm == std::string("single_schedule"));
+    CHECK(p.out.status == DECISION_OPTIMAL);
 }
 
 TEST_CASE("other least intervals, rescheduling-plans.md 5.1", "[plan]")
@@ -180,6 +224,7 @@ TEST_CASE("two clusters, rescheduling-plans.md 5.3", "[plan]")
         CAPTURE(c.intra_s, c.inter_s);
         test_arena a;
         grid_of g(two, c.intra_s, c.inter_s);
+        g.in.as_found = true;
         planned p = decide(a, g.in, "incremental", options(1200));
         REQUIRE(p.code == OK);
         CHECK(p.markers == c.at);

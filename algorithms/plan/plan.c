@@ -311,12 +311,8 @@ static void fill_warnings(const struct plan_run *run, struct plan_out *out)
     }
     if (run->single_better)
         warnings[count++] =
-            "single_schedule_better: the plan that was found in time takes "
-            "longer than staying on one schedule, which is answered";
-    else if (run->count > 0 && run->in->current.site == SIZE_MAX &&
-             out->total_s > run->single_s)
-        warnings[count++] = "single_schedule_better: this plan takes longer than staying "
-                            "on one schedule: see single_schedule_s";
+            "single_schedule_better: the plan that was found takes longer "
+            "than staying on one schedule, which is answered";
     if (run->count == 1 && !run->intervals[0].valid)
         warnings[count++] =
             "shorter_than_threshold: the phases left take less than min_interval_s";
@@ -364,39 +360,96 @@ static enum error_code run_policy(struct plan_run *run, const struct policy *pol
     return OK;
 }
 
+static double total_of(const struct plan_run *run)
+{
+    return run->count > 0 ? plan_total_s(run->intervals, run->count) : HUGE_VAL;
+}
+
+static size_t move_count(const struct plan_run *run)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->count; i++)
+        if (run->intervals[i].action == PLAN_INTRA ||
+            run->intervals[i].action == PLAN_INTER)
+            count++;
+    return count;
+}
+
+static void note_tried(struct plan_run *run, const char *name, double total_s, bool cut)
+{
+    if (run->tried_count < PLAN_TRIED_MAX)
+        run->tried[run->tried_count++] = (struct plan_tried){name, total_s, cut};
+}
+
 enum error_code plan_compete(struct plan_run *run, const struct policy *policy,
-                             bool *better, struct error *err)
+                             struct error *err)
 {
     struct plan_run other = *run;
-    double total_s, other_s;
+    double total_s = total_of(run), other_s;
 
-    *better = false;
     other.intervals = NEW(run->arena, struct plan_interval, run->in->phase_count);
     other.count = 0;
+    other.known = run->intervals;
+    other.known_count = run->count;
+    other.cut = false;
     other.proven = false;
     TRY(run_policy(&other, policy, err));
-    run->cut = other.cut;
-    run->proven = other.proven;
-    total_s = run->count > 0 ? plan_total_s(run->intervals, run->count) : HUGE_VAL;
-    other_s = other.count > 0 ? plan_total_s(other.intervals, other.count) : HUGE_VAL;
-    if (other_s < total_s || (other_s == total_s && other.count < run->count)) {
-        *better = true;
-        *run = other;
+    other_s = total_of(&other);
+    note_tried(run, policy->name, other_s, other.cut);
+    run->cut = other.cut || run->unseen;
+    run->proven = run->proven || other.proven;
+    if (other_s < total_s || (other_s == total_s && other_s < HUGE_VAL &&
+                              move_count(&other) < move_count(run))) {
+        run->intervals = other.intervals;
+        run->count = other.count;
+        run->first = other.first;
+        run->finder = policy->name;
+        /* single_schedule calls its own plan valid whatever it takes */
+        for (size_t i = 0; i < run->count; i++)
+            run->intervals[i].valid =
+                run->intervals[i].time_s >= run->option[PLAN_MIN_INTERVAL];
     }
     return OK;
 }
 
-/* A planner that was cut is not answered with a plan that is worse than staying on one
- * schedule. Others are as their sources say, with a warning. */
+/* No planner is answered with a plan that is worse than staying on one schedule. */
 static enum error_code compare_single(struct plan_run *run, const struct policy *policy,
                                       struct error *err)
 {
     const struct policy *single = policy_find(plan_policies, "single_schedule");
-    if (policy == single || !run->cut)
+    bool cut = run->cut;
+
+    if (run->tried_count > 0) /* a portfolio, which had it */
         return OK;
-    TRY(plan_compete(run, single, &run->single_better, err));
-    run->cut = true;
+    run->finder = policy->name;
+    note_tried(run, policy->name, total_of(run), run->cut);
+    if (policy == single || run->in->as_found)
+        return OK;
+    TRY(plan_compete(run, single, err));
+    run->cut = cut;
+    run->single_better = run->finder == single->name;
     return OK;
+}
+
+/* Who found the plan, and what the others came to. */
+static const char *because(const struct plan_run *run)
+{
+    const char *list = "";
+
+    if (run->count == 0)
+        return NULL;
+    for (size_t i = 0; i < run->tried_count; i++) {
+        const struct plan_tried *t = &run->tried[i];
+        const char *cut = t->cut ? " (cut)" : "";
+
+        list = t->total_s < HUGE_VAL
+                   ? arena_printf(run->arena, "%s%s%s %g s%s", list, i ? ", " : "",
+                                  t->name, t->total_s, cut)
+                   : arena_printf(run->arena, "%s%s%s none%s", list, i ? ", " : "",
+                                  t->name, cut);
+    }
+    return arena_printf(run->arena, "found by %s: the best of %s", run->finder, list);
 }
 
 static void answer(struct plan_run *run, const struct policy *policy,
@@ -404,6 +457,7 @@ static void answer(struct plan_run *run, const struct policy *policy,
 {
     struct plan_out x = {
         .algorithm = run->algorithm ? run->algorithm : policy->name,
+        .because = because(run),
         .intervals = run->intervals,
         .total_s = HUGE_VAL,
         .single_s = run->single_s,

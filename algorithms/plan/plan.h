@@ -46,6 +46,8 @@ struct plan_in {
     size_t first_phase, phase_count; /* 1 <= first_phase <= phase_count */
     struct plan_place current;
     double min_saving_ratio; /* leave `current` only for more than this share, >= 0 */
+    bool as_found;           /* what a planner found, though staying takes less: for
+                                comparing planners */
     uint64_t seed;
     struct budget *budget;
 };
@@ -73,6 +75,7 @@ struct plan_choice {
 
 struct plan_out {
     const char *algorithm; /* what ran: `auto` says what it chose */
+    const char *because;   /* who found the plan, and all that were tried; NULL: none */
     enum decision_status status;
     const struct plan_interval *intervals;
     size_t interval_count;       /* 0: infeasible */
@@ -189,7 +192,8 @@ double plan_fitness(const struct plan_worth *worth);
  * in->table could not tell. */
 bool plan_split_and_merge(const struct plan_site_in *in, bool *bits);
 
-/* Plans the phases left, and assesses the plan: bound, gap, status. `option` has
+/* Plans the phases left, and assesses the plan: bound, gap, status. No plan takes longer
+ * than the single schedule, which is answered instead (in->as_found: not). `option` has
  * a value for each of plan_common_params. Errors: ERR_INVALID if there are too many
  * phases for brute_force, ERR_TOO_LARGE. */
 enum error_code plan_decide(const struct plan_in *in, const struct policy *policy,

@@ -247,6 +247,7 @@ enum error_code plan_call_answer(struct plan_call *call, const struct plan_out *
         .single_schedule_s = finite_or_null(out->single_s),
         .scheduler_calls = out->calls,
         .stopped_early = out->status == DECISION_CUT,
+        .because = out->because,
         .objective = {finite_or_null(out->total_s),
                       out->lower_bound_s > 0 ? out->lower_bound_s : (double)NAN,
                       out->gap_ratio},

@@ -151,6 +151,7 @@ struct plan_answer_part {
     double total_predicted_s, total_reschedule_cost_s, single_schedule_s;
     uint64_t scheduler_calls;
     bool stopped_early;
+    const char *because; /* NULL: there is no plan */
     const struct plan_answer_model *models;
     size_t model_count;
     struct plan_answer_objective objective;
@@ -203,6 +204,11 @@ extern const struct json_object plan_unplaced_json;
          .doc = "The time limit ended the planning",                                     \
          .type = JSON_TYPE_BOOLEAN,                                                      \
          .offset = JSON_AT(T, part.stopped_early, bool)},                                \
+        {.name = "because",                                                              \
+         .doc = "Which planner found the plan, and what each that ran came to, in s",    \
+         .type = JSON_TYPE_TEXT,                                                         \
+         .offset = JSON_AT(T, part.because, const char *),                               \
+         .flags = JSON_OPTIONAL},                                                        \
         {.name = "models",                                                               \
          .doc = "The stored models that it rests on",                                    \
          .type = JSON_TYPE_LIST,                                                         \
