@@ -2,6 +2,10 @@
 // rescheduling-plans.md 5.
 #include "tests/plan_support.hpp"
 
+extern "C" {
+#include "algorithms/plan/near.h"
+}
+
 using namespace plan_support;
 
 namespace
@@ -201,6 +205,63 @@ TEST_CASE("each interval is asked for once", "[plan]")
     }
     grid_of g({eight}, 300);
     CHECK(decide(a, g.in, "incremental", options(1200)).out.calls <= 17);
+}
+
+namespace
+{
+// Notes what it is asked; each question finds a slower schedule than the one before, so
+// that the one that a question comes with is always better.
+struct noting_source {
+    std::vector<std::pair<size_t, size_t>> asked;
+    plan_source source{};
+
+    noting_source()
+    {
+        source.context = this;
+        source.best = [](void *context, size_t first, size_t last, plan_best *out,
+                         error *) {
+            auto *n = static_cast<noting_source *>(context);
+            size_t schedule = n->asked.size();
+            double time_s = time_on(context, schedule, first, last);
+
+            n->asked.emplace_back(first, last);
+            if (out->time_s == 0 || time_s < out->time_s)
+                *out = {schedule, time_s, 0, false};
+            return OK;
+        };
+        source.time_on = time_on;
+    }
+    static double time_on(void *, size_t schedule, size_t first, size_t last)
+    {
+        return static_cast<double>(last - first + 1) *
+               static_cast<double>(100 + schedule);
+    }
+};
+} // namespace
+
+TEST_CASE("intervals like those of the best plan are asked for first", "[plan]")
+{
+    test_arena a;
+    noting_source n;
+    plan_table table{};
+    plan_work work{};
+    error err{};
+    bool is_near[6] = {false, false, false, true, false, false};
+
+    REQUIRE(plan_table_create(&n.source, 5, nullptr, &table, a, &err) == OK);
+    plan_work_create(5, 4, &work, a);
+    REQUIRE(plan_near_ask(&table, 1, 1, 5, is_near, &work));
+    std::vector<size_t> phases;
+    for (auto &[first, last] : n.asked)
+        if (phases.empty() || phases.back() != last - first + 1)
+            phases.push_back(last - first + 1);
+    CHECK(n.asked.size() == 15);
+    CHECK(phases == std::vector<size_t>{3, 2, 4, 1, 5});
+    // 1..4 was asked after 1..3 and 2..4, of which the first had the best schedule.
+    CHECK(plan_table_known(&table, 1, 4)->schedule == 0);
+    CHECK(plan_table_known(&table, 1, 4)->time_s == 400);
+    CHECK(plan_table_known(&table, 1, 5)->time_s == 500);
+    CHECK(plan_table_known(&table, 2, 5)->schedule == 1);
 }
 
 TEST_CASE("two clusters, rescheduling-plans.md 5.3", "[plan]")

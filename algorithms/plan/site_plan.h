@@ -25,6 +25,8 @@ struct plan_best {
 
 struct plan_source {
     void *context;
+    /* *out comes with a schedule and its time, which one faster is looked for than; with
+     * time_s 0 none is known. */
     enum error_code (*best)(void *context, size_t first, size_t last,
                             struct plan_best *out, struct error *err);
     /* Time of phases on a schedule under the loads of now; HUGE_VAL: impossible. */
@@ -63,6 +65,15 @@ void plan_table_forget(struct plan_table *table);
 const struct plan_best *plan_table_best(struct plan_table *table, size_t first,
                                         size_t last);
 
+/* Likewise, but looks for one faster than the schedules of the two intervals that are a
+ * phase shorter, as far as these are known: what it gives is no slower. */
+const struct plan_best *plan_table_seeded(struct plan_table *table, size_t first,
+                                          size_t last);
+
+/* What is known of it; NULL: it was not asked for yet. */
+const struct plan_best *plan_table_known(const struct plan_table *table, size_t first,
+                                         size_t last);
+
 double plan_table_time_on(const struct plan_table *table, size_t schedule, size_t first,
                           size_t last);
 
@@ -97,6 +108,8 @@ struct plan_work {
     bool *genes;                /* 2 * population lists of marks */
     double *fitness;            /* 2 * population */
     size_t *order, *order_copy; /* 2 * population */
+    bool *is_near;              /* phase_count + 1, for plan_near_ask() */
+    size_t *distance, *numbers; /* phase_count + 1, of plan_near_ask() */
     bool *kept;                 /* population lists: the next generation */
     double *kept_fitness;
 };
