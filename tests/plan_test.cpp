@@ -226,7 +226,7 @@ struct noting_source {
 
             n->asked.emplace_back(first, last);
             if (out->time_s == 0 || time_s < out->time_s)
-                *out = {schedule, time_s, 0, false};
+                *out = {schedule, time_s, 0, false, false};
             return OK;
         };
         source.time_on = time_on;

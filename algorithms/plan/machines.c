@@ -230,27 +230,30 @@ static enum error_code run_policy(struct plan_machines *m, const struct parallel
  * found nothing proven, or its share of the budget is spent. */
 static enum error_code ask(struct plan_machines *m, const struct perf_terms *model,
                            double known_s, struct parallel_search *s, struct budget *part,
-                           struct parallel_in *in, struct error *err)
+                           struct parallel_in *in, bool *clocked, struct error *err)
 {
     double used = budget_used(m->in.budget);
     const struct policy *fallback = m->in.fallback;
+    bool in_time;
     static const double no_options[PARAMS_MAX];
 
-    *part = budget_part(m->in.budget, used, used + next_share(m, used));
+    *part = budget_part(m->in.budget, used,
+                        m->in.repeatable ? 1 : used + next_share(m, used));
+    in_time = m->in.repeatable || used < m->in.scheduler_share;
+    *clocked = fallback && !in_time;
     *in = question(m, model, known_s, m->in.fallback ? part : m->in.budget);
-    if (!fallback)
-        return run_policy(m, in, m->in.scheduler,
-                          m->in.scheduler_param + PARALLEL_COMMON_COUNT, s, err);
-    if (used < m->in.scheduler_share)
+    if (!fallback || in_time)
         TRY(run_policy(m, in, m->in.scheduler,
                        m->in.scheduler_param + PARALLEL_COMMON_COUNT, s, err));
-    if (used >= m->in.scheduler_share || s->stopped) {
+    *clocked = *clocked || (s->stopped && in->budget && in->budget->spent);
+    if (fallback && (!in_time || s->stopped)) {
         struct parallel_search other;
 
         in->budget = m->in.budget;
         TRY(run_policy(m, in, fallback, no_options, &other, err));
-        if (used >= m->in.scheduler_share || other.best_s < s->best_s)
+        if (!in_time || other.best_s < s->best_s)
             *s = other;
+        *clocked = *clocked || (other.stopped && in->budget && in->budget->spent);
     }
     return OK;
 }
@@ -264,7 +267,7 @@ static enum error_code find_best(struct plan_machines *m, size_t first, size_t l
     struct parallel_in in;
     struct budget part;
 
-    TRY(ask(m, &model, known.time_s, &s, &part, &in, err));
+    TRY(ask(m, &model, known.time_s, &s, &part, &in, &out->clocked, err));
     out->time_s = HUGE_VAL;
     if (s.best_s < HUGE_VAL) {
         plan_machines_add(m, s.best, s.best_count, &out->schedule);
@@ -286,7 +289,7 @@ static enum error_code best(void *context, size_t first, size_t last,
                             struct plan_best *out, struct error *err)
 {
     struct plan_machines *m = context;
-    struct plan_best found = {out->schedule, out->time_s, 0, false};
+    struct plan_best found = {.schedule = out->schedule, .time_s = out->time_s};
     struct plan_best *memo = m->memo ? &m->memo[last * (last - 1) / 2 + first - 1] : NULL;
 
     if (memo && memo->time_s > 0) {
@@ -300,7 +303,7 @@ static enum error_code best(void *context, size_t first, size_t last,
         arena_reset(m->in.scratch);
         TRY(code);
     } else {
-        found = (struct plan_best){SIZE_MAX, HUGE_VAL, 0, false};
+        found = (struct plan_best){.schedule = SIZE_MAX, .time_s = HUGE_VAL};
     }
     if (memo)
         *memo = found;

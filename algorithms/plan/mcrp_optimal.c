@@ -236,6 +236,7 @@ enum error_code plan_mcrp_optimal(struct plan_run *run, struct error *err)
     TRY(plan_by_site(run, plan_optimal, err));
     TRY(fill(&r, &done));
     run->cut = run->cut || !r.whole || !done;
+    run->grid.steps->clocked += r.whole && !done;
     end = done ? best_end(&r) : SIZE_MAX;
     if (end == SIZE_MAX)
         return OK;

@@ -48,10 +48,6 @@ bool plan_near_ask(struct plan_table *tables, size_t count, size_t first, size_t
                 continue;
             if (!ask_all(&tables[t], first, last, work->numbers[i]))
                 return false;
-            if (budget_step(tables[t].budget, n)) {
-                tables[t].cut = true;
-                return false;
-            }
         }
     return true;
 }

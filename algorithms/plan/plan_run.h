@@ -31,6 +31,9 @@ struct plan_run {
     size_t known_count;                /* 0: nobody did */
     struct plan_tried tried[PLAN_TRIED_MAX];
     size_t tried_count;
+    struct improvement_list improved;
+    enum bound_effort effort;
+    double early_bound_s; /* of before the planning; 0: none */
     struct plan_choice first;
     struct arena *arena;
 };

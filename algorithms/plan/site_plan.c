@@ -60,7 +60,13 @@ static void seed_by(const struct plan_table *table, size_t first, size_t last,
         return;
     time_s = plan_table_time_on(table, known->schedule, best_first, best_last);
     if (time_s > 0 && time_s < HUGE_VAL && (best->time_s == 0 || time_s < best->time_s))
-        *best = (struct plan_best){known->schedule, time_s, 0, false};
+        *best = (struct plan_best){.schedule = known->schedule, .time_s = time_s};
+}
+
+static bool steps_done(const struct plan_table *table)
+{
+    return table->steps && table->steps->most &&
+           table->steps->asked >= table->steps->most;
 }
 
 static const struct plan_best *look_up(struct plan_table *table, size_t first,
@@ -76,6 +82,14 @@ static const struct plan_best *look_up(struct plan_table *table, size_t first,
         table->source->best(table->source->context, first, last, &found, table->err);
     if (table->code != OK)
         return NULL;
+    if (found.clocked && table->calls && budget_spent(table->budget)) {
+        table->cut = true; /* as if it had not been asked for: so runs can be repeated */
+        return NULL;
+    }
+    if (table->steps) {
+        table->steps->asked++;
+        table->steps->clocked += found.clocked;
+    }
     if (!(found.time_s > 0)) /* a sum of phases too short to tell from nothing */
         found.time_s = 1e-300;
     *cell = found;
@@ -91,7 +105,7 @@ const struct plan_best *plan_table_best(struct plan_table *table, size_t first,
     static const struct plan_best nothing;
 
     if (!plan_table_known(table, first, last) && table->calls &&
-        budget_spent(table->budget)) {
+        (steps_done(table) || budget_spent(table->budget))) {
         table->cut = true;
         return NULL;
     }
@@ -105,7 +119,7 @@ const struct plan_best *plan_table_seeded(struct plan_table *table, size_t first
 
     if (plan_table_known(table, first, last))
         return plan_table_known(table, first, last);
-    if (table->calls && budget_spent(table->budget)) {
+    if (table->calls && (steps_done(table) || budget_spent(table->budget))) {
         table->cut = true;
         return NULL;
     }
@@ -114,6 +128,15 @@ const struct plan_best *plan_table_seeded(struct plan_table *table, size_t first
         seed_by(table, first + 1, last, first, last, &seed);
     }
     return look_up(table, first, last, &seed);
+}
+
+bool plan_time_over(struct plan_table *table)
+{
+    bool over = budget_spent(table->budget);
+
+    if (over && table->steps)
+        table->steps->clocked++;
+    return over;
 }
 
 double plan_table_time_on(const struct plan_table *table, size_t schedule, size_t first,

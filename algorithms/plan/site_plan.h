@@ -21,6 +21,7 @@ struct plan_best {
     double time_s;   /* > 0; HUGE_VAL: the cluster cannot run them */
     double bound_s;  /* no schedule is faster; 0: not known */
     bool proven;     /* nor faster than time_s */
+    bool clocked;    /* the clock ended the look for it: another run may find another */
 };
 
 struct plan_source {
@@ -41,8 +42,15 @@ struct plan_source {
 
 /* ---- tables ---- */
 
+/* Questions of all clusters: what a step of a planner is. */
+struct plan_steps {
+    uint64_t asked, most; /* most 0: no limit */
+    uint64_t clocked;     /* times that the clock decided, and another run may not */
+};
+
 struct plan_table {
     const struct plan_source *source; /* NULL: takes no part */
+    struct plan_steps *steps;         /* NULL: not counted */
     size_t phase_count;
     struct plan_best *cells; /* of first <= last; time_s 0: not asked yet */
     struct budget *budget;
@@ -61,7 +69,8 @@ enum error_code plan_table_create(const struct plan_source *source, size_t phase
 /* The loads have changed: asks anew. */
 void plan_table_forget(struct plan_table *table);
 
-/* NULL: the budget has ended (never with the first question), or the source failed. */
+/* NULL: the budget or the steps have ended (never with the first question), or the source
+ * failed. */
 const struct plan_best *plan_table_best(struct plan_table *table, size_t first,
                                         size_t last);
 
@@ -73,6 +82,10 @@ const struct plan_best *plan_table_seeded(struct plan_table *table, size_t first
 /* What is known of it; NULL: it was not asked for yet. */
 const struct plan_best *plan_table_known(const struct plan_table *table, size_t first,
                                          size_t last);
+
+/* Whether the budget has ended, between two questions: what a planner does then another
+ * run may not do. */
+bool plan_time_over(struct plan_table *table);
 
 double plan_table_time_on(const struct plan_table *table, size_t schedule, size_t first,
                           size_t last);
@@ -95,6 +108,9 @@ enum plan_option {
     PLAN_INTER_COST,
     PLAN_REDISTRIBUTION,
     PLAN_USE_FORECAST,
+    PLAN_MAX_STEPS,
+    PLAN_BOUND_EFFORT, /* 0: auto; else as enum bound_effort, plus one */
+    PLAN_START_LIST,   /* 0: all; else plan_start_names */
     PLAN_OPTION_COUNT
 };
 
