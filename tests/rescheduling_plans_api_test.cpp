@@ -120,7 +120,42 @@ TEST_CASE("a plan of one site is optimal, and its numbers are the model's", "[ap
 
     body["algorithm"] = "auto"; // with the exact scheduler
     CHECK(plan(a, body)["status"] == "optimal");
-    CHECK(plan(a, body)["algorithm"] == "optimal");
+    CHECK(plan(a, body)["algorithm"] == "single_schedule");
+    CHECK(
+        plan(a, body)["because"] ==
+        "found by single_schedule: the best of single_schedule 100 s, incremental 100 s, "
+        "incremental_lookahead 100 s, division 100 s, optimal 100 s");
+}
+
+TEST_CASE("plans say their steps and bounds, and end by steps", "[api][plan]")
+{
+    api a;
+    json body = body_of({4000, 8000, 2000});
+    body["algorithm"] = "auto";
+    json whole = plan(a, body);
+
+    CHECK(whole["steps"] == whole["scheduler_calls"]);
+    CHECK(whole["steps"] == 6);
+    CHECK(whole["bound_effort"] == "full");
+    CHECK(whole["bounds"][0]["kind"] == "exact");
+    CHECK(whole["bounds"][0]["value_s"] == whole["objective"]["lower_bound_s"]);
+    CHECK(whole["best_list"]["algorithm"] == "single_schedule");
+    CHECK(whole["best_list"]["value"] == whole["total_predicted_s"]);
+    CHECK(whole["improved_at_steps"].size() == 1);
+
+    body["options"] = {{"max_steps", 3}, {"bound_effort", "none"}, {"start", "division"}};
+    json few = plan(a, body);
+    CHECK(few["steps"] == 3);
+    CHECK(few["status"] != "cut");
+    CHECK(few["stopped_early"] == false);
+    CHECK(few["bound_effort"] == "none");
+    CHECK(few["because"].get<std::string>().find("incremental ") == std::string::npos);
+    CHECK(few["because"].get<std::string>().find("division ") != std::string::npos);
+    CHECK(few["plan"].back()["last_phase"] == 3);
+    few.erase("decision_id"), few.erase("timings");
+    json again = plan(a, body);
+    again.erase("decision_id"), again.erase("timings");
+    CHECK(few.dump() == again.dump());
 }
 
 TEST_CASE("costs are given, worked out, or assumed", "[api][plan]")

@@ -17,8 +17,8 @@ enum { DIFFERENCES_MAX = 100 };
 /* Members of the answers that a replay does not compare; it leases nothing. */
 #define IGNORED "decision_id", "timings", "lease_id", "lease_expires_at"
 static const char *const ignored[] = {IGNORED, NULL};
-static const char *const ignored_if_cut[] = {IGNORED,   "status", "warnings",
-                                             "because", "bounds", NULL};
+static const char *const ignored_if_cut[] = {
+    IGNORED, "status", "warnings", "because", "bounds", "stopped_early", NULL};
 /* Cut before its first step, of which it is not known what came before it. */
 static const char *const ignored_if_not_begun[] = {
     IGNORED,  "status",       "warnings",          "because",
@@ -380,14 +380,16 @@ static enum error_code add_options(const struct store_decision *stored, const ch
                                    const char *effort, struct text_buffer *patch,
                                    struct error *err)
 {
-    const char *start;
+    const char *start, *questions;
 
     text_addf(patch, ",\"options\":{\"max_steps\":%s", steps);
     TRY(answer_member(stored->answer, "best_list", "algorithm", &start, patch->arena,
                       err));
+    TRY(answer_member(stored->answer, NULL, "scheduler_calls", &questions, patch->arena,
+                      err));
     if (effort)
         text_addf(patch, ",\"bound_effort\":%s", effort);
-    if (start)
+    if (start && !questions) /* of plans all planners count their steps */
         text_addf(patch, ",\"start\":%s", start);
     text_addf(patch, "}");
     return OK;
