@@ -141,7 +141,7 @@ TEST_CASE("a model of kind auto follows a changed world, machines and texts",
     // A machine that nobody knows: an answer, and a wide interval.
     question["resource_class"] = "new";
     json unknown = s.predict(question);
-    CHECK(unknown["interval_basis"] == "extrapolation");
+    CHECK(unknown["interval_basis"] == "machine_prior");
     CHECK(unknown["run_time_high_s"].get<double>() /
               unknown["run_time_low_s"].get<double>() >
           changed["run_time_high_s"].get<double>() /
