@@ -358,6 +358,8 @@ TEST_CASE("what is no JSON, but is elsewhere: what is meant", "[hints]")
         {"[None]", "did you mean null?"},
         {"\xef\xbb\xbf[]", "leave out the byte order mark; JSON is UTF-8 anyway"},
         {"[1", "a bracket is not closed"},
+        {"[\"a", "close it with \""},
+        {"[\"a\\", "close it with \""},
         {"", "send a JSON object, and its length"},
         {"[1 2]", nullptr},
         {"[1}", nullptr},
