@@ -245,6 +245,14 @@ static void hint_bounds(struct reader *r, const struct json_field *f, double d)
     json_hint_ratio(f->name, d, f->max, r->err);
 }
 
+static void refuse_fraction(struct reader *r, const struct json_field *f, double d,
+                            const struct place *p, const char *what)
+{
+    mistake(r, p, ITEM_NOT_AN_INTEGER, "%s", what);
+    if (d < JSON_EXACT && round(d) >= f->min && round(d) <= f->max)
+        error_hint(r->err, "did you mean %.0f?", round(d));
+}
+
 /* A number within the row's bounds; false when a mistake was noted. */
 static bool read_number(struct reader *r, const struct json_field *f, const cJSON *v,
                         const struct place *p, double *number)
@@ -265,6 +273,10 @@ static bool read_number(struct reader *r, const struct json_field *f, const cJSO
         mistake(r, p, ITEM_OUT_OF_BOUNDS, "%.15g is not %s %.15g and at most %.15g", d,
                 f->flags & JSON_ABOVE_MIN ? "above" : "at least", f->min, f->max);
         hint_bounds(r, f, d);
+        return false;
+    }
+    if (f->flags & JSON_WHOLE && d != floor(d)) {
+        refuse_fraction(r, f, d, p, "must be a whole number");
         return false;
     }
     *number = d;
@@ -298,13 +310,10 @@ static void read_integer(struct reader *r, const struct json_field *f, const cJS
 
     if (!read_number(r, f, v, p, &d))
         return;
-    if (d != floor(d) || d > JSON_EXACT) {
-        mistake(r, p, ITEM_NOT_AN_INTEGER, "must be a whole number below 2^53");
-        if (d < JSON_EXACT && round(d) >= f->min && round(d) <= f->max)
-            error_hint(r->err, "did you mean %.0f?", round(d));
-    } else {
+    if (d != floor(d) || d > JSON_EXACT)
+        refuse_fraction(r, f, d, p, "must be a whole number below 2^53");
+    else
         *(uint64_t *)at = (uint64_t)d;
-    }
 }
 
 static const char *keep(struct reader *r, const char *text)

@@ -117,6 +117,12 @@ static void print_time_limit(const struct json_field *f, const struct descriptio
     text_addf(d->b, ",\"x-gridplan-setting\":\"%s\"", setting);
 }
 
+/* What is computed need not be whole. */
+static const char *number_type(const struct json_field *f, enum role role)
+{
+    return role == IN_REQUEST && f->flags & JSON_WHOLE ? "integer" : "number";
+}
+
 /* Number types: bounds only of what is asked for, and where they were set. */
 static void print_number_schema(const struct json_field *f, const char *type,
                                 bool element, enum role role, const struct description *d)
@@ -177,7 +183,7 @@ static void print_list_schema(const struct json_field *f, enum role role,
         text_addf(b, "{\"type\":\"string\"}");
     } else {
         text_addf(b, "{");
-        print_number_schema(f, "number", true, role, d);
+        print_number_schema(f, number_type(f, role), true, role, d);
         text_addf(b, "}");
     }
     if (role == IN_REQUEST && f->type != JSON_TYPE_NUMBERS && f->max > 0)
@@ -262,7 +268,7 @@ static void print_type(const struct json_field *f, enum role role,
 
     switch (f->type) {
     case JSON_TYPE_NUMBER:
-        print_number_schema(f, "number", false, role, d);
+        print_number_schema(f, number_type(f, role), false, role, d);
         break;
     case JSON_TYPE_INTEGER:
         print_number_schema(f, "integer", false, role, d);

@@ -182,6 +182,40 @@ TEST_CASE("numbers beyond a double and beyond 2^53 are refused", "[json]")
           std::vector<std::string>{"/count not_an_integer"});
 }
 
+TEST_CASE("numbers of a row that is whole have no fraction", "[json]")
+{
+    json_field rows[3] = {
+        row("x_s", JSON_TYPE_NUMBER, offsetof(point, x_s), JSON_WHOLE | JSON_NULLABLE),
+        row("list", JSON_TYPE_NUMBERS, offsetof(point, list), JSON_WHOLE)};
+    const json_object table = {"Whole", "whole numbers", sizeof(point), rows};
+    rows[0].preset = NAN;
+    rows[1].count_offset = offsetof(point, list_count);
+
+    struct {
+        const char *text, *pointers;
+    } cases[] = {
+        {R"({"x_s":2,"list":[0,1,1000]})", ""},
+        {R"({"x_s":2.0,"list":[1e2]})", ""},
+        {R"({"x_s":null})", ""},
+        {R"({})", ""},
+        {R"({"x_s":0.5,"list":[1,1.5,-0.25,2]})",
+         "/x_s not_an_integer /list/1 not_an_integer /list/2 out_of_bounds "},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.text)
+        {
+            test_arena a;
+            error err = collecting_error(a);
+            point p;
+            std::string found;
+
+            json_read(&table, c.text, strlen(c.text), &p, nullptr, a, &err);
+            for (const error_item *i = err.first; i; i = i->next)
+                found += std::string(i->pointer) + " " + item_kinds[i->code].name + " ";
+            CHECK(found == c.pointers);
+        }
+}
+
 TEST_CASE("a malformed body says where", "[json]")
 {
     CHECK(read_point("{\"x_s\":1,\n \"name\":\"\t\"}").text.find("line 2, column 10") !=

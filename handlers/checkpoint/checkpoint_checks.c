@@ -140,12 +140,6 @@ static enum error_code check_nodes(struct checkpoint_work *w, size_t i)
 {
     const struct checkpoint_job *job = &w->body->jobs[i];
 
-    if (!isnan(job->spare_nodes) && job->spare_nodes != floor(job->spare_nodes))
-        checkpoint_job_mistake(w, i, "spare_nodes", ITEM_NOT_AN_INTEGER,
-                               "must be a whole number");
-    if (!isnan(job->nodes) && job->nodes != floor(job->nodes))
-        checkpoint_job_mistake(w, i, "nodes", ITEM_NOT_AN_INTEGER,
-                               "must be a whole number");
     check_ids(w, i, "pool_resource_ids", job->pool_ids, job->pool_count);
     if (job->pool_count > 0 && (job->resource_id || job->resource_count > 0))
         checkpoint_job_mistake(w, i, "pool_resource_ids", ITEM_CONFLICT,

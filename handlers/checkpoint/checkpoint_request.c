@@ -68,7 +68,7 @@ static const struct json_field job_rows[] = {
     JSON_TEXTS(T, resource_ids, resource_count, NODES_MAX, 0,
                "The nodes of a job that runs on several, each a resource: a failure of "
                "any of them ends all of it"),
-    JSON_NUMBER(T, nodes, 1, NODES_MAX, NAN, JSON_NULLABLE,
+    JSON_NUMBER(T, nodes, 1, NODES_MAX, NAN, JSON_NULLABLE | JSON_WHOLE,
                 "So many nodes, each as mean_failure_interval_s says, or as those of the "
                 "pool do in the mean; default 1"),
     {.name = "pool_resource_ids",
@@ -83,7 +83,7 @@ static const struct json_field job_rows[] = {
                 "on one of its spare_nodes, or when the first node is repaired; same: "
                 "when the failed node is; auto: spare if there are spare_nodes, else "
                 "any; default auto"),
-    JSON_NUMBER(T, spare_nodes, 0, NODES_MAX, NAN, JSON_NULLABLE,
+    JSON_NUMBER(T, spare_nodes, 0, NODES_MAX, NAN, JSON_NULLABLE | JSON_WHOLE,
                 "Nodes that are kept for it beside its own; default 0"),
     {.name = "mttr_s",
      .doc = "Mean time to repair one of its nodes; default: as they were seen",

@@ -15,7 +15,7 @@
 
 #define T       struct checkpoint_level
 static const struct json_field level_rows[] = {
-    JSON_NUMBER(T, level, 1, 1000, NAN, JSON_REQUIRED,
+    JSON_NUMBER(T, level, 1, 1000, NAN, JSON_REQUIRED | JSON_WHOLE,
                 "Its number, ascending: 1 is on the node itself"),
     JSON_NUMBER(T, checkpoint_overhead_s, 0, LONGEST, NAN, JSON_REQUIRED,
                 "How long the job stands still for one of this level, which contains "
@@ -207,9 +207,6 @@ static void check_levels(struct checkpoint_work *w, size_t i)
         const struct checkpoint_level *below = l > 0 ? &x->levels[l - 1] : NULL;
         bool is_last = l + 1 == x->level_count;
 
-        if (level->level != floor(level->level))
-            level_mistake(w, i, l, "level", ITEM_NOT_AN_INTEGER,
-                          "must be a whole number");
         if (below && level->level <= below->level)
             level_mistake(w, i, l, "level", ITEM_OUT_OF_ORDER,
                           "not above the level before it");

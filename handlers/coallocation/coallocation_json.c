@@ -152,7 +152,7 @@ const struct json_object co_component_request_json = {
 
 #define T struct co_job_request
 #define FLEXIBLE_NUMBER(m, text) \
-    JSON_NUMBER(T, m, 1, PROCESSORS_MAX, NAN, JSON_NULLABLE, text)
+    JSON_NUMBER(T, m, 1, PROCESSORS_MAX, NAN, JSON_NULLABLE | JSON_WHOLE, text)
 static const struct json_field job_rows[] = {
     JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the request"),
     JSON_CHOICE(T, request_type, co_request_type_names, CO_NON_FIXED, 0,
@@ -599,14 +599,10 @@ __attribute__((format(printf, 4, 5))) static void mistake(const struct job_readi
     invalid(r->err, pointer_of(r->pointer, path).text, code, "%s", detail);
 }
 
-/* A whole number that may be left out: then 0. */
-static size_t whole(const struct job_reading *r, const char *member, double number)
+/* A number that may be left out: then 0. */
+static size_t whole(double number)
 {
-    if (isnan(number))
-        return 0;
-    if (number != floor(number))
-        mistake(r, ITEM_NOT_AN_INTEGER, "must be a whole number", "%s", member);
-    return (size_t)number;
+    return isnan(number) ? 0 : (size_t)number;
 }
 
 /* The policy of the job; NULL: noted. */
@@ -780,13 +776,11 @@ static void read_flexible(const struct job_reading *r, struct co_job *out)
     if (in->min_component_processors > in->max_component_processors)
         mistake(r, ITEM_OUT_OF_BOUNDS, "must not be above max_component_processors",
                 "min_component_processors");
-    out->total_processors = whole(r, "total_processors", in->total_processors);
-    out->min_components = whole(r, "min_components", in->min_components);
-    out->max_components = whole(r, "max_components", in->max_components);
-    out->min_processors =
-        whole(r, "min_component_processors", in->min_component_processors);
-    out->max_processors =
-        whole(r, "max_component_processors", in->max_component_processors);
+    out->total_processors = whole(in->total_processors);
+    out->min_components = whole(in->min_components);
+    out->max_components = whole(in->max_components);
+    out->min_processors = whole(in->min_component_processors);
+    out->max_processors = whole(in->max_component_processors);
     out->equal_components = in->equal_components;
     out->file = file_of(r->grid, in->file_id);
 }

@@ -146,14 +146,15 @@ static const struct json_object wish_json = {"ReservationCriterion", "What is wa
 
 #define T struct fuzzy
 static const struct json_field fuzzy_rows[] = {
-    JSON_NUMBER(T, min_processors, 1, 1e9, NAN, JSON_NULLABLE,
+    JSON_NUMBER(T, min_processors, 1, 1e9, NAN, JSON_NULLABLE | JSON_WHOLE,
                 "It runs on so many processors at least"),
-    JSON_NUMBER(T, max_processors, 1, 1e9, NAN, JSON_NULLABLE,
+    JSON_NUMBER(T, max_processors, 1, 1e9, NAN, JSON_NULLABLE | JSON_WHOLE,
                 "At most; default: min_processors"),
-    JSON_NUMBERS(T, processor_counts, processor_count_count, 1, 1e9, JSON_NULLABLE,
+    JSON_NUMBERS(T, processor_counts, processor_count_count, 1, 1e9,
+                 JSON_NULLABLE | JSON_WHOLE,
                  "Or on one of these numbers of processors; default: those of speedups "
                  "between the bounds, or all between them"),
-    JSON_NUMBER(T, max_sites, 1, CO_SITES_MAX, NAN, JSON_NULLABLE,
+    JSON_NUMBER(T, max_sites, 1, CO_SITES_MAX, NAN, JSON_NULLABLE | JSON_WHOLE,
                 "It is spread over so many sites at most; default: any number"),
     JSON_LIST(T, criteria, criterion_count, struct co_slot_wish, &wish_json,
               CO_SLOT_CRITERION_COUNT, 0,
@@ -455,15 +456,8 @@ static void check_counts(const struct plans_request *body, struct error *err)
 {
     const struct fuzzy *f = body->fuzzy;
 
-    for (size_t i = 0; i < f->processor_count_count; i++) {
-        double n = f->processor_counts[i];
-
-        if (n != floor(n))
-            mistake(err, ITEM_NOT_AN_INTEGER, "must be a whole number",
-                    "/fuzzy/processor_counts/%zu", i);
-        else
-            need_speedup(body, n, err);
-    }
+    for (size_t i = 0; i < f->processor_count_count; i++)
+        need_speedup(body, f->processor_counts[i], err);
     if (f->processor_count_count > SIZES_MAX)
         mistake(err, ITEM_TOO_MANY, "at most 1024 are possible",
                 "/fuzzy/processor_counts");
@@ -479,12 +473,6 @@ static void check_bounds(const struct plans_request *body, struct error *err)
                 "/fuzzy/min_processors");
         return;
     }
-    if (f->min_processors != floor(f->min_processors))
-        mistake(err, ITEM_NOT_AN_INTEGER, "must be a whole number",
-                "/fuzzy/min_processors");
-    if (!isnan(f->max_processors) && f->max_processors != floor(f->max_processors))
-        mistake(err, ITEM_NOT_AN_INTEGER, "must be a whole number",
-                "/fuzzy/max_processors");
     if (f->max_processors < f->min_processors)
         mistake(err, ITEM_OUT_OF_BOUNDS, "must not be below min_processors",
                 "/fuzzy/max_processors");
@@ -504,8 +492,6 @@ static void check_criteria(const struct fuzzy *f, struct error *err)
                     "/fuzzy/criteria/%zu/criterion", i);
         seen[f->criteria[i].criterion] = true;
     }
-    if (!isnan(f->max_sites) && f->max_sites != floor(f->max_sites))
-        mistake(err, ITEM_NOT_AN_INTEGER, "must be a whole number", "/fuzzy/max_sites");
 }
 
 static void list_counts(const struct plans_request *body, struct counts *out,

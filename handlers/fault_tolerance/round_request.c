@@ -51,12 +51,12 @@ static const struct json_field job_rows[] = {
                 "Work of the whole job: 1 takes a second at 1 MIPS"),
     JSON_BOOLEAN(T, has_checkpoint, 0, 0, "It has an image to restart from"),
     JSON_BOOLEAN(T, checkpointing, 0, 0, "Its active replica takes checkpoints"),
-    JSON_NUMBER(T, replicas_started, 0, 1e9, NAN, JSON_NULLABLE,
-                "Replicas ever started, a whole number; default: those listed"),
+    JSON_NUMBER(T, replicas_started, 0, 1e9, NAN, JSON_NULLABLE | JSON_WHOLE,
+                "Replicas ever started; default: those listed"),
     JSON_LIST(T, replicas, replica_count, struct round_replica_request, &replica_json,
               ROUND_REPLICAS_MAX, JSON_UNIQUE_IDS, "Its copies"),
     JSON_NUMBER(
-        T, nodes, 1, ROUND_NODES_MAX, NAN, JSON_NULLABLE,
+        T, nodes, 1, ROUND_NODES_MAX, NAN, JSON_NULLABLE | JSON_WHOLE,
         "Nodes of each of its copies, all of one site and free, of which any that "
         "fails takes the copy with it; more than 1 in joint, expected_time and "
         "target_success; default 1, or the number of resource_ids"),
@@ -74,7 +74,7 @@ static const struct json_field job_rows[] = {
                 "Where a copy goes on after a failure: any node, a spare that it holds, "
                 "or the same when it is repaired; default spare with spare_nodes, else "
                 "any"),
-    JSON_NUMBER(T, spare_nodes, 0, 1000, NAN, JSON_NULLABLE,
+    JSON_NUMBER(T, spare_nodes, 0, 1000, NAN, JSON_NULLABLE | JSON_WHOLE,
                 "Spare nodes that each copy holds; default 0"),
     JSON_NUMBER(T, mttr_s, 0, CHECKPOINT_LONGEST_S, NAN, JSON_NULLABLE,
                 "Mean time to repair a node; default: of the histories"),
@@ -474,12 +474,9 @@ static void check_nodes(struct round_call *call, size_t job)
     static const char elsewhere[] =
         "joint, expected_time and target_success take jobs on several nodes";
     const struct round_job_request *given = &call->body->jobs[job];
-    bool is_whole = isnan(given->nodes) || given->nodes == floor(given->nodes);
     bool is_able = round_call_chooses_hosts(call);
 
-    if (!is_whole)
-        job_mistake(call, job, "nodes", ITEM_NOT_AN_INTEGER, "it must be a whole number");
-    if (!is_able && is_whole && given->nodes > 1) {
+    if (!is_able && given->nodes > 1) {
         job_mistake(call, job, "nodes", ITEM_NOT_ALLOWED, several);
         error_hint(call->rq->err, "%s", elsewhere);
     }
@@ -487,16 +484,13 @@ static void check_nodes(struct round_call *call, size_t job)
         job_mistake(call, job, "resource_ids", ITEM_NOT_ALLOWED, several);
         error_hint(call->rq->err, "%s", elsewhere);
     }
-    if (is_able && is_whole && given->resource_count && !isnan(given->nodes) &&
+    if (is_able && given->resource_count && !isnan(given->nodes) &&
         given->nodes != (double)given->resource_count)
         job_mistake(call, job, "nodes", ITEM_CONFLICT,
                     "resource_ids names another number of nodes");
     if (given->resource_count && given->pool_count)
         job_mistake(call, job, "pool_resource_ids", ITEM_CONFLICT,
                     "not beside resource_ids, which are the nodes");
-    if (!isnan(given->spare_nodes) && given->spare_nodes != floor(given->spare_nodes))
-        job_mistake(call, job, "spare_nodes", ITEM_NOT_AN_INTEGER,
-                    "it must be a whole number");
     if (given->spare_nodes > 0 &&
         (given->replacement == REPLACEMENT_ANY || given->replacement == REPLACEMENT_SAME))
         job_mistake(call, job, "spare_nodes", ITEM_CONFLICT,
@@ -523,10 +517,7 @@ static void check_job(struct round_call *call, size_t job)
                     "a running job needs a replica that transfers or runs");
     if (isnan(given->replicas_started))
         return;
-    if (given->replicas_started != floor(given->replicas_started))
-        job_mistake(call, job, "replicas_started", ITEM_NOT_AN_INTEGER,
-                    "it must be a whole number");
-    else if (given->replicas_started < (double)given->replica_count)
+    if (given->replicas_started < (double)given->replica_count)
         job_mistake(call, job, "replicas_started", ITEM_OUT_OF_BOUNDS,
                     "more replicas are listed than were started");
 }

@@ -41,7 +41,8 @@ static const struct json_field task_rows[] = {
             "Instead: a model of the target memory_peak_bytes"),
     JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN,
                 JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN, "Size of its problem"),
-    JSON_NUMBER(T, processors, 1, 2147483647, NAN, JSON_NULLABLE | JSON_OPTIONAL,
+    JSON_NUMBER(T, processors, 1, 2147483647, NAN,
+                JSON_NULLABLE | JSON_OPTIONAL | JSON_WHOLE,
                 "Processors that it runs on; default 1"),
     JSON_VALUES(T, parameters, parameter_count, 0,
                 "Its parameters, as its executions have them"),
@@ -227,8 +228,6 @@ static enum error_code check(const struct sizing_request *in, struct arena *a,
         if (t->attempt > 1 && isnan(t->memory_requested_bytes))
             mistake(err, i, "memory_requested_bytes", ITEM_REQUIRED,
                     "what did the attempt before have?");
-        if (t->processors > floor(t->processors))
-            mistake(err, i, "processors", ITEM_NOT_AN_INTEGER, "must be a whole number");
     }
     return err->code;
 }

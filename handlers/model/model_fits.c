@@ -149,8 +149,8 @@ enum error_code post_model_fit(struct request *rq, const void *in, void *out)
                 ITEM_UNKNOWN_MEMBER, "a fit is described by kind and settings");
     if (rq->err->code != OK)
         return rq->err->code;
-    TRY(model_runs_read(kind, &body->settings, body->samples, body->sample_count,
-                        "/samples", &runs, rq->arena, rq->err));
+    runs = model_runs_read(kind, &body->settings, body->samples, body->sample_count,
+                           rq->arena);
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     TRY(fitted_train(kind, &body->settings, runs, body->sample_count, &rq->budget, &m,
                      NULL, rq->arena, rq->err));

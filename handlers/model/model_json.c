@@ -95,7 +95,7 @@ const struct json_object model_settings_json = {"ModelSettings", "How a model is
 static const struct json_field run_rows[] = {
     JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Size of the problem: N of the model"),
-    JSON_NUMBER(T, processors, 1, WHOLE_MAX, 1, 0, "Processors used; default 1"),
+    JSON_NUMBER(T, processors, 1, WHOLE_MAX, 1, JSON_WHOLE, "Processors used; default 1"),
     JSON_NUMBER(T, cpu_available_ratio, 0, 1, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Share of the CPU that it got: least of the machines' means; default: 1 "
                 "for a dedicated run"),
@@ -117,11 +117,10 @@ static const struct json_field run_rows[] = {
 const struct json_object model_run_json = {"ModelRun", "A finished run of an application",
                                            sizeof(struct model_run), run_rows};
 
-enum error_code model_runs_read(enum model_kind kind,
-                                const struct model_settings *settings,
-                                const struct model_run *runs, size_t count,
-                                const char *at, struct fitted_run **out, struct arena *a,
-                                struct error *err)
+struct fitted_run *model_runs_read(enum model_kind kind,
+                                   const struct model_settings *settings,
+                                   const struct model_run *runs, size_t count,
+                                   struct arena *a)
 {
     struct fitted_run *list = NEW(a, struct fitted_run, count + 1);
     size_t input_count;
@@ -142,9 +141,6 @@ enum error_code model_runs_read(enum model_kind kind,
             r->outlier,
         };
         list[i].started_at_s = (double)NAN;
-        if (r->processors != floor(r->processors))
-            invalid(err, pointer_in(at, i, "processors").text, ITEM_NOT_AN_INTEGER,
-                    "must be a whole number");
         list[i].names = auto_names;
         if (kind == MODEL_AUTO)
             fitted_auto_inputs(auto_names, &query, r->parameters, r->parameter_count,
@@ -153,8 +149,7 @@ enum error_code model_runs_read(enum model_kind kind,
             list[i].inputs[k] =
                 fitted_input(names[k], &query, r->parameters, r->parameter_count);
     }
-    *out = list;
-    return err->code;
+    return list;
 }
 
 /* ---- combinations ---- */
@@ -739,7 +734,6 @@ enum error_code model_document_read(const struct model_document *in, const char 
         in->kind >= 0 ? (enum model_kind)in->kind : MODEL_COMPREHENSIVE;
     int ways = (in->packed != NULL) + (in->combinations != NULL) + (in->samples != NULL);
     struct pointer settings_at = pointer_of(at, "settings");
-    struct pointer samples_at = pointer_of(at, "samples");
     struct fitted_run *runs;
 
     if (in->kind >= 0 || in->samples)
@@ -753,8 +747,7 @@ enum error_code model_document_read(const struct model_document *in, const char 
         return unpack_text(in, at, out, a, err);
     if (in->combinations)
         return from_combinations(in, at, out, a, err);
-    TRY(model_runs_read(kind, &in->settings, in->samples, in->sample_count,
-                        samples_at.text, &runs, a, err));
+    runs = model_runs_read(kind, &in->settings, in->samples, in->sample_count, a);
     return fitted_train(kind, &in->settings, runs, in->sample_count, budget, out, NULL, a,
                         err);
 }

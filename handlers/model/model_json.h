@@ -24,12 +24,11 @@ struct model_run {
 extern const struct json_object model_run_json;
 #define MODEL_RUNS_MAX PERF_SAMPLES_MAX
 
-/* Checks what rows cannot ("AT/INDEX/MEMBER") and converts; *out has `count`. */
-enum error_code model_runs_read(enum model_kind kind,
-                                const struct model_settings *settings,
-                                const struct model_run *runs, size_t count,
-                                const char *at, struct fitted_run **out, struct arena *a,
-                                struct error *err);
+/* The `count` runs as they are fitted. */
+struct fitted_run *model_runs_read(enum model_kind kind,
+                                   const struct model_settings *settings,
+                                   const struct model_run *runs, size_t count,
+                                   struct arena *a);
 
 /* One combination; numbers of functions that it has not are NAN. */
 struct combination_row {

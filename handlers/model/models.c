@@ -36,7 +36,7 @@ static const struct json_field create_rows[] = {
             "The application whose executions it learns"),
     JSON_ID(T, site_id, JSON_NULLABLE,
             "The site whose executions it learns; default: those that name no site"),
-    JSON_NUMBER(T, phase_index, 0, WHOLE_MAX, NAN, JSON_NULLABLE,
+    JSON_NUMBER(T, phase_index, 0, WHOLE_MAX, NAN, JSON_NULLABLE | JSON_WHOLE,
                 "Phase whose executions it learns, from 0; default: whole runs"),
     JSON_CHOICE(
         T, kind, model_kind_names, MODEL_AUTO, 0,
@@ -431,8 +431,6 @@ enum error_code post_model(struct request *rq, const void *in, void *out)
     stored_name_choose(rq, body->id, "/id", &wanted.model_id);
     fitted_check_settings((enum model_kind)body->kind, &body->settings, "/settings",
                           rq->err);
-    if (body->phase_index != floor(body->phase_index) && !isnan(body->phase_index))
-        invalid(rq->err, "/phase_index", ITEM_NOT_AN_INTEGER, "must be a whole number");
     if (rq->err->code != OK)
         return rq->err->code;
     wanted.settings = settings_text(rq, &body->settings);
@@ -724,16 +722,18 @@ enum error_code post_model_refine(struct request *rq, const void *in, void *out)
 static enum error_code port_runs(struct request *rq, struct db_session *db,
                                  const struct model_settings *settings,
                                  const char *model_id, const struct model_run *given,
-                                 size_t given_count, const char *at,
-                                 struct fitted_run **runs, size_t *count)
+                                 size_t given_count, struct fitted_run **runs,
+                                 size_t *count)
 {
     const struct store_sample *samples;
     size_t *place, stored_count, kept = 0;
 
     *count = given_count;
-    if (given_count)
-        return model_runs_read(MODEL_COMPREHENSIVE, settings, given, given_count, at,
-                               runs, rq->arena, rq->err);
+    if (given_count) {
+        *runs =
+            model_runs_read(MODEL_COMPREHENSIVE, settings, given, given_count, rq->arena);
+        return OK;
+    }
     TRY(store_model_samples(db, rq->principal.tenant, model_id, STORE_SAMPLES_ALL,
                             &samples, &stored_count, rq->arena, rq->err));
     TRY(stored_runs(MODEL_COMPREHENSIVE, settings, NULL, samples, stored_count, false,
@@ -827,9 +827,9 @@ static enum error_code port(struct request *rq, struct db_session *db, struct po
                        "a model of the kind %s cannot be ported", model_kind_names[kind]);
     TRY(read_reference_model(rq, db, body->reference_model_id, &reference));
     TRY(port_runs(rq, db, &settings, body->reference_model_id, body->reference_runs,
-                  body->reference_run_count, "/reference_runs", &ours, &our_count));
+                  body->reference_run_count, &ours, &our_count));
     TRY(port_runs(rq, db, &settings, target->model_id, body->target_runs,
-                  body->target_run_count, "/target_runs", &theirs, &their_count));
+                  body->target_run_count, &theirs, &their_count));
     TRY(fitted_port(&reference, ours, our_count, theirs, their_count, &p->ported,
                     rq->arena));
     outcome->version = target->version;

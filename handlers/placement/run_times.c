@@ -33,11 +33,11 @@ static const struct json_field model_rows[] = {
     JSON_ID(T, application_id, JSON_NULLABLE,
             "Instead: the models of this application, on each resource that of its site, "
             "else the one without a site"),
-    JSON_NUMBER(T, phase_index, 0, 2147483647, NAN, JSON_NULLABLE,
+    JSON_NUMBER(T, phase_index, 0, 2147483647, NAN, JSON_NULLABLE | JSON_WHOLE,
                 "Phase of the application, from 0; default: whole runs"),
     JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "As in the executions that it has learnt"),
-    JSON_NUMBER(T, processors, 1, 1e9, NAN, JSON_NULLABLE,
+    JSON_NUMBER(T, processors, 1, 1e9, NAN, JSON_NULLABLE | JSON_WHOLE,
                 "Default: 1 if all runs of the model had one, else cpus * nodes"),
     {.name = "parameters",
      .doc = "Further inputs, by the names in the model's settings.inputs",
@@ -167,14 +167,6 @@ static void check_model(const struct run_times *t, const struct job_model *m, si
         invalid(rq->err, pointer_of(t, job, "/model_id"),
                 both ? ITEM_CONFLICT : ITEM_REQUIRED,
                 "give exactly one of model_id and application_id");
-    if (!isnan(m->processors) && m->processors != floor(m->processors)) {
-        invalid(rq->err, pointer_of(t, job, "/processors"), ITEM_NOT_AN_INTEGER,
-                "must be a whole number");
-    }
-    if (!isnan(m->phase_index) && m->phase_index != floor(m->phase_index)) {
-        invalid(rq->err, pointer_of(t, job, "/phase_index"), ITEM_NOT_AN_INTEGER,
-                "must be a whole number");
-    }
 }
 
 static const char *source_key(const struct job_model *m, struct arena *a)

@@ -48,7 +48,8 @@ struct plan_request {
 static const struct json_field candidate_rows[] = {
     JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN, JSON_REQUIRED | JSON_ABOVE_MIN,
                 "Size of the problem"),
-    JSON_NUMBER(T, processors, 1, WHOLE_MAX, NAN, JSON_REQUIRED, "Processors"),
+    JSON_NUMBER(T, processors, 1, WHOLE_MAX, NAN, JSON_REQUIRED | JSON_WHOLE,
+                "Processors"),
     JSON_NUMBER(T, cpu_available_ratio, 0, 1, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "CPU to be expected; default: that of the request"),
     JSON_NUMBER(T, bandwidth_mbps, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
@@ -407,9 +408,6 @@ static enum error_code given_candidates(struct request *rq, const struct plan_re
     for (size_t i = 0; i < in->candidate_count; i++) {
         const struct candidate *c = &in->candidates[i];
 
-        if (c->processors != floor(c->processors))
-            invalid(rq->err, pointer_in("/candidates", i, "processors").text,
-                    ITEM_NOT_AN_INTEGER, "must be a whole number");
         (*list)[i] = (struct run_candidate){
             c->problem_size, (size_t)c->processors,
             isnan(c->cpu_available_ratio) ? in->cpu_available_ratio

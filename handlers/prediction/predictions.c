@@ -71,7 +71,7 @@ static const char *const load_kinds[] = {"load", NULL};
          .min = 1,                                                                     \
          .max = WHOLE_MAX,                                                             \
          .preset = NAN,                                                                \
-         .flags = JSON_NULLABLE},                                                      \
+         .flags = JSON_NULLABLE | JSON_WHOLE},                                         \
         {.name = "cpu_available_ratio",                                                \
          .doc = "Least of the machines' shares of the CPU to be expected; default: "   \
                 "forecast for resource_ids, or 1",                                     \
@@ -112,8 +112,9 @@ static const struct json_object question_json = {
 
 #define T struct phase_question
 static const struct json_field phase_rows[] = {
-    JSON_NUMBER(T, phase_index, 0, WHOLE_MAX, NAN, JSON_REQUIRED, "The phase, from 0"),
-    JSON_NUMBER(T, processors, 1, WHOLE_MAX, NAN, JSON_NULLABLE,
+    JSON_NUMBER(T, phase_index, 0, WHOLE_MAX, NAN, JSON_REQUIRED | JSON_WHOLE,
+                "The phase, from 0"),
+    JSON_NUMBER(T, processors, 1, WHOLE_MAX, NAN, JSON_NULLABLE | JSON_WHOLE,
                 "Processors of this phase; default: those of the request"),
     JSON_NUMBER(T, cpu_available_ratio, 0, 1, NAN, JSON_NULLABLE,
                 "CPU to be expected in this phase; default: that of the request"),
@@ -523,9 +524,6 @@ static void check_question(const struct predicting *p, const struct fitted_model
 {
     struct error *err = p->rq->err;
 
-    if (q->processors != floor(q->processors))
-        invalid(err, pointer_of(at, "processors").text, ITEM_NOT_AN_INTEGER,
-                "must be a whole number");
     if (m->kind >= MODEL_LINEAR || m->kind == MODEL_AUTO)
         return;
     if (isnan(q->problem_size))
@@ -871,10 +869,6 @@ static enum error_code check_request(const struct predictions_request *in,
         invalid(err, "/resource_ids", ITEM_TOO_SHORT, "give at least one resource");
     if (in->is_load && !in->load.resource_ids)
         invalid(err, "/resource_ids", ITEM_REQUIRED, "whose load is to be forecast");
-    for (size_t i = 0; in->phases && i < in->phase_count; i++)
-        if (in->phases[i].phase_index != floor(in->phases[i].phase_index))
-            invalid(err, pointer_in("/phases", i, "phase_index").text,
-                    ITEM_NOT_AN_INTEGER, "must be a whole number");
     return err->code;
 }
 

@@ -141,7 +141,7 @@ static const struct json_field grid_rows[] = {
     JSON_TEXTS(T, estimates, estimates_count, 2, 0, "requested, actual"),
     JSON_NUMBERS(T, workload_scale, workload_scale_count, 0.001, 1000, 0,
                  "See workload_scale of a variant"),
-    JSON_NUMBERS(T, processors, processors_count, 1, QUEUE_PROCESSORS_MAX, 0,
+    JSON_NUMBERS(T, processors, processors_count, 1, QUEUE_PROCESSORS_MAX, JSON_WHOLE,
                  "Whole numbers, see cluster_changes"),
 #define X(setting, least, most, preset, text)                                       \
     {.name = #setting,                                                              \
@@ -581,10 +581,6 @@ static void take_combination(struct study_plan *plan, size_t number,
     if (g->processors_count) {
         double wanted = g->processors[processors];
 
-        if (wanted != floor(wanted))
-            invalid(plan->rq->err,
-                    pointer_in("/study/grid/processors", processors, NULL).text,
-                    ITEM_NOT_AN_INTEGER, "%.15g is no whole number", wanted);
         game->processors = (uint64_t)wanted;
         add_name(&name, "processors", arena_printf(a, "%.15g", wanted));
     }

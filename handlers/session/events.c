@@ -42,7 +42,6 @@ static void check_event(struct record_check *check, const void *item)
     const struct session_event *e = item;
 
     check_needed(check, e);
-    record_check_whole(check, "exit_code", e->exit_code);
     if (e->observed_at_s > check->now_s + STORE_FUTURE_MAX_S)
         record_mistake(check, "observed_at", ITEM_OUT_OF_BOUNDS,
                        "more than a day ahead of the service's clock; seconds, not "

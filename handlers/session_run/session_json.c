@@ -176,7 +176,8 @@ static const char *const failure_kinds[] = {"error", "memory",    "time_limit",
         JSON_NUMBER(T, output_bytes, 0, JSON_LARGEST, NAN, (null_flag) | JSON_OPTIONAL,  \
                     "What it has made"),                                                 \
         JSON_NUMBER(T, exit_code, -2147483648.0, 2147483647, NAN,                        \
-                    (null_flag) | JSON_OPTIONAL, "Default: of ended 0, of failed 1"),    \
+                    (null_flag) | JSON_OPTIONAL | JSON_WHOLE,                            \
+                    "Default: of ended 0, of failed 1"),                                 \
         {.name = "failure_kind",                                                         \
          .doc = "Of failed: error, memory, time_limit, host or cancelled",               \
          .type = JSON_TYPE_TEXT,                                                         \

@@ -27,12 +27,12 @@ static const char *const decisions[] = {
         JSON_TEXTS(T, site_ids, site_count, SITES_MAX, JSON_REQUIRED, \
                    "Sites that the job was placed on, in any order")) \
     ROW(processors, DB_WHOLE, 0, \
-        JSON_NUMBER(T, processors, 1, 1e9, NAN, JSON_REQUIRED, \
+        JSON_NUMBER(T, processors, 1, 1e9, NAN, JSON_REQUIRED | JSON_WHOLE, \
                     "Its processors on all of them")) \
     ROW(l_value, DB_NUMBER, 0, \
         JSON_NUMBER(T, l_value, 0, 1, NAN, JSON_REQUIRED, "Its L in this placement")) \
     ROW(claim_tries, DB_WHOLE, 0, \
-        JSON_NUMBER(T, claim_tries, 1, 1e9, 1, 0, \
+        JSON_NUMBER(T, claim_tries, 1, 1e9, 1, JSON_WHOLE, \
                     "Number of the try, from 1; default 1")) \
     ROW(fraction_f, DB_NUMBER, 0, \
         JSON_NUMBER(T, fraction_f, 0, 1, NAN, OPTIONAL, \
@@ -56,8 +56,6 @@ static void check_attempt(struct record_check *check, const void *item)
     const struct claim_attempt *t = item;
 
     record_check_instant(check, "attempted_at", t->attempted_at_s);
-    record_check_whole(check, "processors", t->processors);
-    record_check_whole(check, "claim_tries", t->claim_tries);
     if (t->site_count == 0)
         record_mistake(check, "site_ids", ITEM_REQUIRED, "the list is empty");
 }

@@ -23,11 +23,6 @@ void execution_check(struct record_check *check, const void *item)
     const struct execution *e = item;
 
     record_check_instant(check, "started_at", e->started_at_s);
-    record_check_whole(check, "phase_index", e->phase_index);
-    record_check_whole(check, "processors", e->processors);
-    record_check_whole(check, "exit_code", e->exit_code);
-    record_check_whole(check, "model_version", e->model_version);
-    record_check_whole(check, "attempt", e->attempt);
     if (e->failure_kind == RUN_FAILURE_MEMORY && e->exit_code == 0)
         record_mistake(check, "failure_kind", ITEM_CONFLICT,
                        "a run that failed has no exit_code 0");

@@ -39,15 +39,15 @@ extern const char *const run_failure_names[]; /* by enum run_failure, ended by N
                     JSON_REQUIRED | JSON_ABOVE_MIN, "How long it ran")) \
     ROW(phase_index, DB_WHOLE, RECORD_KEY | RECORD_MINUS_ONE, \
         JSON_NUMBER(struct execution, phase_index, 0, EXECUTION_WHOLE_MAX, NAN, \
-                    EXECUTION_NULLABLE | JSON_OPTIONAL, \
+                    EXECUTION_NULLABLE | JSON_OPTIONAL | JSON_WHOLE, \
                     "Phase that this is about, from 0; default: the whole run")) \
     ROW(problem_size, DB_NUMBER, 0, \
         JSON_NUMBER(struct execution, problem_size, 0, JSON_LARGEST, NAN, \
                     EXECUTION_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN, \
                     "Size of the problem: N of the model")) \
     ROW(processors, DB_WHOLE, 0, \
-        JSON_NUMBER(struct execution, processors, 1, EXECUTION_WHOLE_MAX, NAN, 0, \
-                    "Processors used; default: as many as resource_ids, or 1")) \
+        JSON_NUMBER(struct execution, processors, 1, EXECUTION_WHOLE_MAX, NAN, \
+                    JSON_WHOLE, "Processors used; default: as many as resource_ids, or 1")) \
     ROW(cpu_available_ratio, DB_NUMBER, RECORD_FILLED, \
         JSON_NUMBER(struct execution, cpu_available_ratio, 0, 1, NAN, \
                     EXECUTION_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN, \
@@ -73,7 +73,7 @@ extern const char *const run_failure_names[]; /* by enum run_failure, ended by N
                     "Mean number of CPUs that it used")) \
     ROW(attempt, DB_WHOLE, 0, \
         JSON_NUMBER(struct execution, attempt, 1, EXECUTION_WHOLE_MAX, NAN, \
-                    EXECUTION_NULLABLE | JSON_OPTIONAL, \
+                    EXECUTION_NULLABLE | JSON_OPTIONAL | JSON_WHOLE, \
                     "Which attempt it was; default: the first")) \
     ROW(failure_kind, DB_TEXT, 0, \
         JSON_CHOICE(struct execution, failure_kind, run_failure_names, \
@@ -84,7 +84,8 @@ extern const char *const run_failure_names[]; /* by enum run_failure, ended by N
                 "Type of the machine")) \
     ROW(exit_code, DB_WHOLE, 0, \
         JSON_NUMBER(struct execution, exit_code, -EXECUTION_WHOLE_MAX, \
-                    EXECUTION_WHOLE_MAX, NAN, EXECUTION_NULLABLE | JSON_OPTIONAL, \
+                    EXECUTION_WHOLE_MAX, NAN, \
+                    EXECUTION_NULLABLE | JSON_OPTIONAL | JSON_WHOLE, \
                     "How it ended; 0: success")) \
     ROW(queue_wait_s, DB_NUMBER, 0, \
         JSON_NUMBER(struct execution, queue_wait_s, 0, JSON_LARGEST, NAN, \
@@ -97,7 +98,7 @@ extern const char *const run_failure_names[]; /* by enum run_failure, ended by N
                     "Run time that had been predicted")) \
     ROW(model_version, DB_WHOLE, 0, \
         JSON_NUMBER(struct execution, model_version, 0, EXECUTION_WHOLE_MAX, NAN, \
-                    EXECUTION_NULLABLE | JSON_OPTIONAL, \
+                    EXECUTION_NULLABLE | JSON_OPTIONAL | JSON_WHOLE, \
                     "Version of the model that predicted it")) \
     ROW(dedicated, DB_BOOLEAN, 0, \
         JSON_BOOLEAN(struct execution, dedicated, 0, 0, \

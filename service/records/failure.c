@@ -36,7 +36,8 @@ _Static_assert(sizeof(enum failure_kind) == sizeof(int), "a choice is an int");
     ROW(boot_id, DB_TEXT, 0, \
         JSON_TEXT(T, boot_id, JSON_NULLABLE | JSON_OPTIONAL, "Boot that it ended")) \
     ROW(level, DB_WHOLE, 0, \
-        JSON_NUMBER(T, level, 1, LEVEL_MAX, NAN, JSON_NULLABLE | JSON_OPTIONAL, \
+        JSON_NUMBER(T, level, 1, LEVEL_MAX, NAN, \
+                    JSON_NULLABLE | JSON_OPTIONAL | JSON_WHOLE, \
                     "Lowest level of checkpoints that survives it"))
 /* clang-format on */
 RECORD_TABLES(failure, ROWS);
@@ -51,7 +52,6 @@ static void check_failure(struct record_check *check, const void *item)
     record_check_instant(check, "down_at", f->down_at_s);
     record_check_instant(check, "up_at", f->up_at_s);
     record_check_instant(check, "detected_at", f->detected_at_s);
-    record_check_whole(check, "level", f->level);
     if (f->up_at_s < f->down_at_s)
         record_mistake(check, "up_at", ITEM_OUT_OF_BOUNDS, "up_at is before down_at");
     if (f->detected_at_s < f->down_at_s)

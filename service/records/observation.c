@@ -6,7 +6,6 @@
 #include "models/failure_history.h"
 #include "service/records/records.h"
 
-#include <math.h>
 
 enum { COMPONENT_COUNT_MAX = 1000000, OPTIONAL = JSON_NULLABLE | JSON_OPTIONAL };
 
@@ -26,7 +25,7 @@ enum { COMPONENT_COUNT_MAX = 1000000, OPTIONAL = JSON_NULLABLE | JSON_OPTIONAL }
         JSON_ID(T, component, OPTIONAL, \
                 "Only this part of it; default: the whole resource")) \
     ROW(component_count, DB_WHOLE, 0, \
-        JSON_NUMBER(T, component_count, 1, COMPONENT_COUNT_MAX, 1, 0, \
+        JSON_NUMBER(T, component_count, 1, COMPONENT_COUNT_MAX, 1, JSON_WHOLE, \
                     "So many parts of it that are alike and have no names; not beside " \
                     "component; default 1")) \
     ROW(site_id, DB_TEXT, RECORD_FILTER, \
@@ -46,7 +45,6 @@ static void check_observation(struct record_check *check, const void *item)
 
     record_check_instant(check, "from_at", o->from_at_s);
     record_check_instant(check, "to_at", o->to_at_s);
-    record_check_whole(check, "component_count", o->component_count);
     if (o->to_at_s <= o->from_at_s)
         record_mistake(check, "to_at", ITEM_OUT_OF_BOUNDS, "to_at is not after from_at");
     if (o->component && o->component_count > 1)

@@ -4,7 +4,6 @@
 
 #include "service/store.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -34,10 +33,4 @@ void record_check_instant(struct record_check *check, const char *member, double
         record_mistake(check, member, ITEM_IN_THE_FUTURE,
                        "%.0f s ahead of the service's clock; at most %d s are accepted",
                        at_s - check->now_s, STORE_FUTURE_MAX_S);
-}
-
-void record_check_whole(struct record_check *check, const char *member, double number)
-{
-    if (number != floor(number) && !isnan(number))
-        record_mistake(check, member, ITEM_NOT_AN_INTEGER, "must be a whole number");
 }

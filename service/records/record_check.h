@@ -26,7 +26,4 @@ void record_mistake(struct record_check *check, const char *member, enum item_co
 /* Notes an instant that is too far ahead of the clock; NAN is none and good. */
 void record_check_instant(struct record_check *check, const char *member, double at_s);
 
-/* Notes a number that is not whole; NAN is none and good. */
-void record_check_whole(struct record_check *check, const char *member, double number);
-
 #endif

@@ -17,14 +17,14 @@ enum { OPTIONAL = JSON_NULLABLE | JSON_OPTIONAL };
     ROW(observed_at, DB_INSTANT, RECORD_KEY, \
         JSON_INSTANT(T, observed_at, JSON_REQUIRED, "When it was seen")) \
     ROW(error_count, DB_WHOLE, 0, \
-        JSON_NUMBER(T, error_count, 0, COUNT_MAX, 1, 0, \
+        JSON_NUMBER(T, error_count, 0, COUNT_MAX, 1, JSON_WHOLE, \
                     "Components that failed by its fault since the report before; " \
                     "default 1")) \
     ROW(start_count, DB_WHOLE, 0, \
-        JSON_NUMBER(T, start_count, 0, COUNT_MAX, 0, 0, \
+        JSON_NUMBER(T, start_count, 0, COUNT_MAX, 0, JSON_WHOLE, \
                     "Components that started well there since then; default 0")) \
     ROW(consecutive_errors, DB_WHOLE, 0, \
-        JSON_NUMBER(T, consecutive_errors, 0, COUNT_MAX, NAN, OPTIONAL, \
+        JSON_NUMBER(T, consecutive_errors, 0, COUNT_MAX, NAN, OPTIONAL | JSON_WHOLE, \
                     "Errors in a row up to now")) \
     ROW(unusable, DB_BOOLEAN, 0, \
         JSON_BOOLEAN(T, unusable, 0, 0, \
@@ -44,9 +44,6 @@ static void check_report(struct record_check *check, const void *item)
     const struct store_site_error *e = item;
 
     record_check_instant(check, "observed_at", e->observed_at_s);
-    record_check_whole(check, "error_count", e->error_count);
-    record_check_whole(check, "start_count", e->start_count);
-    record_check_whole(check, "consecutive_errors", e->consecutive_errors);
     if (e->error_count == 0 && e->start_count == 0)
         record_mistake(check, "error_count", ITEM_REQUIRED,
                        "neither an error nor a good start: there is nothing to report");
