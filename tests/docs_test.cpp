@@ -396,6 +396,17 @@ TEST_CASE("commands on pages have the address that the client uses", "[docs][api
               .body.find("http://127.0.0.1:8081/v1/placements") != std::string::npos);
 }
 
+TEST_CASE("the larger example of an operation is one that can be read", "[docs][api]")
+{
+    manual service;
+    std::string body = service.get("/docs/api/decidePlacements").body;
+    size_t more = body.find("Say more");
+
+    REQUIRE(more != std::string::npos);
+    CHECK(body.find("placement-braun.json |", more) == std::string::npos);
+    CHECK(body.find("placement-", more) != std::string::npos);
+}
+
 TEST_CASE("the search weighs titles, names and texts", "[docs][api]")
 {
     manual service;

@@ -159,6 +159,18 @@ TEST_CASE("jobs and tasks on several nodes are drawn on each of them", "[api][pi
     CHECK(places(flow, "wide") == 3);
     CHECK(places(flow, "tail") == 1);
 
+    // What runs, and what is reserved before the plan ends, is there, too.
+    picture around = drawn("/v1/placements", R"({"snapshot":{"resources":[
+        {"id":"n1","cpus":4,"running":[{"id":"r7","cpus":1,"expected_end_s":30}]},
+        {"id":"n2","cpus":4,"reservations":[{"id":"soon","start_s":10,"end_s":20,
+        "all":true},{"id":"far","start_s":1000,"end_s":2000,"all":true}]}]},
+        "jobs":[{"id":"j","cpus":2,"estimate_s":50}]})");
+    CHECK(places(around, "r7") == 1);
+    CHECK(places(around, "soon") == 1);
+    CHECK(places(around, "far") == 0);
+    CHECK(around.has_title("r7\n0 s \xe2\x80\x93 30 s\nfor 30 s\non n1, running"));
+    CHECK(around.text.find(">1 job") != std::string::npos);
+
     // A queue on nodes: what runs, starts, waits for its time, and is reserved.
     picture queue =
         drawn("/v1/queue-orders", example_file("queue-cluster-conservative.json"));

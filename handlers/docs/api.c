@@ -320,9 +320,13 @@ enum error_code docs_operation(struct docs_page *p, const char *rest)
         docs_print_example(p, r, names[0]);
     }
     if (count > 1) {
+        size_t more = count - 1; /* the largest that is shown whole, if any is */
+
+        while (more > 1 && !docs_is_shown_whole(names[more], p->rq->arena))
+            more--;
         html_add(p->b, "<h2 id=\"more\">Say more</h2>\n<details><summary>A larger "
                        "example</summary>\n");
-        docs_print_example(p, r, names[count - 1]);
+        docs_print_example(p, r, names[more]);
         html_add(p->b, "</details>\n<p>All:");
         for (size_t i = 0; i < count; i++)
             html_add(p->b, " <a href=\"/docs/examples/%u\">%t</a>",

@@ -61,6 +61,12 @@ static size_t length_of(const char *path)
     return file ? file->length : 0;
 }
 
+bool docs_is_shown_whole(const char *name, struct arena *a)
+{
+    return length_of(arena_printf(a, "%s.json", name)) <= SHOWN_BYTES &&
+           length_of(docs_answer_file(name, a)) <= SHOWN_BYTES;
+}
+
 const char *const *docs_examples_of(const struct route *r, size_t *count, struct arena *a)
 {
     struct sized *list = NEW(a, struct sized, example_file_count);

@@ -77,6 +77,7 @@ struct picture {
     struct entries jobs;      /* of the request: group and deadline */
     struct entries resources; /* of the snapshot: site */
     struct entries unplaced;  /* with the first reason */
+    struct entries around;    /* of the snapshot: what runs on resources, is reserved */
 };
 
 /* ---- walking ---- */
@@ -216,7 +217,10 @@ static bool take_name(struct picture *p, struct entry *e, const char *name,
     return true;
 }
 
-static void take_entry(struct picture *p, struct json_walk *w, struct entry *e)
+static void take_around(struct picture *p, struct json_walk *w, const char *state);
+
+static void take_entry(struct picture *p, struct json_walk *w, struct entry *e,
+                       bool is_resource)
 {
     const char *name;
 
@@ -235,7 +239,11 @@ static void take_entry(struct picture *p, struct json_walk *w, struct entry *e)
     };
     json_walk_enter(w, '{');
     while (p->code == OK && (name = json_walk_member(w)))
-        if (!take_name(p, e, name, w) && !take_number(e, name, w))
+        if (is_resource && strcmp(name, "running") == 0)
+            take_around(p, w, "running");
+        else if (is_resource && strcmp(name, "reservations") == 0)
+            take_around(p, w, "reserved");
+        else if (!take_name(p, e, name, w) && !take_number(e, name, w))
             json_walk_skip(w);
 }
 
@@ -255,8 +263,10 @@ static enum error_code add_entry(struct picture *p, struct entries *list,
     return OK;
 }
 
-static void take_list(struct picture *p, struct json_walk *w, struct entries *list)
+static void take_objects(struct picture *p, struct json_walk *w, struct entries *list,
+                         bool resources)
 {
+    size_t around;
     struct entry e;
 
     if (json_walk_type(w) != '[') {
@@ -267,11 +277,37 @@ static void take_list(struct picture *p, struct json_walk *w, struct entries *li
     while (p->code == OK && json_walk_element(w)) {
         check(p, json_go_on(ENTRY_STEPS, p->err));
         if (json_walk_type(w) == '{') {
-            take_entry(p, w, &e);
+            around = p->around.count;
+            take_entry(p, w, &e, resources);
+            for (; resources && around < p->around.count; around++)
+                p->around.items[around].resource_id = e.id;
             check(p, add_entry(p, list, &e));
         } else {
             json_walk_skip(w);
         }
+    }
+}
+
+static void take_list(struct picture *p, struct json_walk *w, struct entries *list)
+{
+    take_objects(p, w, list, false);
+}
+
+/* What a resource has besides, whose name comes when it has been read. */
+static void take_around(struct picture *p, struct json_walk *w, const char *state)
+{
+    size_t first = p->around.count;
+
+    take_list(p, w, &p->around);
+    for (size_t i = first; i < p->around.count; i++) {
+        struct entry *e = &p->around.items[i];
+        bool runs = strcmp(state, "running") == 0;
+
+        e->state = state;
+        if (runs && isnan(e->finish_s))
+            e->finish_s = e->time_limit_s - e->elapsed_s;
+        if (runs)
+            e->start_s = isnan(e->elapsed_s) ? 0 : -e->elapsed_s;
     }
 }
 
@@ -481,7 +517,7 @@ static void take_snapshot(struct picture *p, struct json_walk *w)
     json_walk_enter(w, '{');
     while (p->code == OK && (name = json_walk_member(w))) {
         if (strcmp(name, "resources") == 0)
-            take_list(p, w, &resources);
+            take_objects(p, w, &resources, true);
         else
             json_walk_skip(w);
     }
@@ -825,17 +861,18 @@ static enum error_code add_bars(struct picture *p, const struct name_index *reso
         if (i == 0 || bar.row != bars[*count - 1].row)
             bars[(*count)++] = bar;
     }
-    p->drawn_count++;
     p->by_resource = p->by_resource || e->resource_id;
     return OK;
 }
 
-/* Bars for each entry; without resources each has a row of its own. */
+/* Bars for each entry; without resources each has a row of its own. What is there besides
+ * begins before the last of them ends, or is left out. */
 static enum error_code bars_on_rows(struct picture *p, struct gantt *chart)
 {
     struct gantt_bar *bars;
     struct name_index resources;
-    size_t size = 0;
+    size_t size = p->around.count;
+    double end_s = 0;
 
     for (size_t i = 0; i < p->entries.count; i++)
         size += 1 + p->entries.items[i].resource_count;
@@ -844,7 +881,16 @@ static enum error_code bars_on_rows(struct picture *p, struct gantt *chart)
     for (size_t i = 0; i < p->entries.count; i++) {
         const struct entry *e = &p->entries.items[i];
 
-        if (!isnan(start_of(e)) && !isnan(finish_or(e, start_of(e))))
+        if (isnan(start_of(e)) || isnan(finish_or(e, start_of(e))))
+            continue;
+        TRY(add_bars(p, &resources, e, bars, &chart->bar_count));
+        p->drawn_count++;
+        end_s = fmax(end_s, finish_or(e, start_of(e)));
+    }
+    for (size_t i = 0; i < p->around.count && p->rows_by == BY_RESOURCE; i++) {
+        const struct entry *e = &p->around.items[i];
+
+        if (e->resource_id && e->start_s < end_s && isfinite(finish_or(e, e->start_s)))
             TRY(add_bars(p, &resources, e, bars, &chart->bar_count));
     }
     chart->bars = bars;

@@ -893,6 +893,8 @@ static void check_cluster_members(const struct queue_orders_request *body,
 
         if (member)
             mistake(err, i, member, ITEM_CONFLICT, "it goes with a cluster alone");
+        if (member && strcmp(member, "cpus") == 0)
+            error_hint(err, "in a pool it is 'processors'");
     }
 }
 

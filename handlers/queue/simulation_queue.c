@@ -697,6 +697,8 @@ static void check_form(const struct playing *p)
         if (member)
             invalid(err, arena_printf(p->rq->arena, "/jobs/%zu/%s", i, member),
                     ITEM_CONFLICT, "it goes with a cluster alone");
+        if (member && strcmp(member, "cpus") == 0)
+            error_hint(err, "in a pool it is 'processors'");
     }
 }
 

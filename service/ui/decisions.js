@@ -88,6 +88,12 @@ export function barsOf(answer, request) {
     if (Array.isArray(from.running) && !Array.isArray(answer.running)) from.running.forEach((e) => e && add({ start_s: now, ...e }, "running"));
     if (Array.isArray(from.reservations)) from.reservations.forEach((e) => e && add({ resource_id: "reserved", ...e }, "reservations"));
   }
+  // What runs or is reserved on resources, as far as the plan goes.
+  const last = bars.reduce((m, b) => Math.max(m, b.end), 0), resources = request && request.snapshot && Array.isArray(request.snapshot.resources) ? request.snapshot.resources : [];
+  if (!answer.starts) for (const r of resources) {
+    for (const e of (r && r.running) || []) add({ start_s: 0, ...e, resource_id: r.id }, "running");
+    for (const e of (r && r.reservations) || []) if (e.start_s < last) add({ ...e, resource_id: r.id }, "reservations");
+  }
   const prefix = commonPrefix(bars.map((b) => b.id)).length;
   for (const b of bars) if (b.group === null) b.group = stem(b.id.slice(prefix));
   const offset = bars.length ? Math.min(...bars.map((b) => b.start)) : 0;
