@@ -604,6 +604,13 @@ TEST_CASE("jobs share a file system", "[api][checkpoint]")
     body["shared_io"]["bandwidth_mbps"] = 0;
     CHECK(mistakes(body).count("/shared_io/bandwidth_mbps") == 1);
     body["shared_io"]["bandwidth_mbps"] = 10;
+    body["jobs"][0]["checkpoint_bytes"] = 1e308;
+    CHECK(mistakes(body)["/jobs/0/checkpoint_bytes"] == "out_of_bounds");
+    body["jobs"][0]["checkpoint_bytes"] = 1e20;
+    body["jobs"][1]["mean_failure_interval_s"] = 1e15;
+    const nlohmann::json huge = ask(body);
+    for (const auto &each : huge["intervals"])
+        CHECK(each["period_s"].get<double>() > 0);
     body["jobs"][0]["levels"] = levels_b;
     CHECK(mistakes(body)["/jobs/0/levels"] == "invalid_combination");
 }
