@@ -229,6 +229,34 @@ TEST_CASE("what one application taught of machines helps another", "[models][api
     json on_slow = fresh.predict(question);
     CHECK(on_slow["run_time_s"].get<double>() / on_fast == Approx(3).epsilon(0.15));
     CHECK(fresh.get("/v1/machine-effects?page_size=0").status == 422);
+
+    // A new machine of which one application tells: what others answer of it changes at
+    // once, though they learn nothing.
+    std::string best = unique_name("best");
+    question["resource_class"] = best;
+    question["store"] = true;
+    json unseen = fresh.predict(question);
+    question.erase("store");
+    CHECK(unseen["interval_basis"] == "machine_prior");
+    list = json::array();
+    for (int i = 0; i < 20; i++) {
+        double size = 100 * (1 + i % 10);
+        list.push_back(known.run(size, 0.5 * (10 + size), {{"resource_class", best}}));
+    }
+    known.store(list);
+    REQUIRE(db_execute(f.s, "DELETE FROM machine_effect_made", &f.err) == OK);
+    known.refine();
+    json told = fresh.predict(question);
+    CHECK(told["models"] == unseen["models"]); // no version came
+    CHECK(told["interval_basis"] != "machine_prior");
+    CHECK(told["run_time_s"].get<double>() / on_fast == Approx(0.5).epsilon(0.15));
+    CHECK(told["run_time_high_s"].get<double>() / told["run_time_low_s"].get<double>() <
+          unseen["run_time_high_s"].get<double>() /
+              unseen["run_time_low_s"].get<double>());
+    // what was answered is answered again
+    json again = fresh.done(fresh.post(
+        "/v1/decisions/" + unseen["decision_id"].get<std::string>() + "/replay", ""));
+    CHECK(again["identical"] == true);
 }
 
 TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
