@@ -286,6 +286,29 @@ TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
           "memory_peak_bytes");
     // A time is never answered from memory.
     CHECK(s.predict({{"problem_size", 300}})["models"][0]["id"] == s.app);
+    // Both with one question.
+    json both = s.predict({{"problem_size", 300},
+                           {"interval_level", 0.9},
+                           {"targets", {"run_time_s", "memory_peak_bytes"}}});
+    CHECK(both["run_time_s"].get<double>() == Approx(30).epsilon(0.1));
+    CHECK(both["memory_peak_bytes"]["value"].get<double>() == Approx(3e8).epsilon(0.1));
+    CHECK(both["memory_peak_bytes"]["low"] < both["memory_peak_bytes"]["value"]);
+    CHECK(both["memory_peak_bytes"]["high"] > both["memory_peak_bytes"]["value"]);
+    CHECK(both["memory_peak_bytes"]["interval_basis"] == "same_configuration");
+    json many =
+        s.predict({{"queries", {{{"problem_size", 200}}, {{"problem_size", 300}}}},
+                   {"interval_level", 0.9},
+                   {"targets", {"memory_peak_bytes"}}});
+    CHECK(many["results"][1]["memory_peak_bytes"] == both["memory_peak_bytes"]);
+    CHECK_FALSE(s.predict({{"problem_size", 300}}).contains("memory_peak_bytes"));
+    json wrong = s.predict({{"targets", {"run_time_s", "beauty", "run_time_s"}}}, 422);
+    CHECK(wrong["errors"][0]["pointer"] == "/targets/1");
+    CHECK(wrong["errors"].size() == 3);
+    CHECK(
+        s.done(
+            s.post("/v1/predictions",
+                   json{{"model_id", s.app}, {"targets", {"memory_peak_bytes"}}}.dump()),
+            422)["errors"][0]["pointer"] == "/targets");
     // Ignored later: it is learnt no more.
     std::string path = "/v1/executions/" + s.app + "-0";
     json patched = s.done(s.call("PATCH", path, R"({"ignored":true})",
