@@ -209,6 +209,22 @@ TEST_CASE("a category or a machine that no run had makes intervals wide", "[mode
     CHECK(half(2) > 0.35);
 }
 
+TEST_CASE("a model that an earlier release packed still predicts", "[models][api]")
+{
+    std::ifstream in(GRIDPLAN_SOURCE_DIR "/tests/data/packed-model.json");
+    json earlier = json::parse(in);
+    api a;
+    json results = predict(a, {{"model", {{"packed", earlier["packed"]}}},
+                               {"interval_level", 0.9},
+                               {"queries", earlier["queries"]}})["results"];
+
+    REQUIRE(results.size() == earlier["results"].size());
+    for (size_t i = 0; i < results.size(); i++)
+        for (const char *member : {"run_time_s", "run_time_low_s", "run_time_high_s"})
+            CHECK(results[i][member].get<double>() ==
+                  Approx(earlier["results"][i][member].get<double>()).epsilon(1e-12));
+}
+
 TEST_CASE("a fit says what its intervals are made of", "[models][api]")
 {
     api a;

@@ -120,6 +120,86 @@ double fitted_effect_of(const struct fitted_model *m, const double *inputs)
     return effect ? effect->effect : 0;
 }
 
+/* Is the machine one of those in the fit's runs? Then its effect is in the fit. */
+static bool has_seen_machine(const struct fitted_model *m, double key)
+{
+    for (size_t i = 0; i < 2; i++) {
+        size_t column = ensemble_names_find(m->names, machine_names[i]);
+
+        for (size_t k = 0; k < m->ensemble->input_count; k++) {
+            const struct ensemble_input *in = &m->ensemble->input[k];
+
+            for (size_t v = 0; in->column == column && v < in->value_count; v++)
+                if (in->value[v] == key)
+                    return true;
+        }
+    }
+    return false;
+}
+
+/* Each list has the mean 0 over machines of its own: what is added to the second so that
+ * both say the same of the machines that are in both. NAN: none is. */
+static double offset_of(const struct fitted_effect *list, size_t count,
+                        const struct fitted_effect *second, size_t second_count)
+{
+    double sum = 0, both = 0;
+
+    for (size_t i = 0, k = 0; i < count && k < second_count;) {
+        if (list[i].key == second[k].key) {
+            sum += list[i++].effect - second[k++].effect;
+            both++;
+        } else if (list[i].key < second[k].key) {
+            i++;
+        } else {
+            k++;
+        }
+    }
+    return both > 0 ? sum / both : (double)NAN;
+}
+
+/* The same for a fit that knew no effect: of the machines in its runs it is 0. */
+static double offset_of_seen(const struct fitted_model *m,
+                             const struct fitted_effect *now, size_t count)
+{
+    double sum = 0, seen = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (has_seen_machine(m, now[i].key)) {
+            sum -= now[i].effect;
+            seen++;
+        }
+    return seen > 0 ? sum / seen : (double)NAN;
+}
+
+void fitted_add_effects(struct fitted_model *m, const struct fitted_effect *now,
+                        size_t count, struct arena *a)
+{
+    struct fitted_effect *all;
+    size_t own = 0, n = 0;
+    double offset;
+
+    if (m->kind != MODEL_AUTO || !m->ensemble)
+        return;
+    offset = offset_of(m->effects, m->effect_count, now, count);
+    if (isnan(offset) && m->effect_count == 0)
+        offset = offset_of_seen(m, now, count);
+    if (isnan(offset))
+        return;
+    all = NEW(a, struct fitted_effect, m->effect_count + count);
+    for (size_t i = 0; i < count; i++) {
+        while (own < m->effect_count && m->effects[own].key < now[i].key)
+            all[n++] = m->effects[own++];
+        if (own < m->effect_count && m->effects[own].key == now[i].key)
+            continue;
+        if (!has_seen_machine(m, now[i].key))
+            all[n++] = (struct fitted_effect){now[i].key, now[i].effect + offset};
+    }
+    while (own < m->effect_count)
+        all[n++] = m->effects[own++];
+    m->effects = all;
+    m->effect_count = n;
+}
+
 void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
                            const char *at, struct error *err)
 {

@@ -43,7 +43,8 @@ enum {
     FITTED_LAYOUT = 2,      /* of the packed numbers; 1 is read as well */
     FITTED_RATIOS_MAX = 50, /* PREDICTION_RATIOS_MAX */
     FITTED_FOLDS_MAX = 50,  /* of the cross-validation */
-    FITTED_INPUTS_MAX = ENSEMBLE_INPUTS_MAX
+    FITTED_INPUTS_MAX = ENSEMBLE_INPUTS_MAX,
+    FITTED_EFFECTS_MAX = 1000 /* of a tenant */
 };
 
 /* symbol, name on the wire: what a model predicts */
@@ -155,6 +156,11 @@ void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *q
 
 /* auto: the effect of the machine of a run or question. */
 double fitted_effect_of(const struct fitted_model *m, const double *inputs);
+
+/* auto: effects that are known now, by key, of machines of which the fit saw no run and
+ * knew nothing, join its own, if both know a machine. At most FITTED_EFFECTS_MAX. */
+void fitted_add_effects(struct fitted_model *m, const struct fitted_effect *now,
+                        size_t count, struct arena *a);
 
 /* Notes settings that the kind does not take, with pointers below `at`. */
 void fitted_check_settings(enum model_kind kind, const struct model_settings *s,

@@ -416,7 +416,7 @@ static void add_residual(struct ensemble_history *h, double residual)
         memmove(h->residual, h->residual + 1, (h->count - 1) * sizeof(*h->residual));
         h->count--;
     }
-    h->residual[h->count++] = residual;
+    h->residual[h->count++] = (double)(float)residual; /* as it is kept: pack.c */
 }
 
 /* Of a configuration's runs each is predicted from the others of it. */
