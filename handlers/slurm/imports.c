@@ -2,6 +2,7 @@
 #include "handlers/slurm/cluster_json.h"
 #include "handlers/slurm/ingest.h"
 #include "handlers/slurm/slurm.h"
+#include "handlers/slurm/store.h"
 #include "models/json_walk.h"
 #include "models/slurm/history.h"
 #include "service/clock.h"
@@ -34,6 +35,7 @@ struct import_request {
     double now_s, tz_offset_s;
     const char *application_pattern;
     bool drain_is_failure, ingest;
+    const char *store_snapshot; /* NULL: none */
 };
 
 /* A run that did not complete: it says little or nothing of its run time. */
@@ -69,6 +71,7 @@ struct import_answer {
     const struct slurm_failure *failures;
     size_t failure_count;
     const struct slurm_ingested *ingested;
+    const struct slurm_stored *snapshot;
     const char *const *warnings;
     size_t warning_count;
     const struct slurm_loss_row *lost;
@@ -95,6 +98,10 @@ static const struct json_field request_rows[] = {
     JSON_BOOLEAN(T, ingest, false, 0,
                  "Store the runs and failures of sacct and events; takes a key with the "
                  "scope ingest. What is stored already stays"),
+    JSON_TEXT(
+        T, store_snapshot, JSON_NULLABLE,
+        "Store the cluster as the snapshot of this name, or in its place; decisions "
+        "take it by snapshot_id"),
     {0},
 };
 #undef T
@@ -198,6 +205,8 @@ static const struct json_field answer_rows[] = {
               JSON_OPTIONAL, "Failures of nodes, of events and of jobs that they ended"),
     JSON_OBJECT(T, ingested, const struct slurm_ingested *, &slurm_ingested_json,
                 JSON_POINTER | JSON_OPTIONAL, "With ingest: what was stored"),
+    JSON_OBJECT(T, snapshot, const struct slurm_stored *, &slurm_stored_json,
+                JSON_POINTER | JSON_OPTIONAL, "With store_snapshot: the snapshot"),
     JSON_TEXTS(T, warnings, warning_count, 0, 0,
                "What was guessed, left out or could not be read"),
     JSON_LIST(T, lost, lost_count, struct slurm_loss_row, &slurm_loss_json, 0, 0,
@@ -379,6 +388,12 @@ enum error_code post_slurm_import(struct request *rq, const void *in, void *out)
     print_history(body, &records[1], &history, answer, rq->arena);
     print_jobs(answer, rq->arena);
     print_losses(answer, rq->arena);
+    if (body->store_snapshot) {
+        struct slurm_stored *stored = NEW(rq->arena, struct slurm_stored, 1);
+
+        answer->snapshot = stored;
+        TRY(slurm_store(rq, &answer->cluster, body->store_snapshot, stored));
+    }
     if (body->ingest) {
         struct slurm_ingested *ingested = NEW(rq->arena, struct slurm_ingested, 1);
 
