@@ -416,6 +416,8 @@ static enum error_code run_policy(struct plan_run *run, const struct policy *pol
         TRY(((plan_grid_fn *)policy->run)(run, err));
     else
         TRY(plan_by_site(run, plan_site_fn_of(policy), err));
+    for (size_t s = 0; s < run->in->site_count; s++)
+        run->cut = run->cut || run->grid.tables[s].cut;
     if (run->count > 0) {
         drop_idle_moves(run);
         merge_tail(run);
