@@ -158,6 +158,83 @@ TEST_CASE("plans say their steps and bounds, and end by steps", "[api][plan]")
     CHECK(few.dump() == again.dump());
 }
 
+TEST_CASE("a plan to start from is not made worse", "[api][plan]")
+{
+    api a;
+    json body = example("auto");
+    json best = plan(a, body);
+
+    body["algorithm"] = "genetic";
+    double alone_s = plan(a, body)["total_predicted_s"];
+    REQUIRE(alone_s > best["total_predicted_s"].get<double>());
+    body["initial"] = best["plan"];
+    json kept = plan(a, body);
+    CHECK(kept["total_predicted_s"] == best["total_predicted_s"]);
+    CHECK(kept["plan"] == best["plan"]);
+    CHECK(kept["algorithm"] == "genetic");
+    CHECK(kept["because"].get<std::string>().find("found by initial: ") == 0);
+
+    // the same while the application runs: rows of what is done are passed over
+    const json &first = best["plan"][0];
+    body["jobs"][0]["first_phase"] = first["last_phase"].get<int>() + 1;
+    body["jobs"][0]["current"] = {{"site_id", first["site_id"]},
+                                  {"resource_ids", first["resource_ids"]}};
+    json later = plan(a, body);
+    CHECK(later["warnings"].empty());
+    CHECK(later["total_predicted_s"].get<double>() <=
+          best["total_predicted_s"].get<double>() - first["predicted_s"].get<double>() +
+              1e-9);
+
+    // no more machines than the job needs: it cannot be kept
+    body["jobs"][0]["min_processors"] = 4;
+    body["initial"][1]["resource_ids"] = {"b1"};
+    json refused = plan(a, body);
+    REQUIRE(refused["warnings"].size() >= 1);
+    CHECK(refused["warnings"][0].get<std::string>().find("initial_refused: ") == 0);
+}
+
+TEST_CASE("what is wrong with a plan to start from is said", "[api][plan]")
+{
+    api a;
+    json body = body_of({4000, 8000, 100});
+    auto row = [](int first, int last, const char *site, const json &machines) {
+        return json{{"first_phase", first},
+                    {"last_phase", last},
+                    {"site_id", site},
+                    {"resource_ids", machines}};
+    };
+    auto codes = [&](const std::vector<json> &initial) {
+        body["initial"] = json::array();
+        for (auto &given : initial)
+            body["initial"].push_back(given);
+        api_reply r = a.post("/v1/rescheduling-plans", body.dump());
+        std::set<std::string> found;
+        json answer = r.json();
+        if (r.status == 422)
+            for (auto &e : answer["errors"])
+                found.insert(e["pointer"].get<std::string>() + " " +
+                             e["code"].get<std::string>());
+        return found;
+    };
+    using set = std::set<std::string>;
+
+    CHECK(codes({row(1, 3, "s", {"m0", "m1"})}).empty());
+    CHECK(codes({row(1, 3, "t", {"m0"})}) == set{"/initial/0/site_id unknown_id"});
+    CHECK(codes({row(1, 3, "s", {"m0", "x", "m0"})}) ==
+          set{"/initial/0/resource_ids unknown_id", "/initial/0/resource_ids duplicate"});
+    CHECK(codes({row(1, 2, "s", {"m0"})}) == set{"/initial required"});
+    CHECK(codes({row(2, 3, "s", {"m0"})}) == set{"/initial/0/first_phase required"});
+    CHECK(codes({row(1, 2, "s", {"m0"}), row(2, 3, "s", {"m1"})}) ==
+          set{"/initial/1/first_phase duplicate"});
+    CHECK(codes({row(1, 4, "s", {"m0"})}) == set{"/initial/0/last_phase out_of_bounds"});
+    // the last phase alone is shorter than min_interval_s: no plan
+    body["initial"] = {row(1, 2, "s", {"m0"}), row(3, 3, "s", {"m1"})};
+    CHECK(plan(a, body)["warnings"][0].get<std::string>().find(
+              "initial_refused: phases 3 to 3 take 200 s") == 0);
+    body["algorithm"] = "division";
+    CHECK(codes({row(1, 3, "s", {"m0"})}) == set{"/initial conflict"});
+}
+
 TEST_CASE("costs are given, worked out, or assumed", "[api][plan]")
 {
     api a;

@@ -320,7 +320,7 @@ static size_t stop_phase(const struct plan_run *run)
 
 static void fill_warnings(const struct plan_run *run, struct plan_out *out)
 {
-    const char **warnings = NEW(run->arena, const char *, run->in->site_count + 4);
+    const char **warnings = NEW(run->arena, const char *, run->in->site_count + 5);
     size_t count = 0;
 
     for (size_t s = 0; s < run->in->site_count; s++) {
@@ -333,6 +333,10 @@ static void fill_warnings(const struct plan_run *run, struct plan_out *out)
         warnings[count++] =
             "single_schedule_better: the plan that was found takes longer "
             "than staying on one schedule, which is answered";
+    if (run->initial_refused)
+        warnings[count++] =
+            arena_printf(run->arena, "initial_refused: %s; the planning began without it",
+                         run->initial_refused);
     if (run->grid.steps->clocked)
         warnings[count++] = arena_printf(
             run->arena,
@@ -416,6 +420,8 @@ static enum error_code run_policy(struct plan_run *run, const struct policy *pol
         TRY(((plan_grid_fn *)policy->run)(run, err));
     else
         TRY(plan_by_site(run, plan_site_fn_of(policy), err));
+    for (size_t s = 0; s < run->in->site_count; s++)
+        run->cut = run->cut || run->grid.tables[s].cut;
     if (run->count > 0) {
         drop_idle_moves(run);
         merge_tail(run);
@@ -484,7 +490,7 @@ static enum error_code compare_single(struct plan_run *run, const struct policy 
     const struct policy *single = policy_find(plan_policies, "single_schedule");
     bool cut = run->cut;
 
-    if (run->tried_count > 0) /* a portfolio, which had it */
+    if (run->algorithm) /* a portfolio, which had it */
         return OK;
     run->finder = policy->name;
     note_tried(run, policy->name, total_of(run), run->cut);
@@ -496,6 +502,102 @@ static enum error_code compare_single(struct plan_run *run, const struct policy 
     run->cut = cut;
     run->single_better = run->finder == single->name;
     return OK;
+}
+
+/* ---- a plan to start from ---- */
+
+/* Interval i of the request's plan, behind *prev. */
+static struct plan_interval initial_interval(const struct plan_run *run, size_t i,
+                                             const struct plan_place *prev)
+{
+    const struct plan_in *in = run->in;
+    struct plan_interval x = in->initial[i];
+    const struct plan_table *table = &run->grid.tables[x.place.site];
+    bool known = prev->site != SIZE_MAX && prev->schedule != SIZE_MAX;
+
+    if (prev->site == SIZE_MAX) {
+        x.action = PLAN_START;
+    } else if (known && same_place(run, prev, &x.place)) {
+        x.action = PLAN_KEEP;
+        x.place = *prev;
+    } else if (prev->site == x.place.site) {
+        x.action = PLAN_INTRA;
+        x.cost_s = in->sites[x.place.site].intra_cost_s;
+    } else {
+        x.action = PLAN_INTER;
+        x.cost_s = in->inter_cost_s[prev->site * in->site_count + x.place.site];
+    }
+    x.time_s = x.action == PLAN_KEEP
+                   ? plan_table_keep_s(table, x.place.schedule, x.first, x.last)
+                   : plan_table_time_on(table, x.place.schedule, x.first, x.last);
+    x.valid = x.time_s >= run->option[PLAN_MIN_INTERVAL];
+    return x;
+}
+
+/* Makes run->intervals the request's plan, or says why it is none. */
+static bool take_initial(struct plan_run *run)
+{
+    const struct plan_in *in = run->in;
+    struct plan_place prev = in->current;
+
+    for (size_t i = 0; i < in->initial_count; i++) {
+        struct plan_interval *x = &run->intervals[i];
+
+        if (!run->grid.tables[in->initial[i].place.site].source) {
+            run->initial_refused = arena_printf(run->arena, "site '%.100s' takes no part",
+                                                in->sites[in->initial[i].place.site].id);
+            return false;
+        }
+        *x = initial_interval(run, i, &prev);
+        if (!(x->time_s < HUGE_VAL) || (!x->valid && in->initial_count > 1)) {
+            run->initial_refused = arena_printf(
+                run->arena, "phases %zu to %zu take %g s there, min_interval_s is %g",
+                x->first, x->last, x->time_s, run->option[PLAN_MIN_INTERVAL]);
+            return false;
+        }
+        prev = x->place;
+    }
+    run->count = in->initial_count;
+    return true;
+}
+
+/* Makes its schedules known to the planners. */
+static void offer_initial(struct plan_run *run, struct plan_run *initial)
+{
+    const struct plan_in *in = run->in;
+
+    *initial = *run;
+    initial->intervals = NEW(run->arena, struct plan_interval, in->initial_count);
+    if (in->initial_count == 0 || !take_initial(initial)) {
+        run->initial_refused = initial->initial_refused;
+        initial->count = 0;
+        return;
+    }
+    run->known = initial->intervals;
+    run->known_count = initial->count;
+    for (size_t i = 0; i < initial->count; i++) {
+        const struct plan_interval *x = &initial->intervals[i];
+
+        plan_table_from(&run->grid.tables[x->place.site], x->first, x->last,
+                        x->place.schedule);
+    }
+}
+
+/* The request's plan stays unless a better one was found. */
+static void compare_initial(struct plan_run *run, const struct plan_run *initial)
+{
+    double initial_s = total_of(initial);
+
+    if (initial->count == 0)
+        return;
+    note_tried(run, "initial", initial_s, false);
+    if (initial_s >= total_of(run))
+        return;
+    run->intervals = initial->intervals;
+    run->count = initial->count;
+    run->finder = "initial";
+    run->single_better = false;
+    improvement_list_add(&run->improved, run->grid.steps->asked, initial_s);
 }
 
 /* Who found the plan, and what the others came to. */
@@ -595,9 +697,13 @@ enum error_code plan_decide(const struct plan_in *in, const struct policy *polic
     if (in->current.site != SIZE_MAX && !run.grid.tables[in->current.site].source)
         known.current.schedule = SIZE_MAX; /* it can be left, but not kept */
     if (run.single.site != SIZE_MAX) {
+        struct plan_run initial;
+
         bound_early(&run);
+        offer_initial(&run, &initial);
         TRY(run_policy(&run, policy, err));
         TRY(compare_single(&run, policy, err));
+        compare_initial(&run, &initial);
     }
     answer(&run, policy, why, out);
     return OK;

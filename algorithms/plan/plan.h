@@ -39,20 +39,6 @@ struct plan_site {
     bool unseen; /* no source because there was no time: nothing is known of it */
 };
 
-struct plan_in {
-    const struct plan_site *sites;
-    size_t site_count;
-    const double *inter_cost_s;      /* [from * site_count + to], >= 0; the diagonal and,
-                                        with one site, the whole are not read */
-    size_t first_phase, phase_count; /* 1 <= first_phase <= phase_count */
-    struct plan_place current;
-    double min_saving_ratio; /* leave `current` only for more than this share, >= 0 */
-    bool as_found;           /* what a planner found, though staying takes less: for
-                                comparing planners */
-    uint64_t seed;
-    struct budget *budget;
-};
-
 enum plan_action { PLAN_START, PLAN_KEEP, PLAN_INTRA, PLAN_INTER };
 
 /* Names on the wire, ended by NULL. */
@@ -65,6 +51,23 @@ struct plan_interval {
     enum plan_action action;
     double cost_s; /* of the move to it */
     bool valid;    /* it lasts at least min_interval_s */
+};
+
+struct plan_in {
+    const struct plan_site *sites;
+    size_t site_count;
+    const double *inter_cost_s;      /* [from * site_count + to], >= 0; the diagonal and,
+                                        with one site, the whole are not read */
+    size_t first_phase, phase_count; /* 1 <= first_phase <= phase_count */
+    struct plan_place current;
+    const struct plan_interval *initial; /* a plan to start from: first, last and place of
+                                            intervals of all phases, in order */
+    size_t initial_count;                /* 0: there is none */
+    double min_saving_ratio; /* leave `current` only for more than this share, >= 0 */
+    bool as_found;           /* what a planner found, though staying takes less: for
+                                comparing planners */
+    uint64_t seed;
+    struct budget *budget;
 };
 
 /* The three ways of going on with an interval, costs included. */

@@ -32,6 +32,7 @@ struct plan_run {
     struct plan_tried tried[PLAN_TRIED_MAX];
     size_t tried_count;
     struct improvement_list improved;
+    const char *initial_refused; /* why; NULL: it was not */
     enum bound_effort effort;
     double early_bound_s; /* of before the planning; 0: none */
     struct plan_choice first;

@@ -130,6 +130,27 @@ const struct plan_best *plan_table_seeded(struct plan_table *table, size_t first
     return look_up(table, first, last, &seed);
 }
 
+const struct plan_best *plan_table_from(struct plan_table *table, size_t first,
+                                        size_t last, size_t schedule)
+{
+    struct plan_best *cell = cell_of(table, first, last), seed = {.schedule = schedule};
+
+    seed.time_s = plan_table_time_on(table, schedule, first, last);
+    if (!(seed.time_s > 0 && seed.time_s < HUGE_VAL))
+        return plan_table_best(table, first, last);
+    if (cell->time_s > 0 || steps_done(table) ||
+        (table->calls && budget_spent(table->budget))) {
+        if (cell->time_s == 0 || seed.time_s < cell->time_s) {
+            cell->schedule = schedule;
+            cell->time_s = seed.time_s;
+            cell->proven = false;
+            table->unproven = true;
+        }
+        return cell;
+    }
+    return look_up(table, first, last, &seed);
+}
+
 bool plan_time_over(struct plan_table *table)
 {
     bool over = budget_spent(table->budget);

@@ -79,6 +79,10 @@ const struct plan_best *plan_table_best(struct plan_table *table, size_t first,
 const struct plan_best *plan_table_seeded(struct plan_table *table, size_t first,
                                           size_t last);
 
+/* Likewise, but no slower than a schedule that is known. */
+const struct plan_best *plan_table_from(struct plan_table *table, size_t first,
+                                        size_t last, size_t schedule);
+
 /* What is known of it; NULL: it was not asked for yet. */
 const struct plan_best *plan_table_known(const struct plan_table *table, size_t first,
                                          size_t last);

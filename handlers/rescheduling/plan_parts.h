@@ -65,17 +65,35 @@ struct plan_job_request {
     size_t history_count;
 };
 
+/* An interval of a plan: in an answer, and in a request that brings one. */
+struct plan_answer_interval {
+    uint64_t first_phase, last_phase;
+    const char *site_id;
+    const char *const *resource_ids;
+    size_t resource_count;
+    uint64_t processors;
+    double predicted_s;
+    enum plan_action action;
+    double reschedule_cost_s;
+    const char *reschedule_cost_basis; /* NULL: no move */
+    double reschedule_cost_samples;    /* NAN: not learnt */
+    bool valid;
+};
+
 struct plan_request {
     struct decision_request decision;
     const struct plan_snapshot_request *snapshot; /* NULL: a stored one */
     const char *snapshot_id;
     const struct plan_job_request *jobs;
     size_t job_count;
+    const struct plan_answer_interval *initial; /* rows of a plan of an answer */
+    size_t initial_count;
 };
 
 extern const struct json_object plan_snapshot_json;
 extern const struct json_object plan_phase_json;
 extern const struct json_object plan_current_json;
+extern const struct json_object plan_initial_json;
 
 /* Rows of struct plan_job_request that both bodies have. */
 #define PLAN_JOB_ROWS(T)                                                             \
@@ -106,20 +124,6 @@ extern const struct json_object plan_current_json;
             "Instead: a stored snapshot, whose resources are sites by their site_id")
 
 /* ---- the answer ---- */
-
-struct plan_answer_interval {
-    uint64_t first_phase, last_phase;
-    const char *site_id;
-    const char *const *resource_ids;
-    size_t resource_count;
-    uint64_t processors;
-    double predicted_s;
-    enum plan_action action;
-    double reschedule_cost_s;
-    const char *reschedule_cost_basis; /* NULL: no move */
-    double reschedule_cost_samples;    /* NAN: not learnt */
-    bool valid;
-};
 
 /* A stored model that a plan rests on. */
 struct plan_answer_model {
@@ -340,6 +344,9 @@ enum error_code plan_costs_make(struct plan_call *call);
 
 /* What has been reported of moves goes before what was assumed. */
 enum error_code plan_costs_learn(struct plan_call *call);
+
+/* Reads the request's plan to start from into call->in, and notes mistakes. */
+enum error_code plan_initial_read(struct plan_call *call);
 
 /* Index of a site; SIZE_MAX: there is none of that name. */
 size_t plan_site_named(const struct plan_call *call, const char *id);

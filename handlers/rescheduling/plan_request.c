@@ -455,7 +455,7 @@ enum error_code plan_call_begin(struct plan_call *call, struct request *rq,
     TRY(make_sources(call));
     TRY(plan_costs_learn(call));
     make_current(call);
-    return OK;
+    return plan_initial_read(call);
 }
 
 void plan_call_end(struct plan_call *call)
