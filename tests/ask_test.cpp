@@ -368,7 +368,7 @@ TEST_CASE("what cannot be asked is refused with the reason", "[ask][api]")
         run(R"({"snapshot":{"resources":[{"id":"m","memory_bytes":1}]},"algorithm":"mct",
         "jobs":[{"id":"a","estimate_ref_s":1,"memory_bytes":2}]})") == OK);
     CHECK(outcome == ASK_SHORT);
-    CHECK(std::string(text).find("memory") != std::string::npos);
+    CHECK(std::string(text).find("too_small") != std::string::npos);
 }
 
 TEST_CASE("ask and explain take files of other tools, and no larger one than a service",

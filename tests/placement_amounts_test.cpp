@@ -51,12 +51,12 @@ TEST_CASE("a part of a cpu is enough for a job that needs no more", "[placement]
     w.task("whole", 10).cpus = 1;
     placement_out out = decided(w, "mct", a);
     CHECK(times_text(out) == "half 0-10, third 10-20");
-    REQUIRE(reason_of(out, "whole", "cpus") != nullptr);
+    REQUIRE(reason_of(out, "whole", "too_small") != nullptr);
     w.resources[0].n_max = 0;
     out = decided(w, "mct", a);
     CHECK(out.placement_count == 0);
-    REQUIRE(reason_of(out, "half", "never_free") != nullptr);
-    CHECK(std::string(reason_of(out, "half", "never_free")->detail)
+    REQUIRE(reason_of(out, "half", "unknown_end") != nullptr);
+    CHECK(std::string(reason_of(out, "half", "unknown_end")->detail)
               .rfind("it has no slot", 0) == 0);
 }
 
@@ -110,8 +110,8 @@ TEST_CASE("a running job that the request names holds what it needs", "[placemen
         INFO(c.cpus << " " << c.job_count);
         CHECK(times_text(out) == c.want);
         if (c.job_count <= 0) {
-            REQUIRE(reason_of(out, "p", "never_free") != nullptr);
-            CHECK(reason_of(out, "p", "never_free")->resource_count == 1);
+            REQUIRE(reason_of(out, "p", "unknown_end") != nullptr);
+            CHECK(reason_of(out, "p", "unknown_end")->resource_count == 1);
         }
     }
 }

@@ -16,8 +16,8 @@ TEST_CASE("gridway starts jobs now, each on its best-ranked free slot", "[placem
     placement_out out = decided(w, "gridway", a);
     CHECK(plan_text(out) == "a medium 4, b slow 8");
     CHECK(out.placements[0].rank == -4);
-    REQUIRE(reason_of(out, "c", "no_free_slot") != nullptr);
-    CHECK(reason_of(out, "c", "no_free_slot")->resource_count == 3);
+    REQUIRE(reason_of(out, "c", "no_free_now") != nullptr);
+    CHECK(reason_of(out, "c", "no_free_now")->resource_count == 3);
 }
 
 TEST_CASE("ranks are evaluated as the round fills slots", "[placement]")
@@ -62,7 +62,7 @@ TEST_CASE("a round's limits", "[placement]")
     CHECK(decided(w, "gridway", a).placement_count == 40);
     placement_out out = decided(w, "gridway", a, {option("limits", "gridway5")});
     CHECK(out.placement_count == 10); // 5 on each
-    CHECK(reason_of(out, "j39", "no_free_slot") != nullptr);
+    CHECK(reason_of(out, "j39", "no_free_now") != nullptr);
     out =
         decided(w, "gridway", a,
                 {option("limits", "gridway5"), option("max_dispatch_per_resource", 0.0)});
@@ -96,7 +96,7 @@ TEST_CASE("users take turns under the limits of the flood scheduler", "[placemen
     out = decided(w, "gridway", a,
                   {option("limits", "gridway5_flood"), option("dispatch_chunk", 0.0)});
     CHECK(out.placement_count == 20); // ten on each
-    CHECK(reason_of(out, "a19", "no_free_slot") != nullptr);
+    CHECK(reason_of(out, "a19", "no_free_now") != nullptr);
     w.resources[1].job_count = 8;
     w.users.push_back({"bob", 5, nullptr, 0, 29});
     out = decided(w, "gridway", a,

@@ -482,7 +482,7 @@ TEST_CASE("shared and distinct clauses count as resource by resource",
         for (size_t i = 0; i < w.jobs.size(); i += 2) {
             INFO(w.jobs[i].requirement);
             uint64_t all = 0;
-            for (const char *name : {"cpus", "requirement"}) {
+            for (const char *name : {"too_small", "requirement"}) {
                 const placement_reason *once = reason_of(out, w.jobs[i].id, name);
                 const placement_reason *each = reason_of(out, w.jobs[i + 1].id, name);
                 REQUIRE((once == nullptr) == (each == nullptr));

@@ -386,13 +386,17 @@ TEST_CASE("each filter is counted, in the order of the spec", "[placement]")
     std::string names;
     for (size_t i = 0; i < out.unplaced[0].reason_count; i++) {
         names += std::string(out.unplaced[0].reasons[i].reason) + " ";
-        CHECK(out.unplaced[0].reasons[i].resource_count == 1);
+        CHECK(out.unplaced[0].reasons[i].resource_count ==
+              (out.unplaced[0].reasons[i].amount_count ? 2 : 1));
     }
-    CHECK(names == "failed stale unauthorised banned requirement cpus memory no_estimate "
-                   "file_unreachable never_free ");
-    CHECK(reason_of(out, "j", "cpus")->nearest_miss->shortfall == 0.5);
-    CHECK(std::string(reason_of(out, "j", "memory")->nearest_miss->resource_id) ==
-          "forgetful");
+    CHECK(names == "failed stale unauthorised banned requirement too_small no_estimate "
+                   "file_unreachable unknown_end ");
+    const placement_reason *small = reason_of(out, "j", "too_small");
+    CHECK(small->nearest_miss->shortfall == 0.5);
+    REQUIRE(small->amount_count == 2);
+    CHECK(std::string(small->amounts[1].name) == "memory_bytes");
+    CHECK(small->amounts[1].short_count == 1);
+    CHECK(small->amounts[1].alone_count == 1);
     CHECK(has_warning(out,
                       "stale: 1 resource was observed more than 60 s before taken_at"));
 }
@@ -490,7 +494,7 @@ TEST_CASE("a busy slot holds its part of a resource with limits", "[placement]")
     w.task("four", 10).cpus = 4;
     placement_out out = decided(w, "mct", a);
     CHECK(plan_text(out) == "two r 10, three r 60");
-    REQUIRE(reason_of(out, "four", "never_free") != nullptr);
+    REQUIRE(reason_of(out, "four", "unknown_end") != nullptr);
 }
 
 TEST_CASE("slots, release times, deadlines", "[placement]")

@@ -457,7 +457,7 @@ TEST_CASE("a violated contract moves a job at its observed rate",
     v = verdict(
         worked_grid(1.2),
         worked_job({{"event", "none"}, {"job_cpu_ratio", 0.2}, {"idle_cpu_ratio", 0.1}}));
-    CHECK(text(v) == "keep no_free_slot"); // the host is only free in 30 s
+    CHECK(text(v) == "keep no_free_now"); // the host is only free in 30 s
     CHECK(v["event"] == "contract_violated");
 }
 
@@ -520,10 +520,10 @@ TEST_CASE("a job without a place stays if it runs, else it waits again",
     json s = grid({full("here", 1), full("busy", 9)});
     auto on = [&](json more) { return text(verdict(s, job_on("here", more))); };
 
-    CHECK(on({{"event", "resource_failed"}}) == "requeue no_free_slot");
-    CHECK(on({{"event", "cancelled_by_owner"}}) == "requeue no_free_slot");
-    CHECK(on({{"event", "user_requested"}}) == "keep no_free_slot");
-    CHECK(on({{"event", "resource_discovered"}}) == "keep no_free_slot");
+    CHECK(on({{"event", "resource_failed"}}) == "requeue no_free_now");
+    CHECK(on({{"event", "cancelled_by_owner"}}) == "requeue no_free_now");
+    CHECK(on({{"event", "user_requested"}}) == "keep no_free_now");
+    CHECK(on({{"event", "resource_discovered"}}) == "keep no_free_now");
     CHECK(on({{"event", "resource_failed"}, {"requirement", "mips_total > 100"}}) ==
           "requeue no_resource");
     json alone = ask(grid(json::array({full("here", 1)})),
@@ -698,7 +698,7 @@ TEST_CASE("pending jobs come first, within the limits", "[reschedule_jobs][api]"
               json::object(), pending);
     CHECK(out["placements"].size() == 2);
     CHECK(out["unplaced"][0]["job_id"] == "r");
-    CHECK(text(out["jobs"][0]) == "keep no_free_slot");
+    CHECK(text(out["jobs"][0]) == "keep no_free_now");
 
     out = ask(s, json::array({job_on("here", {{"event", "user_requested"}})}),
               {{"dispatch_chunk", 1}}, pending);
@@ -726,10 +726,10 @@ TEST_CASE("running jobs hold what they need, not a slot's part of the resource",
         double cpus, memory_bytes;
         const char *why; // NULL: it starts
     } rows[] = {{2, 4, nullptr},
-                {2.5, 4, "never_free"},
-                {2, 5, "never_free"},
+                {2.5, 4, "unknown_end"},
+                {2, 5, "unknown_end"},
                 {9, 0, "cpus"},
-                {1, 65, "memory"}};
+                {1, 65, "too_small"}};
     for (auto &row : rows) {
         json p = {{"id", "p"},
                   {"estimate_ref_s", 10},
@@ -892,13 +892,13 @@ TEST_CASE("slots that are free soon may be waited for, each once",
     for (const char *on : {"h1", "h2", "h3"})
         jobs.push_back(job_on(on, {{"id", on}, {"event", "user_requested"}}));
     json out = ask(s, jobs);
-    CHECK(text(out["jobs"][0]) == "keep no_free_slot");
+    CHECK(text(out["jobs"][0]) == "keep no_free_now");
     out = ask(s, jobs, {{"max_queue_wait_s", 40}});
     CHECK(text(out["jobs"][0]) == "migrate forced n");
     CHECK(out["jobs"][0]["start_s"] == 20);
     CHECK(out["jobs"][1]["start_s"] == 40);
     CHECK(out["jobs"][1]["move_s"] == 340);
-    CHECK(text(out["jobs"][2]) == "keep no_free_slot");
+    CHECK(text(out["jobs"][2]) == "keep no_free_now");
     out = ask(s, jobs, {{"max_queue_wait_s", 39}});
     CHECK(out["objective"]["moved_count"] == 1);
 }

@@ -188,17 +188,25 @@ static void note_candidate(const struct gridway_run *run, const struct gridway_c
     v->lost_ref_s = x->lost_ref_s;
 }
 
+/* Too few cpus and too little memory are one reason. */
+static uint64_t dropped_by(const struct gridway_run *run, size_t test)
+{
+    if (test == FILTER_MEMORY)
+        return 0;
+    return run->dropped[test] + (test == FILTER_CPUS ? run->dropped[FILTER_MEMORY] : 0);
+}
+
 static void list_drops(struct gridway_run *run, struct gridway_verdict *v)
 {
     struct gridway_drop *list;
     size_t count = 0, filled = 0;
 
     for (size_t i = 0; i < FILTER_COUNT + DROP_COUNT; i++)
-        count += run->dropped[i] > 0;
+        count += dropped_by(run, i) > 0;
     list = NEW(run->arena, struct gridway_drop, count);
     for (size_t i = 0; i < FILTER_COUNT + DROP_COUNT; i++)
-        if (run->dropped[i])
-            list[filled++] = (struct gridway_drop){drop_names[i], run->dropped[i]};
+        if (dropped_by(run, i))
+            list[filled++] = (struct gridway_drop){drop_names[i], dropped_by(run, i)};
     v->candidates = list;
     v->candidate_count = count;
 }
@@ -262,11 +270,8 @@ static enum gridway_reason reason_without(const struct gridway_run *run)
         return REASON_GAIN_TOO_SMALL;
     if (dropped[DROP_RANK])
         return REASON_RANK_TOO_LOW;
-    if (dropped[DROP_NO_FREE_NOW])
-        return REASON_NO_FREE_NOW;
-    return dropped[DROP_NO_FREE_SLOT] || dropped[DROP_RESOURCE_LIMIT]
-               ? REASON_NO_FREE_SLOT
-               : REASON_NO_RESOURCE;
+    return dropped[DROP_NO_FREE_NOW] || dropped[DROP_RESOURCE_LIMIT] ? REASON_NO_FREE_NOW
+                                                                     : REASON_NO_RESOURCE;
 }
 
 /* What keeps the job from being looked at; REASON_NO_EVENT: nothing. */

@@ -57,7 +57,6 @@ extern const char *const gridway_action_names[]; /* ended by NULL */
     X(REASON_GAIN_TOO_SMALL, "gain_too_small", "no candidate saves enough time")        \
     X(REASON_NO_ESTIMATE, "no_estimate", "without an estimate nothing can be saved")    \
     X(REASON_NO_RESOURCE, "no_resource", "no other resource suits it")                  \
-    X(REASON_NO_FREE_SLOT, "no_free_slot", "no slot that suits it is free")             \
     X(REASON_NO_FREE_NOW, "no_free_now", "what it needs is free at no other resource")  \
     X(REASON_USER_LIMIT, "user_limit", "its user has more jobs running than allowed")   \
     X(REASON_ROUND_FULL, "round_full", "this round dispatched as many jobs as allowed") \
@@ -89,11 +88,10 @@ extern const char *const gridway_reason_names[]; /* ended by NULL */
 #define GRIDWAY_DROPS(X)                                             \
     X(DROP_PRESENT, "present")               /* the job is there */  \
     X(DROP_HISTORY, "history")               /* it has been there */ \
-    X(DROP_NO_FREE_SLOT, "no_free_slot")     /* nor soon enough */   \
     X(DROP_TOO_SMALL, "too_small")           /* of some amount */    \
     X(DROP_PARTITION, "partition")           /* none of the job's */ \
     X(DROP_TIME_LIMIT, "time_limit")         /* ends its rest */     \
-    X(DROP_NO_FREE_NOW, "no_free_now")       /* of some amount */    \
+    X(DROP_NO_FREE_NOW, "no_free_now")       /* nor soon enough */   \
     X(DROP_RESOURCE_LIMIT, "resource_limit") /* of the round */      \
     X(DROP_BYTES, "bytes_budget")            /* too much to move */  \
     X(DROP_RANK, "rank_too_low")                                     \

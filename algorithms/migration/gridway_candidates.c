@@ -432,7 +432,7 @@ static void consider(struct gridway_run *run, const struct gridway_case *c, size
     x.wait_s =
         run->open[pos / BLOCK] & BIT(pos) ? slot_wait_s(run, c->job, pos) : HUGE_VAL;
     if (x.wait_s > LONGEST_S && !always) {
-        drop(run, DROP_NO_FREE_SLOT, 1);
+        drop(run, DROP_NO_FREE_NOW, 1);
         return;
     }
     count_work(run, 16);
@@ -516,7 +516,7 @@ static void use_priorities(struct gridway_run *run, const struct gridway_case *c
         if (run->candidates[i].wait_s <= LONGEST_S)
             run->candidates[kept++] = run->candidates[i];
         else
-            drop(run, run->world ? DROP_NO_FREE_NOW : DROP_NO_FREE_SLOT, 1);
+            drop(run, DROP_NO_FREE_NOW, 1);
     }
     run->candidate_count = kept;
 }
@@ -551,7 +551,7 @@ void gridway_candidates_find(struct gridway_run *run, const struct gridway_case 
     for (size_t b = 0; b < p->block_count; b++) {
         uint64_t open = by_priority ? ~UINT64_C(0) : run->open[b];
 
-        drop(run, DROP_NO_FREE_SLOT, bit_count(&(uint64_t){run->mask[b] & ~open}, 1));
+        drop(run, DROP_NO_FREE_NOW, bit_count(&(uint64_t){run->mask[b] & ~open}, 1));
         for (uint64_t left = run->mask[b] & open; left; left &= left - 1) {
             if (stop && run->candidate_count) {
                 drop(run, DROP_NOT_TRIED, bit_count(&left, 1));

@@ -175,6 +175,12 @@ static struct drops count_drops(const struct explainer *e, size_t job)
     return d;
 }
 
+/* On the wire; NAN: not limited. */
+static double limited_value(const struct world *w, size_t amount, int64_t units)
+{
+    return units < AMOUNT_UNLIMITED ? amount_value(w, amount, units) : (double)NAN;
+}
+
 static void list_amounts(const struct explainer *e, const struct reason_amounts *of,
                          struct placement_reason *r)
 {
@@ -190,7 +196,7 @@ static void list_amounts(const struct explainer *e, const struct reason_amounts 
             .needed = amount_value(w, x->amount, x->needed),
             .short_count = x->short_count,
             .alone_count = x->alone_count,
-            .largest = amount_value(w, x->amount, x->largest),
+            .largest = limited_value(w, x->amount, x->largest),
         };
     }
     r->amounts = list;
@@ -259,7 +265,7 @@ static void explain_shared(const struct explainer *e, const struct world_reason 
     *amount = (struct placement_amount){
         .name = e->w->amounts[found->amount].name,
         .needed = amount_value(e->w, found->amount, found->needed),
-        .largest = amount_value(e->w, found->amount, found->free),
+        .largest = limited_value(e->w, found->amount, found->free),
     };
     r->amounts = amount;
     r->amount_count = 1;
@@ -450,38 +456,6 @@ static void warn_omitted(const struct explainer *e, const struct placement_out *
                      count);
 }
 
-enum { NAMES_MAX = FILTER_COUNT + 32 }; /* of reasons, more than there are */
-
-/* "unplaced: 3, too_small: 2, unknown_end: 1", by falling number. */
-static void warn_unplaced(const struct explainer *e, const struct placement_out *out)
-{
-    const char *names[NAMES_MAX] = {NULL}, *text = "";
-    uint64_t jobs[NAMES_MAX] = {0};
-    size_t count = 0;
-
-    for (size_t c = 0; c < e->class_count; c++) {
-        const char *name = e->classes[c].reasons[e->classes[c].main].reason;
-        size_t k = 0;
-
-        while (k < count && strcmp(names[k], name) != 0)
-            k++;
-        names[k] = name;
-        count += k == count;
-        jobs[k] += out->unplaced_classes[c].job_count;
-    }
-    for (size_t listed = 0; listed < count; listed++) {
-        size_t most = 0;
-
-        for (size_t k = 1; k < count; k++)
-            if (jobs[k] > jobs[most])
-                most = k;
-        text =
-            arena_printf(e->arena, "%s, %s: %zu", text, names[most], (size_t)jobs[most]);
-        jobs[most] = 0;
-    }
-    problem_warn(e->p, "unplaced: %zu%s", out->unplaced_count, text);
-}
-
 static void list_unplaced(struct explainer *e, struct placement_out *out)
 {
     size_t count = e->w->job_count - e->plan->placed_count, filled = 0;
@@ -539,5 +513,5 @@ void amounts_reasons(struct placement_problem *p, const struct amounts_result *f
     if (out->unplaced_count == 0)
         return;
     warn_omitted(&e, out);
-    warn_unplaced(&e, out);
+    reasons_warn_unplaced(p, out->unplaced, out->unplaced_count);
 }

@@ -39,6 +39,7 @@ struct need_counter {
     struct column columns[LIMIT_COUNT];
     uint64_t *runs;  /* positions with a speed */
     uint64_t *slots; /* positions with a slot whose end is known */
+    double *largest; /* cpus and memory by class; NAN: not looked for yet */
 };
 
 static void set_bit(uint64_t *set, size_t pos)
@@ -154,6 +155,9 @@ struct need_counter *need_counter_create(const struct placement_problem *p, bool
         c->spacing = SPACING_MIN;
     c->runs = NEW(a, uint64_t, p->block_count);
     c->slots = NEW(a, uint64_t, p->block_count);
+    c->largest = NEW(a, double, 2 * p->class_count);
+    for (size_t i = 0; i < 2 * p->class_count; i++)
+        c->largest[i] = (double)NAN;
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         if (p->resources[pos].speed_mips > 0)
             set_bit(c->runs, pos);
@@ -228,6 +232,37 @@ static size_t bits(uint64_t word)
     return (size_t)__builtin_popcountll(word);
 }
 
+/* The most of cpus or memory that a resource of the class has, as often as jobs ask. */
+static double largest_of(struct need_counter *c, size_t job_class, enum limit kind)
+{
+    const double *has = kind == LIMIT_CPUS ? c->p->cpus : c->p->memory_bytes;
+    const struct column *column = &c->columns[kind];
+    const uint64_t *mask = c->p->classes[job_class].mask;
+    double *known = &c->largest[2 * job_class + (kind == LIMIT_MEMORY)];
+    size_t rank = c->p->resource_count;
+
+    if (!isnan(*known))
+        return *known;
+    while (rank > 0 && !has_bit(mask, column->pos[rank - 1]))
+        rank--;
+    budget_step(c->p->in->budget, c->p->resource_count - rank);
+    return *known = rank > 0 ? has[column->pos[rank - 1]] : 0;
+}
+
+/* Which resource came nearest, and the largest. `enough`: those with enough of the other
+ * amount. */
+static void note_short(struct need_counter *c, size_t job_class, enum limit kind,
+                       const uint64_t *enough, struct need_short *out)
+{
+    const uint64_t *mask = c->p->classes[job_class].mask;
+
+    if (out->count == 0)
+        return;
+    out->nearest = out->alone ? largest_below(c, kind, mask, enough, out->alone)
+                              : largest_below(c, kind, mask, NULL, out->count);
+    out->largest = largest_of(c, job_class, kind);
+}
+
 /* Jobs with an estimate or none, without files and outputs. */
 static void count_sets(struct need_counter *c, const struct problem_job *j,
                        struct need_counts *n)
@@ -246,6 +281,10 @@ static void count_sets(struct need_counter *c, const struct problem_job *j,
         uint64_t left = mask[b], timed = no_time ? 0 : times[b];
         uint64_t free_now = c->slots[b] & free_cpus[b] & free_memory[b];
 
+        n->cpus.count += bits(left & ~cpus[b]);
+        n->cpus.alone += bits(left & ~cpus[b] & memory[b]);
+        n->memory.count += bits(left & ~memory[b]);
+        n->memory.alone += bits(left & ~memory[b] & cpus[b]);
         n->dropped[FILTER_CPUS] += bits(left & ~cpus[b]);
         left &= cpus[b];
         n->dropped[FILTER_MEMORY] += bits(left & ~memory[b]);
@@ -255,18 +294,23 @@ static void count_sets(struct need_counter *c, const struct problem_job *j,
         n->dropped[FILTER_NEVER_FREE] += bits(left & ~free_now);
         n->passed += bits(left & free_now);
     }
-    if (n->dropped[FILTER_CPUS])
-        n->most_cpus = largest_below(c, LIMIT_CPUS, mask, NULL, n->dropped[FILTER_CPUS]);
-    if (n->dropped[FILTER_MEMORY])
-        n->most_memory =
-            largest_below(c, LIMIT_MEMORY, mask, cpus, n->dropped[FILTER_MEMORY]);
+    note_short(c, j->job_class, LIMIT_CPUS, memory, &n->cpus);
+    note_short(c, j->job_class, LIMIT_MEMORY, cpus, &n->memory);
 }
 
-/* Keeps the position that has most, the first of equal ones. */
-static void keep_most(size_t *best, const double *has, size_t pos)
+/* Keeps the position that has most, the first of equal ones; one where nothing else is
+ * short before all others. */
+static void count_short(struct need_short *s, const double *has, size_t pos,
+                        bool is_short, bool alone)
 {
-    if (*best == NO_INDEX || has[pos] > has[*best])
-        *best = pos;
+    s->largest = fmax(s->largest, has[pos]);
+    if (!is_short)
+        return;
+    s->count++;
+    if (s->nearest == NO_INDEX || (alone && s->alone == 0) ||
+        (alone == (s->alone > 0) && has[pos] > has[s->nearest]))
+        s->nearest = pos;
+    s->alone += alone;
 }
 
 void need_counts_scan(const struct placement_problem *p, size_t job, bool estimate,
@@ -276,24 +320,27 @@ void need_counts_scan(const struct placement_problem *p, size_t job, bool estima
     const struct problem_class *c = &p->classes[p->jobs[job].job_class];
 
     *n = (struct need_counts){
-        .most_cpus = NO_INDEX, .most_memory = NO_INDEX, .known = true};
+        .cpus.nearest = NO_INDEX, .memory.nearest = NO_INDEX, .known = true};
     for (size_t i = 0; i < p->resource_count && c->passed_count; i++) {
         size_t pos = p->position_of[i];
+        bool few, little;
         enum filter f;
 
         if (!problem_class_has(c, pos))
             continue;
+        few = p->jobs[job].cpus > p->cpus[pos];
+        little = p->jobs[job].memory_bytes > p->memory_bytes[pos];
+        count_short(&n->cpus, p->cpus, pos, few, few && !little);
+        count_short(&n->memory, p->memory_bytes, pos, little, little && !few);
         f = problem_need_filter(p, &p->jobs[job], pos, estimate);
         if (f == FILTER_PASSED) {
             n->passed++;
             continue;
         }
         n->dropped[f]++;
-        if (f == FILTER_CPUS)
-            keep_most(&n->most_cpus, p->cpus, pos);
-        if (f == FILTER_MEMORY)
-            keep_most(&n->most_memory, p->memory_bytes, pos);
     }
+    n->cpus.largest = n->cpus.count ? n->cpus.largest : 0;
+    n->memory.largest = n->memory.count ? n->memory.largest : 0;
 }
 
 void need_counts_of(struct need_counter *c, size_t job, struct need_counts *out)
@@ -303,7 +350,7 @@ void need_counts_of(struct need_counter *c, size_t job, struct need_counts *out)
     bool moves = j->file_count || j->given->output_bytes > 0;
 
     *out = (struct need_counts){
-        .most_cpus = NO_INDEX, .most_memory = NO_INDEX, .known = true};
+        .cpus.nearest = NO_INDEX, .memory.nearest = NO_INDEX, .known = true};
     if (!j->etc_s && !moves) {
         count_sets(c, j, out);
         return;

@@ -19,12 +19,19 @@
 
 enum { COUNT_LOOKS_MAX = 50 * 1000 * 1000 };
 
+/* Resources that have less of an amount than a job needs. */
+struct need_short {
+    size_t count, alone; /* of these: that have enough of the other one */
+    size_t nearest;      /* position with the most among `alone`, else among all of them,
+                            the first in the snapshot; NO_INDEX: none is short */
+    double largest;      /* that any resource has, short or not, if one is short */
+};
+
 /* Over the resources that the filters of the job's class left. */
 struct need_counts {
     size_t dropped[FILTER_COUNT], passed;
-    size_t most_cpus, most_memory; /* position with the most of those dropped for it, the
-                                      first in the snapshot; NO_INDEX: none */
-    bool known;                    /* false: not counted */
+    struct need_short cpus, memory;
+    bool known; /* false: not counted */
 };
 
 struct need_counter;

@@ -154,12 +154,12 @@ struct placement_amount {
     double needed;
     uint64_t short_count; /* resources that passed the filters and have less, */
     uint64_t alone_count; /* ... on which nothing else is short */
-    double largest;       /* that one of them has */
+    double largest;       /* that one of them has; NAN: one is not limited */
 };
 
 /* Why a job was not placed: one filter and how many resources it dropped. */
 struct placement_reason {
-    const char *reason; /* "failed", "requirement", "no_free_slot" ... */
+    const char *reason; /* "failed", "requirement", "no_free_now" ... */
     const char *detail; /* a sentence for people */
     uint64_t resource_count;
     const struct placement_clause *clauses;
@@ -176,7 +176,7 @@ struct placement_unplaced {
     uint64_t considered_count; /* resources looked at: all of the snapshot */
     const struct placement_reason *reasons;
     size_t reason_count;
-    size_t main_reason; /* where amounts count: the cause of waiting, else the filter that
+    size_t main_reason; /* the cause of waiting, else the filter that
                            dropped most resources */
 };
 

@@ -29,7 +29,7 @@
 /* Why a policy left a job out, beyond the filters. */
 #define PLAN_WAITS(X)                                                                 \
     X(WAIT_NONE, "", "")                                                              \
-    X(WAIT_NO_FREE_SLOT, "no_free_slot", "no slot that suits the job is free now")    \
+    X(WAIT_NO_FREE_SLOT, "no_free_now", "no slot that suits the job is free now")     \
     X(WAIT_USER_LIMIT, "user_limit", "the user has as many jobs running as allowed")  \
     X(WAIT_ROUND_FULL, "round_full", "this round dispatched as many jobs as allowed") \
     X(WAIT_NOT_RELEASED, "not_released", "the job may not start yet")                 \

@@ -75,7 +75,8 @@ enum {
 enum { PLAN_WITH_ESTIMATE, PLAN_WITH_LIMIT };        /* plan_with */
 enum { LIMITS_NONE, LIMITS_GRIDWAY5, LIMITS_FLOOD }; /* limits */
 
-/* Why a resource does not take a job, in the order of the tests (spec 2). */
+/* Why a resource does not take a job, in the order of the tests (spec 2). Too few cpus
+ * and too little memory are one reason in answers. */
 #define FILTERS(X)                                                                    \
     X(FILTER_FAILED, "failed", "the resource has failed")                             \
     X(FILTER_STALE, "stale", "its state was observed too long ago")                   \
@@ -83,12 +84,12 @@ enum { LIMITS_NONE, LIMITS_GRIDWAY5, LIMITS_FLOOD }; /* limits */
     X(FILTER_BANNED, "banned", "the user is banned there after a failure")            \
     X(FILTER_PRIORITY_ZERO, "priority_zero", "its fixed priority is 0: not used")     \
     X(FILTER_REQUIREMENT, "requirement", "the requirement is not true there")         \
-    X(FILTER_CPUS, "cpus", "the job needs more cpus than the resource has")           \
-    X(FILTER_MEMORY, "memory", "the job needs more memory than the resource has")     \
+    X(FILTER_CPUS, "too_small", "it has less than the job needs")                     \
+    X(FILTER_MEMORY, "too_small", "it has less than the job needs")                   \
     X(FILTER_NO_ESTIMATE, "no_estimate", "no run time is known for the job there")    \
     X(FILTER_FILE_UNRESOLVED, "file_unresolved", "no file for its architecture")      \
     X(FILTER_FILE_UNREACHABLE, "file_unreachable", "no route for an input or output") \
-    X(FILTER_NEVER_FREE, "never_free",                                                \
+    X(FILTER_NEVER_FREE, "unknown_end",                                               \
       "it has no slot, or it is not known when what runs there ends")
 
 enum filter {

@@ -2,8 +2,9 @@
  *
  * One reason a filter that dropped resources, with their number; the requirement also
  * with its clauses and the nearest miss: the resource with the fewest untrue clauses,
- * then the least shortfall, then the first. For cpus and memory the nearest miss is
- * the resource with the most of it, shortfall (need - has) / need.
+ * then the least shortfall, then the first. Too few cpus and too little memory are one
+ * reason, with the counts of each; its nearest miss is the resource with the most of the
+ * one that is short there alone, shortfall (need - has) / max(need, 1).
  *
  * Counts are exact at any size (need_counts.h). Two things are not: beyond so many looks
  * clauses and nearest miss of further requirements are left out, with a warning, and
@@ -60,6 +61,7 @@ struct wait_reason {
     const struct placement_reason *reasons;
     size_t count;
     size_t group; /* number of reasoner.groups */
+    size_t main;  /* the cause of waiting, else the filter that dropped most */
     bool is_skipped;
 };
 
@@ -155,6 +157,47 @@ static void explain_requirement(struct reasoner *w, size_t class_index)
     list_clauses(w, e, tally, r);
 }
 
+static void add_short(const struct need_short *s, const char *name, double needed,
+                      struct placement_amount *list, size_t *count)
+{
+    if (s->count)
+        list[(*count)++] = (struct placement_amount){
+            .name = name,
+            .needed = needed,
+            .short_count = s->count,
+            .alone_count = s->alone,
+            .largest = s->largest < HUGE_VAL ? s->largest : (double)NAN,
+        };
+}
+
+/* Of which amounts resources have too little, and the one that came nearest: by one
+ * amount alone if there is such a one. */
+static void note_short(const struct reasoner *w, const struct problem_job *j,
+                       const struct need_counts *n, struct placement_reason *r)
+{
+    const struct problem_resource *has = w->plan->problem->resources;
+    struct placement_amount *list = NEW(w->plan->arena, struct placement_amount, 2);
+    double few = HUGE_VAL, little = HUGE_VAL;
+
+    add_short(&n->cpus, "cpus", j->cpus, list, &r->amount_count);
+    add_short(&n->memory, "memory_bytes", j->memory_bytes, list, &r->amount_count);
+    r->amounts = list;
+    if (!n->memory.count)
+        r->detail = "the job needs more cpus than the resource has";
+    if (!n->cpus.count)
+        r->detail = "the job needs more memory than the resource has";
+    if (n->cpus.count)
+        few = (j->cpus - has[n->cpus.nearest].cpus) / fmax(j->cpus, 1);
+    if (n->memory.count)
+        little = (j->memory_bytes - has[n->memory.nearest].memory_bytes) /
+                 fmax(j->memory_bytes, 1);
+    if (little < few ? n->memory.alone || !n->cpus.alone
+                     : n->memory.alone && !n->cpus.alone)
+        note_miss(w, n->memory.nearest, little, &r->nearest_miss);
+    else
+        note_miss(w, n->cpus.nearest, few, &r->nearest_miss);
+}
+
 static void filter_reason(struct reasoner *w, size_t job, enum filter f,
                           const struct need_counts *n, size_t count,
                           struct placement_reason *r)
@@ -168,14 +211,7 @@ static void filter_reason(struct reasoner *w, size_t job, enum filter f,
     r->detail = filters[f].detail;
     r->resource_count = count;
     if (f == FILTER_CPUS)
-        note_miss(w, n->most_cpus,
-                  (j->cpus - p->resources[n->most_cpus].cpus) / fmax(j->cpus, 1),
-                  &r->nearest_miss);
-    if (f == FILTER_MEMORY)
-        note_miss(w, n->most_memory,
-                  (j->memory_bytes - p->resources[n->most_memory].memory_bytes) /
-                      fmax(j->memory_bytes, 1),
-                  &r->nearest_miss);
+        note_short(w, j, n, r);
     if (f != FILTER_REQUIREMENT)
         return;
     if (!known->known)
@@ -203,6 +239,16 @@ static enum plan_wait wait_of(const struct reasoner *w, size_t job,
     return wait == WAIT_NO_FREE_SLOT && n->passed == 0 ? WAIT_NONE : wait;
 }
 
+static size_t most_dropped(const struct placement_reason *reasons, size_t count)
+{
+    size_t most = 0;
+
+    for (size_t k = 1; k < count; k++)
+        if (reasons[k].resource_count > reasons[most].resource_count)
+            most = k;
+    return most;
+}
+
 static void explain(struct reasoner *w, size_t job, struct wait_reason *s)
 {
     const struct placement_problem *p = w->plan->problem;
@@ -220,7 +266,9 @@ static void explain(struct reasoner *w, size_t job, struct wait_reason *s)
     for (enum filter f = 0; f < FILTER_COUNT; f++) {
         size_t dropped = c->dropped[f] + n.dropped[f];
 
-        if (dropped)
+        if (f == FILTER_CPUS)
+            dropped += n.dropped[FILTER_MEMORY];
+        if (dropped && f != FILTER_MEMORY)
             filter_reason(w, job, f, &n, dropped, &r[count++]);
     }
     if (!n.known)
@@ -237,7 +285,13 @@ static void explain(struct reasoner *w, size_t job, struct wait_reason *s)
     if (count == 0)
         r[count++] = (struct placement_reason){
             .reason = "no_resource", .detail = "the snapshot has no resource for it"};
-    *s = (struct wait_reason){.reasons = r, .count = count};
+    *s = (struct wait_reason){
+        .reasons = r,
+        .count = count,
+        .main = wait != WAIT_NONE || n.dropped[FILTER_NEVER_FREE]
+                    ? count - 1
+                    : most_dropped(r, count),
+    };
 }
 
 /* ---- jobs with equal reasons and needs ---- */
@@ -274,6 +328,19 @@ static bool same_miss(const struct placement_nearest_miss *a,
     return a->shortfall == b->shortfall && strcmp(a->resource_id, b->resource_id) == 0;
 }
 
+static bool same_amounts(const struct placement_reason *a,
+                         const struct placement_reason *b)
+{
+    if (a->amount_count != b->amount_count)
+        return false;
+    for (size_t k = 0; k < a->amount_count; k++)
+        if (strcmp(a->amounts[k].name, b->amounts[k].name) != 0 ||
+            a->amounts[k].short_count != b->amounts[k].short_count ||
+            a->amounts[k].alone_count != b->amounts[k].alone_count)
+            return false;
+    return true;
+}
+
 static bool same_group(const struct placement_unplaced_class *a,
                        const struct placement_unplaced_class *b)
 {
@@ -285,7 +352,7 @@ static bool same_group(const struct placement_unplaced_class *a,
 
         if (strcmp(x->reason, y->reason) != 0 || strcmp(x->detail, y->detail) != 0 ||
             x->resource_count != y->resource_count || x->clauses != y->clauses ||
-            !same_miss(x->nearest_miss, y->nearest_miss))
+            !same_miss(x->nearest_miss, y->nearest_miss) || !same_amounts(x, y))
             return false;
     }
     return true;
@@ -376,7 +443,7 @@ static void explain_stream(struct reasoner *w, const struct problem_stream *stre
         w->explained_count += !s->is_skipped;
         w->skipped_count += s->is_skipped;
         list[number[job]] = (struct placement_unplaced){
-            p->jobs[job].given->id, p->resource_count, s->reasons, s->count, 0};
+            p->jobs[job].given->id, p->resource_count, s->reasons, s->count, s->main};
         group_of[number[job]] = s->group;
         w->groups[s->group].job_count++;
         w->omitted_count += w->classes[p->jobs[job].job_class].omitted;
@@ -466,6 +533,39 @@ void reasons_fill(const struct placement_plan *plan, bool estimate,
         explain_stream(&w, &p->streams[i], number, list, group_of);
     list_groups(&w, group_of, out);
     warn_of_rest(&w);
+}
+
+enum { NAMES_MAX = FILTER_COUNT + 32 }; /* of reasons, more than there are */
+
+void reasons_warn_unplaced(struct placement_problem *p,
+                           const struct placement_unplaced *list, size_t count)
+{
+    const char *names[NAMES_MAX] = {NULL}, *text = "";
+    size_t jobs[NAMES_MAX] = {0}, used = 0;
+
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = list[i].reasons[list[i].main_reason].reason;
+        size_t k = 0;
+
+        budget_step(p->in->budget, 1);
+        while (k < used && names[k] != name && strcmp(names[k], name) != 0)
+            k++;
+        names[k] = name;
+        used += k == used;
+        jobs[k]++;
+    }
+    for (size_t listed = 0; listed < used; listed++) {
+        size_t most = 0;
+
+        for (size_t k = 1; k < used; k++)
+            if (jobs[k] > jobs[most])
+                most = k;
+        text = arena_printf(p->arena, "%s, %s: %zu", text, names[most], jobs[most]);
+        jobs[most] = 0;
+    }
+    problem_warn(p, "unplaced: %zu%s", count, text);
 }
 
 /* ---- for plans of amounts ---- */

@@ -11,7 +11,12 @@
 void reasons_fill(const struct placement_plan *plan, bool estimate,
                   struct placement_out *out);
 
-/* The same for plans of amounts (amounts_answer.h), as far as the requirement. */
+/* The warning "unplaced: 3, too_small: 2, unknown_end: 1", by falling number of main
+ * reasons; nothing without such jobs. O(jobs). */
+void reasons_warn_unplaced(struct placement_problem *p,
+                           const struct placement_unplaced *list, size_t count);
+
+/* Reasons for plans of amounts (amounts_answer.h), as far as the requirement. */
 struct reasoner;
 struct reasoner *reasons_start(struct placement_problem *p);
 

@@ -337,7 +337,9 @@ static const struct json_field amount_rows[] = {
     JSON_INTEGER(T, short_count, 0, JSON_EXACT, 0, 0, "Resources that have less"),
     JSON_INTEGER(T, alone_count, 0, JSON_EXACT, 0, 0,
                  "Resources on which nothing else is short"),
-    JSON_NUMBER(T, largest, 0, 0, 0, 0, "The most that there is of it at one place"),
+    JSON_NUMBER(T, largest, 0, 0, 0, JSON_OPTIONAL,
+                "The most that there is of it at one place; missing: one place has no "
+                "limit of it"),
     {0},
 };
 #undef T
