@@ -71,13 +71,19 @@ void facade_check_setting(const char *setting, struct error *err)
 
 static const char cws_path[] = "/compat/cws";
 
+/* An empty variable of the environment is none: then / says it. */
+static bool is_top(const char *mount)
+{
+    return !*mount || strcmp(mount, "/") == 0;
+}
+
 void facade_check_mount(const char *mount, struct error *err)
 {
     static const char *const own[] = {"compat", "v1", "docs", "clients", "ui", "k", NULL};
     size_t length = strlen(mount), first;
     bool good = true;
 
-    if (length == 0 || strcmp(mount, cws_path) == 0)
+    if (is_top(mount) || strcmp(mount, cws_path) == 0)
         return;
     for (size_t i = 0; i < length; i++)
         good &= mount[i] == '/' ? mount[i + 1] && mount[i + 1] != '/'
@@ -108,7 +114,7 @@ static bool is_of_cws(const char *path)
 enum error_code facade_mount(struct message *m, const char *mount, struct arena *a,
                              struct error *err)
 {
-    size_t length = strlen(mount);
+    size_t length = is_top(mount) ? 0 : strlen(mount);
     const char *rest;
 
     if (strcmp(mount, cws_path) == 0 || strncmp(m->path, mount, length) != 0)

@@ -643,6 +643,8 @@ TEST_CASE("nf-cws is served where the setting says, besides /compat/cws", "[api]
     CHECK(status("/cws", "/health") == 404);
     CHECK(status("/a/b", "/a/b/health") == 200);
     CHECK(status("", "/health") == 200);
+    CHECK(status("/", "/health") == 200);
+    CHECK(status("/", "/k/KEY/health") == 200);
     CHECK(status("", "/k/KEY/health") == 200);
     CHECK(status("", "/compat/cws/health") == 200);
     // Of the others the database is asked, which there is not.
@@ -650,15 +652,15 @@ TEST_CASE("nf-cws is served where the setting says, besides /compat/cws", "[api]
     CHECK(status("/cws", "/v1/scheduler/run/task/1") == 404);
     CHECK(status("", "/v1/algorithms") == 200);
 
-    for (const char *good : {"", "/cws", "/a/b-c.d_e~f", "/compat/cws"}) {
+    for (const char *good : {"", "/", "/cws", "/a/b-c.d_e~f", "/compat/cws"}) {
         test_arena arena;
         error err = collecting_error(arena);
         facade_check_mount(good, &err);
         INFO(good);
         CHECK(err.item_count == 0);
     }
-    for (const char *bad : {"cws", "/", "/cws/", "//cws", "/a//b", "/v1", "/v1/x",
-                            "/docs", "/compat", "/compat/k8s", "/k", "/c ws", "/c%20"}) {
+    for (const char *bad : {"cws", "/cws/", "//cws", "/a//b", "/v1", "/v1/x", "/docs",
+                            "/compat", "/compat/k8s", "/k", "/c ws", "/c%20"}) {
         test_arena arena;
         error err = collecting_error(arena);
         facade_check_mount(bad, &err);
