@@ -105,12 +105,15 @@ static bool read_patch(struct request *rq, struct json_walk *w, const char *id,
     return false;
 }
 
-static void apply(const struct patch *patch, struct cluster_partition_in *to)
+static void apply(struct request *rq, const struct patch *patch,
+                  struct cluster_partition_in *to)
 {
-    for (const struct json_field *row = cluster_partition_json.fields; row->name; row++)
+    for (const struct json_field *row = cluster_partition_json.fields; row->name; row++) {
+        budget_step(&rq->budget, patch->member_count);
         for (size_t i = 0; i < patch->member_count; i++)
             if (strcmp(patch->member[i], row->name) == 0)
                 copy_member(row, &patch->of, to);
+    }
 }
 
 const struct cluster_partition_in *
@@ -144,7 +147,7 @@ cluster_patched_partitions(struct request *rq, const struct cluster_partition_in
             at++;
         budget_step(&rq->budget, 64 + at);
         if (at < *patched_count)
-            apply(p, &patched[at]);
+            apply(rq, p, &patched[at]);
         else if (at == CLUSTER_PARTITIONS_MAX)
             invalid(rq->err, pointer, ITEM_TOO_LONG, "more than %d partitions",
                     CLUSTER_PARTITIONS_MAX);
