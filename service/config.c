@@ -435,6 +435,7 @@ static void check(struct config *config, struct arena *a, struct error *err)
     check_origins("cors_origins", config->cors_origins, err);
     check_origins("frame_ancestors", config->frame_ancestors, err);
     facade_check_setting(config->facades, err);
+    facade_check_mount(config->cws_mount, err);
     check_networks(config->trusted_proxies, err);
     check_listeners(config, err);
     if (config->request_memory_bytes < config->max_body_bytes)

@@ -55,6 +55,10 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
       "Connections from one address at most; 0: no limit; trusted_proxies have none")    \
     X(TEXT, cors_origins, "", 0, 0, NULL, NULL,                                          \
       "Origins that browsers may call from, separated by commas, or *; empty: none")     \
+    X(TEXT, cws_mount, "/compat/cws", 0, 0, NULL, NULL,                                  \
+      "Path below which nf-cws finds its scheduler, besides /compat/cws; / or empty: "   \
+      "at the "                                                                          \
+      "top, for clients that fix the path")                                              \
     X(SECRET, database, "", 0, 0, NULL, "DATABASE_URL",                                  \
       "PostgreSQL, URI or key=value; empty: no database, unless PGHOST or PGDATABASE")   \
     X(COUNT, db_pool_size, "8", 1, 1000, NULL, NULL,                                     \

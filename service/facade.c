@@ -1,6 +1,7 @@
 /* facade.c - what is special about paths that other tools call. */
 #include "service/facade.h"
 
+#include <ctype.h>
 #include <string.h>
 
 const char *const facade_names[] = {"cws", "k8s", "nextflow", "tpv", NULL};
@@ -66,6 +67,63 @@ void facade_check_setting(const char *setting, struct error *err)
         if (!is_name(found, length, "all") && !find_name(found, length))
             invalid(err, "facades", ITEM_NOT_A_CHOICE,
                     "'%.*s' is none of all, cws, k8s, nextflow, tpv", (int)length, found);
+}
+
+static const char cws_path[] = "/compat/cws";
+
+/* An empty variable of the environment is none: then / says it. */
+static bool is_top(const char *mount)
+{
+    return !*mount || strcmp(mount, "/") == 0;
+}
+
+void facade_check_mount(const char *mount, struct error *err)
+{
+    static const char *const own[] = {"compat", "v1", "docs", "clients", "ui", "k", NULL};
+    size_t length = strlen(mount), first;
+    bool good = true;
+
+    if (is_top(mount) || strcmp(mount, cws_path) == 0)
+        return;
+    for (size_t i = 0; i < length; i++)
+        good &= mount[i] == '/' ? mount[i + 1] && mount[i + 1] != '/'
+                                : isalnum((unsigned char)mount[i]) ||
+                                      strchr("._~-", mount[i]) != NULL;
+    first = strcspn(mount + 1, "/");
+    for (size_t i = 0; own[i]; i++)
+        good &= !is_name(mount + 1, first, own[i]);
+    if (*mount != '/' || !good)
+        invalid(err, "cws_mount", ITEM_MALFORMED,
+                "'%.100s' is neither empty nor a path like /cws that is nobody else's",
+                mount);
+}
+
+/* Whether nf-cws asks for it where it fixes the path. */
+static bool is_of_cws(const char *path)
+{
+    static const char *const begins[] = {"/v1/scheduler/", "/v1/file/", NULL};
+
+    if (strncmp(path, "/k/", 3) == 0)
+        path += 3 + strcspn(path + 3, "/");
+    for (size_t i = 0; begins[i]; i++)
+        if (strncmp(path, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return strcmp(path, "/health") == 0;
+}
+
+enum error_code facade_mount(struct message *m, const char *mount, struct arena *a,
+                             struct error *err)
+{
+    size_t length = is_top(mount) ? 0 : strlen(mount);
+    const char *rest;
+
+    if (strcmp(mount, cws_path) == 0 || strncmp(m->path, mount, length) != 0)
+        return OK;
+    rest = m->path + length;
+    if (length > 0 ? *rest != '/' : !is_of_cws(rest))
+        return OK;
+    m->path = arena_try_printf(a, "%s%s", cws_path, rest);
+    return m->path ? OK : fail_memory(err);
 }
 
 enum error_code facade_take_key(struct message *m, struct arena *a, struct error *err)

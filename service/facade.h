@@ -23,6 +23,17 @@ bool facade_is_on(const char *setting, const char *name);
 /* Notes a mistake for each name of the setting that is no facade. */
 void facade_check_setting(const char *setting, struct error *err);
 
+/* Notes a mistake unless the setting is empty, "/", or a path of A-Z a-z 0-9 . _ ~ -
+ * without a slash at its end that is no other part of the service's. */
+void facade_check_mount(const char *mount, struct error *err);
+
+/* A path below the mount of nf-cws becomes that below /compat/cws. With mount "" or "/"
+ * those of its paths that it fixes do: /v1/scheduler/..., /v1/file/..., /health, with or
+ * without /k/KEY before them. To be called before facade_take_key(); twice is as once.
+ * Fails for lack of memory. */
+enum error_code facade_mount(struct message *m, const char *mount, struct arena *a,
+                             struct error *err);
+
 /* Takes "/k/KEY" out of m->path, if it is there: then m->authorization is that key and
  * m->key_in_path is set. Twice is as once. Fails for lack of memory. */
 enum error_code facade_take_key(struct message *m, struct arena *a, struct error *err);

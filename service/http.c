@@ -718,6 +718,7 @@ static enum error_code check_header(struct exchange *x, const char *url,
     m->path = decode(url, x->arena, &x->err);
     if (!m->path)
         return x->err.code;
+    TRY(facade_mount(m, h->service->config->cws_mount, x->arena, &x->err));
     TRY(facade_take_key(m, x->arena, &x->err));
     TRY(door_check(&h->door, &head, &x->err));
     x->route = route_find_at(h->service, m, allow, &code);

@@ -1649,7 +1649,8 @@ bool route_answer(struct service *service, const struct message *m, const bool *
     struct error err = {.arena = a};
     struct message own = *m;
 
-    if (facade_take_key(&own, a, &err) != OK) {
+    if (facade_mount(&own, service->config->cws_mount, a, &err) != OK ||
+        facade_take_key(&own, a, &err) != OK) {
         route_problem(service, m, &err, m->request_id, reply, a);
         return true;
     }

@@ -328,6 +328,58 @@ TEST_CASE("a study on a cluster", "[api][cluster]")
     CHECK(again.dump() == study.dump());
 }
 
+TEST_CASE("a study changes partitions by merge patches", "[api][cluster]")
+{
+    json jobs = json::array();
+    for (int i = 0; i < 30; i++)
+        jobs.push_back(job("j" + std::to_string(i), i * 10, 100, 200,
+                           {{"cpus", 4}, {"partition_ids", {i % 3 ? "a" : "b"}}}));
+    json body =
+        base("easy", {node("n0", 4), node("n1", 4), node("n2", 4), node("n3", 4)}, jobs);
+    body.erase("policies");
+    body.erase("per_job");
+    body["cluster"]["partitions"] = json::parse(R"([
+        {"id": "a", "resource_ids": ["n0", "n1"], "default": true, "time_limit_max_s": 500},
+        {"id": "b", "resource_ids": ["n2", "n3"], "priority_tier": 2}])");
+    auto play = [&](const char *text, const char *partitions) {
+        json copy = body;
+        if (partitions)
+            copy["cluster"]["partitions"] = json::parse(partitions);
+        copy["study"] = {{"variants", {{{"id", "x"}}}}, {"resamples", 2}};
+        if (text)
+            copy["study"]["variants"][0]["cluster_changes"] = {
+                {"partitions", json::parse(text)}};
+        json r = simulate(copy)["study"];
+        return (text ? r["variants"][0] : r["base"])["figures"].dump();
+    };
+    const char *wide = R"([
+        {"id": "a", "resource_ids": ["n0", "n1", "n2", "n3"], "default": true,
+         "time_limit_max_s": 500, "priority_tier": 3},
+        {"id": "b", "resource_ids": ["n2", "n3"], "priority_tier": 2}])";
+
+    CHECK(play("{}", nullptr) == play(nullptr, nullptr));
+    CHECK(play(R"({"a": {"resource_ids": ["n0", "n1", "n2", "n3"], "priority_tier": 3}})",
+               nullptr) == play(nullptr, wide));
+    // Null: the default, which is all nodes.
+    CHECK(play(R"({"a": {"resource_ids": null, "priority_tier": 3}})", nullptr) ==
+          play(nullptr, wide));
+    CHECK(play(R"({"c": {"resource_ids": ["n3"]}})", nullptr) == play(nullptr, nullptr));
+    CHECK(play(R"({"a": {"resource_ids": ["n0"]}})", nullptr) != play(nullptr, nullptr));
+
+    auto mistakes = [&](const char *text) {
+        json copy = body;
+        copy["study"] = {
+            {"variants",
+             {{{"id", "x"}, {"cluster_changes", {{"partitions", json::parse(text)}}}}}}};
+        return refused(copy);
+    };
+    const std::string at = "/study/variants/0/cluster_changes/partitions";
+    CHECK(mistakes("[1]") == std::vector<std::string>{at});
+    CHECK(mistakes(R"({"a": {"time_limit_max_s": "x", "foo": 1}, "b": null})") ==
+          std::vector<std::string>{at + "/a/foo", at + "/a/time_limit_max_s", at + "/b"});
+    CHECK(mistakes(R"({"a": {"resource_ids": ["n9"]}})").size() == 1);
+}
+
 TEST_CASE("mistakes of a simulation on a cluster", "[api][cluster]")
 {
     json jobs = json::array({job("a", 0, 10, 20)});

@@ -621,3 +621,50 @@ TEST_CASE("facades can be switched off one by one", "[api]")
     changed.facades = "k8s,nextflow";
     CHECK(send(a, R"({"event":"completed"})").status == 200);
 }
+
+TEST_CASE("nf-cws is served where the setting says, besides /compat/cws", "[api]")
+{
+    api a;
+    config changed = *a.handle()->config;
+    auto status = [&](const char *mount, const std::string &path) {
+        changed.cws_mount = mount;
+        return a.call("GET", path, "").status;
+    };
+
+    a.handle()->config = &changed;
+    CHECK(status("/compat/cws", "/compat/cws/health") == 200);
+    CHECK(status("/compat/cws", "/cws/health") == 404);
+    CHECK(status("/compat/cws", "/health") == 404);
+    CHECK(status("/cws", "/cws/health") == 200);
+    CHECK(status("/cws", "/cws/k/KEY/health") == 200);
+    CHECK(status("/cws", "/compat/cws/health") == 200);
+    CHECK(status("/cws", "/cwsx/health") == 404);
+    CHECK(status("/cws", "/cws") == 404);
+    CHECK(status("/cws", "/health") == 404);
+    CHECK(status("/a/b", "/a/b/health") == 200);
+    CHECK(status("", "/health") == 200);
+    CHECK(status("/", "/health") == 200);
+    CHECK(status("/", "/k/KEY/health") == 200);
+    CHECK(status("", "/k/KEY/health") == 200);
+    CHECK(status("", "/compat/cws/health") == 200);
+    // Of the others the database is asked, which there is not.
+    CHECK(status("", "/v1/scheduler/run/task/1") == 503);
+    CHECK(status("/cws", "/v1/scheduler/run/task/1") == 404);
+    CHECK(status("", "/v1/algorithms") == 200);
+
+    for (const char *good : {"", "/", "/cws", "/a/b-c.d_e~f", "/compat/cws"}) {
+        test_arena arena;
+        error err = collecting_error(arena);
+        facade_check_mount(good, &err);
+        INFO(good);
+        CHECK(err.item_count == 0);
+    }
+    for (const char *bad : {"cws", "/cws/", "//cws", "/a//b", "/v1", "/v1/x", "/docs",
+                            "/compat", "/compat/k8s", "/k", "/c ws", "/c%20"}) {
+        test_arena arena;
+        error err = collecting_error(arena);
+        facade_check_mount(bad, &err);
+        INFO(bad);
+        CHECK(err.item_count == 1);
+    }
+}

@@ -345,3 +345,47 @@ TEST_CASE("what no document has is said, and queues take what was imported", "[s
              {"jobs", r.at("jobs")}};
     CHECK(a.post("/v1/queue-orders", queue.dump()).status == 200);
 }
+
+TEST_CASE("limits of associations and QOS as JSON", "[slurm]")
+{
+    api a;
+    json r = import(a, json::parse(R"({"now_s": 1, "associations": {"associations": [
+        {"account": "root", "cluster": "c", "shares_raw": 1},
+        {"account": "phys", "cluster": "c", "shares_raw": 60, "parent_account": "root",
+         "qos": ["high"], "default": {"qos": "high"},
+         "max": {"jobs": {"active": {"set": true, "infinite": false, "number": 4},
+                          "total": {"set": false, "infinite": true, "number": 0},
+                          "per": {"count": {"set": true, "infinite": false, "number": 9},
+                                  "wall_clock": {"set": true, "infinite": false,
+                                                 "number": 90}}},
+                 "tres": {"total": [{"type": "cpu", "name": "", "id": 1, "count": 64},
+                                    {"type": "gres", "name": "gpu", "count": 8}],
+                          "group": {"minutes": [{"type": "cpu", "count": 1000}]},
+                          "per": {"job": [{"type": "mem", "count": 4000}]}}}}]},
+        "qos": {"qos": [{"name": "high",
+            "priority": {"set": true, "infinite": false, "number": 100},
+            "flags": ["NO_RESERVE", "DENY_LIMIT"],
+            "preempt": {"list": ["low"], "mode": ["REQUEUE"]},
+            "limits": {"grace_time": 30, "max": {
+                "wall_clock": {"per": {"job": {"set": true, "infinite": false,
+                                               "number": 60}}},
+                "jobs": {"active_jobs": {"per": {
+                    "user": {"set": true, "infinite": false, "number": 3}}}},
+                "tres": {"per": {"user": [{"type": "node", "count": 2}]}}}}}]}})"));
+    json phys = named(r.at("cluster").at("accounts"), "phys");
+    json high = named(r.at("cluster").at("qos"), "high");
+
+    CHECK(phys.at("shares").get<double>() == 60);
+    CHECK(phys.at("parent_id").get<std::string>() == "root");
+    CHECK(phys.at("limits").dump() ==
+          R"({"group":{"cpu_s":60000,"cpus":64,"jobs_running":9,"needs":{"gpus":8}},)"
+          R"("jobs_running_max":4,"per_job":{"memory_bytes":4194304000},)"
+          R"("wall_s_max":5400})");
+    CHECK(high.at("priority").get<double>() == 100);
+    CHECK(high.at("grace_s").get<double>() == 30);
+    CHECK(high.at("flags").dump() == R"(["no_reserve","deny_on_limit"])");
+    CHECK(high.at("preempt_mode").get<std::string>() == "requeue");
+    CHECK(high.at("preempts").dump() == R"(["low"])");
+    CHECK(high.at("limits").dump() ==
+          R"({"jobs_running_per_user_max":3,"per_user":{"nodes":2},"wall_s_max":3600})");
+}

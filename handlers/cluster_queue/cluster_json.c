@@ -172,7 +172,7 @@ static const struct json_field partition_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object partition_json = {
+const struct json_object cluster_partition_json = {
     "QueuePartition", "Nodes under common rules", sizeof(struct cluster_partition_in),
     partition_rows};
 
@@ -313,7 +313,7 @@ static const struct json_object settings_json = {
                   &cluster_running_json, CLUSTER_RUNNING_MAX, 0,                        \
                   "What runs, with resource_ids"),                                      \
         JSON_LIST(T, partitions, partition_count, struct cluster_partition_in,          \
-                  &partition_json, CLUSTER_PARTITIONS_MAX, JSON_UNIQUE_IDS,             \
+                  &cluster_partition_json, CLUSTER_PARTITIONS_MAX, JSON_UNIQUE_IDS,     \
                   "Absent: one of all nodes, `default`"),                               \
         JSON_LIST(T, qos, qos_count, struct cluster_qos_in, &qos_json, CLUSTER_QOS_MAX, \
                   JSON_UNIQUE_IDS, "Qualities of service"),                             \

@@ -178,6 +178,7 @@ struct cluster_in {
     struct cluster_settings_in policy_settings;
 };
 
+extern const struct json_object cluster_partition_json;
 extern const struct json_object cluster_json;
 extern const struct json_object simulated_cluster_json; /* of simulations */
 

@@ -4,6 +4,7 @@
 
 #include "algorithms/cluster_queue/settings.h"
 #include "algorithms/queue/study.h"
+#include "handlers/cluster_queue/cluster_patch.h"
 #include "handlers/common/decision.h"
 #include "models/base/names.h"
 #include "models/base/pointer.h"
@@ -28,6 +29,7 @@ struct cluster_changes {
     const char *const *drop_nodes;
     size_t drop_node_count;
     double time_limit_max_s; /* NAN: as they are */
+    const char *partitions;  /* JSON: changes of each, by id; NULL: none */
 };
 
 struct study_variant {
@@ -82,6 +84,9 @@ static const struct json_field changes_rows[] = {
                 JSON_NULLABLE | JSON_ABOVE_MIN,
                 "cluster: jobs ask for no more than this, in all partitions: longer "
                 "limits are cut"),
+    JSON_RAW(T, partitions, JSON_NULLABLE,
+             "cluster: members of partitions that are different, {\"ID\": {\"member\": "
+             "value}}; null: the default; an id that is not there: a further partition"),
     JSON_INTEGER(T, processors, 1, QUEUE_PROCESSORS_MAX, 0, JSON_BOUND_ONLY,
                  "Processors of the cluster, instead of those that the request or the "
                  "log says"),
@@ -460,7 +465,9 @@ static void check_changes(const struct study_plan *plan, const struct study_vari
         {"cluster_changes/add_nodes", c && c->add_node_count, true},
         {"cluster_changes/drop_nodes", c && c->drop_node_count, true},
         {"cluster_changes/time_limit_max_s", c && !isnan(c->time_limit_max_s), true},
+        {"cluster_changes/partitions", c && c->partitions, true},
     };
+    size_t ignored;
 
     for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
         if (members[i].is_given && members[i].of_cluster != !!plan->cluster)
@@ -468,6 +475,11 @@ static void check_changes(const struct study_plan *plan, const struct study_vari
                     ITEM_CONFLICT, "it goes %s",
                     members[i].of_cluster ? "with a cluster alone"
                                           : "with processors alone");
+    if (plan->cluster && c && c->partitions)
+        cluster_patched_partitions(plan->rq, plan->cluster->partitions,
+                                   plan->cluster->partition_count, c->partitions,
+                                   pointer_of(pointer, "cluster_changes/partitions").text,
+                                   &ignored);
 }
 
 static void take_variant(const struct study_plan *plan, const struct study_variant *v,
@@ -822,13 +834,17 @@ static void change_names(struct changing *x, const char *const **ids, size_t *co
 
 static void change_partitions(struct changing *x)
 {
+    const struct cluster_partition_in *from = x->base->partitions;
     size_t count = x->base->partition_count;
-    struct cluster_partition_in *list =
-        NEW(x->rq->arena, struct cluster_partition_in, count);
+    struct cluster_partition_in *list;
     double most_s = x->changes->time_limit_max_s;
 
+    if (x->changes->partitions)
+        from = cluster_patched_partitions(x->rq, from, count, x->changes->partitions,
+                                          "/study", &count);
+    list = NEW(x->rq->arena, struct cluster_partition_in, count);
     for (size_t i = 0; i < count; i++) {
-        list[i] = x->base->partitions[i];
+        list[i] = from[i];
         change_names(x, &list[i].resource_ids, &list[i].resource_id_count);
         if (!isnan(most_s))
             list[i].time_limit_max_s = most_s;
@@ -837,6 +853,7 @@ static void change_partitions(struct changing *x)
         budget_step(&x->rq->budget, 1);
     }
     x->to->partitions = list;
+    x->to->partition_count = count;
 }
 
 static void change_reservations(struct changing *x)

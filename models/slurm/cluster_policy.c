@@ -304,11 +304,16 @@ static struct slurm_texts qos_flags(struct slurm_reading *c, const char *text)
         {"NoReserve", "no_reserve"},
         {"DenyOnLimit", "deny_on_limit"},
         {"PartitionTimeLimit", "override_partition_limits"},
-        {"NoDecay", "no_decay"}};
+        {"NoDecay", "no_decay"},
+        /* JSON */
+        {"NO_RESERVE", "no_reserve"},
+        {"DENY_LIMIT", "deny_on_limit"},
+        {"PARTITION_TIME_LIMIT", "override_partition_limits"},
+        {"NO_DECAY", "no_decay"}};
     struct slurm_texts found = {0};
-    const char **list = NEW(c->arena, const char *, 4);
+    const char **list = NEW(c->arena, const char *, 8);
 
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 8; i++)
         if (slurm_has_word(text, known[i][0]))
             list[found.count++] = known[i][1];
     found.list = list;

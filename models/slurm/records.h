@@ -141,7 +141,7 @@ enum slurm_kind {
     X(MAX_MEMORY, "maximums.memory_per_cpu")                                             \
     X(SHARES_MAX, "max_share|maximums.oversubscribe.jobs")                               \
     X(SHARES_FLAGS, "maximums.oversubscribe.flags")                                      \
-    X(PREEMPT_MODE, "PreemptMode")                                                       \
+    X(PREEMPT_MODE, "PreemptMode|preempt.mode")                                          \
     X(USERS, "users|Users")                                                              \
     X(ACCOUNTS, "accounts|Accounts")                                                     \
     X(CORE_COUNT, "core_count|CoreCnt")                                                  \
@@ -153,20 +153,21 @@ enum slurm_kind {
     X(PREEMPTS, "Preempt|preempt.list")                                                  \
     X(GRACE, "GraceTime|limits.grace_time")                                              \
     X(USAGE_FACTOR, "UsageFactor|usage_factor")                                          \
-    X(GRP_JOBS, "GrpJobs")                                                               \
-    X(GRP_SUBMIT, "GrpSubmit")                                                           \
-    X(GRP_TRES, "GrpTRES")                                                               \
-    X(GRP_TRES_MINS, "GrpTRESMins")                                                      \
-    X(GRP_RUN_MINS, "GrpTRESRunMins")                                                    \
-    X(MAX_JOBS, "MaxJobs")                                                               \
-    X(MAX_SUBMIT, "MaxSubmit")                                                           \
-    X(MAX_TRES, "MaxTRES")                                                               \
-    X(MAX_TRES_NODE, "MaxTRESPerNode")                                                   \
-    X(MAX_WALL, "MaxWall")                                                               \
-    X(MAX_TRES_USER, "MaxTRESPU")                                                        \
-    X(MAX_JOBS_USER, "MaxJobsPU")                                                        \
-    X(MAX_SUBMIT_USER, "MaxSubmitPU")                                                    \
-    X(MAX_JOBS_ACCOUNT, "MaxJobsPA")                                                     \
+    X(GRP_JOBS, "GrpJobs|max.jobs.per.count|limits.max.active_jobs.count")               \
+    X(GRP_SUBMIT, "GrpSubmit|max.jobs.per.submitted")                                    \
+    X(GRP_TRES, "GrpTRES|max.tres.total|limits.max.tres.total")                          \
+    X(GRP_TRES_MINS,                                                                     \
+      "GrpTRESMins|max.tres.group.minutes|limits.max.tres.minutes.per.qos")              \
+    X(GRP_RUN_MINS, "GrpTRESRunMins|max.tres.group.active")                              \
+    X(MAX_JOBS, "MaxJobs|max.jobs.active")                                               \
+    X(MAX_SUBMIT, "MaxSubmit|max.jobs.total")                                            \
+    X(MAX_TRES, "MaxTRES|max.tres.per.job|limits.max.tres.per.job")                      \
+    X(MAX_TRES_NODE, "MaxTRESPerNode|max.tres.per.node|limits.max.tres.per.node")        \
+    X(MAX_WALL, "MaxWall|max.jobs.per.wall_clock|limits.max.wall_clock.per.job")         \
+    X(MAX_TRES_USER, "MaxTRESPU|limits.max.tres.per.user")                               \
+    X(MAX_JOBS_USER, "MaxJobsPU|limits.max.jobs.active_jobs.per.user")                   \
+    X(MAX_SUBMIT_USER, "MaxSubmitPU|limits.max.jobs.per.user")                           \
+    X(MAX_JOBS_ACCOUNT, "MaxJobsPA|limits.max.jobs.active_jobs.per.account")             \
     X(CLUSTER, "cluster|Cluster|association.cluster")                                    \
     X(EXIT_CODE, "ExitCode|exit_code.return_code")                                       \
     X(EXIT_SIGNAL, "exit_code.signal.signal_id|exit_code.signal.id")                     \
