@@ -11,11 +11,11 @@
 #include "handlers/common/decision.h"
 #include "handlers/common/kinds.h"
 #include "handlers/learning/prediction_quantiles.h"
-#include "handlers/model/model_core.h"
 #include "handlers/prediction/loads.h"
 #include "handlers/prediction/prediction_models.h"
 #include "handlers/prediction/prediction_remaining.h"
 #include "models/base/pointer.h"
+#include "models/fitted/core.h"
 #include "models/performance/phase_sum.h"
 #include "service/records/records.h"
 

@@ -8,7 +8,7 @@
 #ifndef GRIDPLAN_PREDICTIONS_H
 #define GRIDPLAN_PREDICTIONS_H
 
-#include "handlers/model/model_fitted.h"
+#include "models/fitted/fitted.h"
 #include "service/route.h"
 
 /* The tables of all kinds in one. */
