@@ -38,6 +38,7 @@ struct snapshot {
     size_t reservation_count;
     const struct partition *partitions;
     size_t partition_count;
+    const char *cluster; /* JSON object: the same as queues decide on it; NULL */
     const char *const
         *leased_ids; /* jobs that leases of a stored snapshot give amounts */
     size_t leased_id_count;

@@ -2,6 +2,9 @@
 #include "service/ask.h"
 
 #include "models/base/duration.h"
+#include "models/json_walk.h"
+#include "service/ask_meant.h"
+#include "service/client/problem_text.h"
 #include "service/client/set.h"
 #include "service/client/table.h"
 #include "service/json.h"
@@ -31,11 +34,6 @@ static const char *member(const char *object, const char *name, struct arena *a)
     return value ? value : "";
 }
 
-static bool decides(const struct route *r)
-{
-    return strcmp(r->method, "POST") == 0 && r->flags & ROUTE_DECISION && r->request;
-}
-
 /* Whether the table takes the document. */
 static bool fits(const struct route *r, const char *document, size_t length,
                  struct arena *a)
@@ -52,7 +50,7 @@ size_t ask_endpoints(const struct route *routes, const char *document, size_t le
     size_t count = 0;
 
     for (const struct route *r = routes; r->method && count < FITTING_MAX; r++)
-        if (decides(r) && fits(r, document, length, a))
+        if (ask_decides(r) && fits(r, document, length, a))
             list[count++] = r;
     return count;
 }
@@ -67,17 +65,18 @@ static bool ends_in(const char *text, const char *end)
 enum error_code ask_wrap(const char *name, const char **document, size_t *length,
                          struct arena *a, struct error *err)
 {
-    static const char *const members[][2] = {{".dax", "dax"},
-                                             {".xml", "dax"},
-                                             {".stg", "stg"},
-                                             {".dot", "dot"},
-                                             {".wfformat.json", "wfformat"}};
+    static const char *const members[][2] = {{".dax", "{\"dax\":"},
+                                             {".xml", "{\"dax\":"},
+                                             {".stg", "{\"stg\":"},
+                                             {".dot", "{\"dot\":"},
+                                             {".wfformat.json", "{\"wfformat\":"},
+                                             {".swf", "{\"kind\":\"queue\",\"swf\":"}};
     struct text_buffer b = {.arena = a};
 
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         if (!ends_in(name, members[i][0]))
             continue;
-        text_addf(&b, "{\"%s\":", members[i][1]);
+        text_addf(&b, "%s", members[i][1]);
         json_print_text(*document, &b);
         text_add(&b, "}", 2); /* with the NUL */
         if (b.failed)
@@ -89,29 +88,29 @@ enum error_code ask_wrap(const char *name, const char **document, size_t *length
     return OK;
 }
 
-/* Which of several is meant; NULL: that is not clear. */
+/* Which of those that it fits, or looks like, is meant; NULL: that is not clear. */
 static const struct route *choose(const struct route *const *list, size_t count,
-                                  const struct ask *how, const char *algorithm)
+                                  const struct ask *how, const char *algorithm,
+                                  const struct route *meant)
 {
     const char *path =
         *algorithm && how->endpoint_of ? how->endpoint_of(algorithm) : NULL;
-    const struct route *placements = NULL, *queue = NULL;
 
-    for (size_t i = 0; i < count; i++) {
+    if (count == 1)
+        return list[0];
+    for (size_t i = 0; i < count; i++)
         if (path && strcmp(list[i]->path, path) == 0)
             return list[i];
-        if (strcmp(list[i]->path, "/v1/placements") == 0)
-            placements = list[i];
-        if (strcmp(list[i]->path, "/v1/queue-orders") == 0)
-            queue = list[i];
-    }
-    return count == 1 ? list[0] : count == 2 && queue ? placements : NULL;
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == meant)
+            return meant;
+    return count ? NULL : meant;
 }
 
 static const struct route *named(const struct route *routes, const char *endpoint)
 {
     for (const struct route *r = routes; r->method; r++)
-        if (decides(r) &&
+        if (ask_decides(r) &&
             (strcmp(r->path, endpoint) == 0 || strcmp(r->path + 4, endpoint) == 0))
             return r;
     return NULL;
@@ -123,6 +122,7 @@ enum error_code ask_route(const struct route *routes, const struct ask *how,
 {
     const struct route *list[FITTING_MAX];
     struct text_buffer names = {.arena = a};
+    struct json_walk w;
     size_t count;
 
     if (how->endpoint) {
@@ -131,21 +131,25 @@ enum error_code ask_route(const struct route *routes, const struct ask *how,
                       : fail(err, ERR_INVALID, "endpoint", "there is no endpoint '%s'",
                              how->endpoint);
     }
+    json_walk_open(&w, document, length, a);
+    json_walk_skip(&w);
+    TRY(json_walk_end(&w, "document", err));
     count = ask_endpoints(routes, document, length, list, a);
-    *found = count ? choose(list, count, how, member(document, "algorithm", a)) : NULL;
+    *found = choose(list, count, how, member(document, "algorithm", a),
+                    ask_meant(routes, document, length, a));
     if (*found)
         return OK;
-    for (const struct route *r = routes; count == 0 && r->method; r++)
-        if (decides(r))
-            text_addf(&names, " %s", r->path + 4);
+    if (!count)
+        return fail(err, ERR_INVALID, "endpoint",
+                    "this does not look like a request of any decision; with --endpoint "
+                    "NAME, as --endpoint placements, the answer says what is wrong with "
+                    "it; 'gridplan docs which' tells which there are");
     for (size_t i = 0; i < count; i++)
         text_addf(&names, " %s", list[i]->path + 4);
     if (names.failed)
         return fail_memory(err);
     return fail(err, ERR_INVALID, "endpoint",
-                count ? "the document may be for several; choose one by --endpoint:%.*s"
-                      : "the document is no request as it stands; --endpoint says of "
-                        "which, and what is wrong with it:%.*s",
+                "the document may be for several; choose one by --endpoint:%.*s",
                 (int)names.length, names.data);
 }
 
@@ -251,15 +255,26 @@ static enum error_code reply_of(struct service *service, const struct ask *how,
     return out->text ? OK : fail_memory(err);
 }
 
-static enum error_code save(const char *path, const char *text, struct error *err)
+static enum error_code save(const char *flag, const char *path, const char *text,
+                            struct error *err)
 {
     FILE *file = fopen(path, "we");
     bool written = file && fputs(text, file) >= 0;
 
     if (file && fclose(file) != 0)
         written = false;
-    return written ? OK
-                   : fail(err, ERR_INVALID, "--save", "%s: %s", path, strerror(errno));
+    return written ? OK : fail(err, ERR_INVALID, flag, "%s: %s", path, strerror(errno));
+}
+
+static enum error_code tell_problem(const struct asked_reply *reply, const char **text,
+                                    struct arena *a, struct error *err)
+{
+    struct text_buffer b = {.arena = a};
+
+    problem_print(reply->status, reply->text, &b);
+    text_add(&b, "", 1);
+    *text = b.data;
+    return b.failed ? fail_memory(err) : OK;
 }
 
 enum error_code ask(struct service *service, const struct ask *how, const char *document,
@@ -279,9 +294,13 @@ enum error_code ask(struct service *service, const struct ask *how, const char *
                : reply.status >= 400 ? ASK_REFUSED
                                      : ASK_DONE;
     if (*outcome != ASK_DONE)
-        return OK;
+        return how->json_problems ? OK : tell_problem(&reply, text, a, err);
     if (how->save)
-        TRY(save(how->save, reply.text, err));
+        TRY(save("--save", how->save, reply.text, err));
+    if (how->form == ASK_SVG && how->svg_file) {
+        *text = "";
+        return save("--svg", how->svg_file, reply.text, err);
+    }
     if (how->form == ASK_SVG)
         return OK;
     if (is_short(*text, a))

@@ -33,7 +33,9 @@ struct ask {
     const struct asked *who;       /* with a url: the service there; NULL: the process */
     const char *const *sets;       /* "/path=value": changes of the document */
     size_t set_count;
-    const char *save; /* a file for the answer; NULL: none */
+    const char *save;     /* a file for the answer; NULL: none */
+    const char *svg_file; /* for the chart of ASK_SVG, instead of *text; NULL: none */
+    bool json_problems;   /* what is refused is told as JSON, whatever the form */
 };
 
 enum ask_outcome {
@@ -48,21 +50,22 @@ enum ask_outcome {
 size_t ask_endpoints(const struct route *routes, const char *document, size_t length,
                      const struct route **list, struct arena *a);
 
-/* A file of another tool becomes the member of a request of workflow-schedules: by the
- * end of its name, .dax, .xml, .stg, .dot or .wfformat.json; other files stay as they
- * are. */
+/* A file of another tool becomes the member of a request: by the end of its name, .dax,
+ * .xml, .stg, .dot or .wfformat.json of workflow-schedules, .swf of a simulation of a
+ * queue; other files stay as they are. */
 enum error_code ask_wrap(const char *name, const char **document, size_t *length,
                          struct arena *a, struct error *err);
 
-/* The one that is meant. ERR_INVALID: it is a request of none, or it is not clear of
- * which; the text names them. */
+/* The one that is meant: whose table alone fits, or of several the one that has its
+ * algorithm, else what it looks like (ask_meant.h); that, too, when it fits none, for an
+ * answer that says why. ERR_INVALID: it is no JSON, looks like none, or it is not clear
+ * like which; the text names them. */
 enum error_code ask_route(const struct route *routes, const struct ask *how,
                           const char *document, size_t length, const struct route **found,
                           struct arena *a, struct error *err);
 
-/* Answers it, in the process without a database. Of several endpoints the one that has
- * its algorithm is meant, and placements rather than the order of a queue; see
- * ask_route(). */
+/* Answers it, in the process without a database. *text: the answer in the form that is
+ * wanted; of one that is refused or has failed the problem, as lines or JSON. */
 enum error_code ask(struct service *service, const struct ask *how, const char *document,
                     size_t length, enum ask_outcome *outcome, const char **text,
                     struct arena *a, struct error *err);

@@ -4,6 +4,7 @@
 #include "models/base/names.h"
 #include "service/auth.h"
 #include "service/client/explain.h"
+#include "service/client/page_text.h"
 #include "service/client/slurm.h"
 #include "service/client/table.h"
 #include "service/client/target.h"
@@ -460,6 +461,17 @@ static enum error_code run_simulate(struct cli *c, struct error *err)
     return run_on_file(c, "simulate FILE, or - for standard input", simulate, err);
 }
 
+/* Columns of the terminal, if it is one; else 100. */
+static size_t terminal_width(const struct cli *c)
+{
+    struct winsize size;
+
+    if (c->ask_width)
+        return strtoul(c->ask_width, NULL, 10);
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col
+                                                                       : 100;
+}
+
 /* ---- docs ---- */
 
 /* The folders of a file's path. */
@@ -506,50 +518,72 @@ static enum error_code write_page(struct cli *c, struct service *service,
                : fail(err, ERR_INVALID, "out", "%s: %s", file, strerror(errno));
 }
 
+static enum error_code write_pages(struct cli *c, struct service *service,
+                                   struct arena *a, struct error *err)
+{
+    const char *const *paths;
+    size_t count, done = 0;
+
+    paths = c->parts->pages(c->parts->routes, &count, c->arena);
+    for (size_t i = 0; i < count; i++) {
+        bool written;
+
+        arena_reset(a);
+        TRY(write_page(c, service, paths[i], &written, a, err));
+        done += written;
+    }
+    printf("%zu files below %s\n", done, c->out);
+    return OK;
+}
+
+/* A page by its path below /docs/, or by its last part; a file as it is. */
+static enum error_code show_page(struct cli *c, struct service *service, struct arena *a,
+                                 struct error *err)
+{
+    static const char *const folders[] = {"", "api/", "algorithms/", "rooms/", "errors/"};
+    const char *name = c->word_count > 1 ? c->words[1] : "";
+    struct message m = {.method = "GET"};
+    struct text_buffer text = {.arena = a};
+    struct reply reply = {0};
+
+    enum { FOLDERS = sizeof(folders) / sizeof(folders[0]) };
+
+    for (size_t i = 0; i <= FOLDERS && reply.status != 200; i++) {
+        m.path = arena_try_printf(a, "/docs/%s%s", folders[i % FOLDERS], name);
+        if (!m.path)
+            return fail_memory(err);
+        route_answer(service, &m, NULL, true, &reply, a); /* at last: what is near */
+    }
+    if (strncmp(reply.content_type, "text/html", 9) == 0)
+        page_text(reply.body, terminal_width(c), &text);
+    else
+        text_add(&text, reply.body, reply.body_length);
+    text_add(&text, "", 1);
+    if (text.failed)
+        return fail_memory(err);
+    fputs(text.data, reply.status == 200 ? stdout : stderr);
+    c->exit_status = reply.status == 200 ? 0 : 1;
+    return OK;
+}
+
 static enum error_code run_docs(struct cli *c, struct error *err)
 {
     struct service service = {
         .config = &c->config, .routes = c->parts->routes, .draw = c->parts->draw};
     struct arena *a = arena_create(SIMULATE_ARENA_BYTES);
-    const char *const *paths;
-    size_t count, done = 0;
-    enum error_code code = OK;
+    enum error_code code;
 
     if (!a)
         return fail_memory(err);
-    if (!c->out) {
-        arena_close(a);
-        return fail(err, ERR_INVALID, "out", "docs --out FOLDER");
-    }
     c->config.docs = true;
     log_open(LOG_ERROR, STDERR_FILENO);
-    paths = c->parts->pages(c->parts->routes, &count, c->arena);
-    for (size_t i = 0; i < count && code == OK; i++) {
-        bool written;
-
-        arena_reset(a);
-        code = write_page(c, &service, paths[i], &written, a, err);
-        done += code == OK && written;
-    }
+    code = c->out ? write_pages(c, &service, a, err) : show_page(c, &service, a, err);
     log_close();
     arena_close(a);
-    if (code == OK)
-        printf("%zu files below %s\n", done, c->out);
     return code;
 }
 
 /* ---- ask ---- */
-
-/* Columns of the terminal, if it is one; else 100. */
-static size_t terminal_width(const struct cli *c)
-{
-    struct winsize size;
-
-    if (c->ask_width)
-        return strtoul(c->ask_width, NULL, 10);
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col
-                                                                       : 100;
-}
 
 /* Whether the environment says that texts are UTF-8. */
 static bool speaks_utf8(void)
@@ -596,6 +630,7 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
     enum ask_outcome outcome;
     const char *text, *asked;
     size_t length;
+    bool told; /* that it is refused, or failed */
 
     TRY(read_text(c->words[1], &document, err));
     text_add(&document, "", 1);
@@ -609,6 +644,7 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
     c->ask.look.width = terminal_width(c);
     c->ask.look.utf8 = speaks_utf8();
     c->ask.form = ask_form(c);
+    c->ask.json_problems = c->ask_json;
     c->ask.sets = c->sets;
     c->who.routes = c->parts->routes;
     c->who.config = &c->config;
@@ -626,8 +662,10 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
     if (err->code == ERR_UNAVAILABLE)
         c->down = true;
     TRY(err->code);
-    fputs(text, outcome == ASK_REFUSED || outcome == ASK_FAILED ? stderr : stdout);
-    putc('\n', outcome == ASK_REFUSED || outcome == ASK_FAILED ? stderr : stdout);
+    told = outcome == ASK_REFUSED || outcome == ASK_FAILED;
+    fputs(text, told && !c->ask_json ? stderr : stdout);
+    if (*text && text[strlen(text) - 1] != '\n')
+        putchar('\n');
     c->exit_status = outcome == ASK_REFUSED              ? 1
                      : outcome == ASK_FAILED             ? EXIT_DOWN
                      : outcome == ASK_SHORT && c->strict ? EXIT_SHORT
@@ -840,7 +878,7 @@ static const struct command {
     {"ask", run_ask,
      "FILE|- [--endpoint NAME] [--url U] [--key-file F] [--profile P] [--set "
      "/path=value]...\n"
-     "             [--json | --svg | --table | --gantt | --width N] [--color "
+     "             [--json | --svg [FILE.svg] | --table | --gantt | --width N] [--color "
      "auto|always|never]\n"
      "             [--save FILE] [--strict]:\n"
      "             decide what the document asks for, by the service at U, else in the "
@@ -860,7 +898,9 @@ static const struct command {
     {"errors", run_errors, "[CODE]: what codes of errors mean, and what to do"},
     {"algorithms", run_algorithms,
      "[FAMILY | NAME]: policies, with their options and where they come from"},
-    {"docs", run_docs, "--out FOLDER: write the manual, as /docs/ shows it, into files"},
+    {"docs", run_docs,
+     "[PAGE]: a page of the manual as text: which, glossary, an operation, a policy;\n"
+     "             or --out FOLDER: write the manual, as /docs/ shows it, into files"},
     {"man", run_man,
      "[gridplan.1 | gridplan-ask.1 | gridplan-client.conf.5 | default]: print a manual "
      "page, or a file of "
@@ -989,6 +1029,20 @@ static int take_set(struct cli *c, char **argv)
     return used;
 }
 
+/* Takes "--svg", and a file's name behind it that ends in .svg; the arguments used. */
+static int take_svg(struct cli *c, char **argv)
+{
+    const char *end;
+
+    if (!take_switch(*argv, "--svg", &c->ask_svg))
+        return 0;
+    end = argv[1] ? strrchr(argv[1], '.') : NULL;
+    if (!end || strcasecmp(end, ".svg") != 0)
+        return 1;
+    c->ask.svg_file = argv[1];
+    return 2;
+}
+
 /* Takes what is not a setting out of argv; what is left goes to config_read(). */
 static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
                                   struct error *err)
@@ -1005,8 +1059,7 @@ static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
             take_flag(argv, "--endpoint", &c->ask.endpoint) +
             take_flag(argv, "--width", &c->ask_width) +
             take_flag(argv, "--color", &c->colour) +
-            take_switch(*argv, "--json", &c->ask_json) +
-            take_switch(*argv, "--svg", &c->ask_svg) +
+            take_switch(*argv, "--json", &c->ask_json) + take_svg(c, argv) +
             take_switch(*argv, "--table", &c->ask_table) +
             take_switch(*argv, "--gantt", &c->ask_gantt) +
             take_flag(argv, "--key-file", &c->target.key_file) +

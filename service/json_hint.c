@@ -446,6 +446,14 @@ static const struct {
     {"queue", "partition_ids"},
     {"partition", "partition_ids"},
     {"nice", "priority"},
+    {"mtbf", "mean_failure_interval_s"},
+    {"mttf", "mean_failure_interval_s"},
+    {"mtti", "mean_failure_interval_s"},
+    {"checkpoint_cost", "checkpoint_overhead_s"},
+    {"checkpoint_time", "checkpoint_overhead_s"},
+    {"checkpoint_duration", "checkpoint_overhead_s"},
+    {"recovery_time", "restart_s"},
+    {"restart_time", "restart_s"},
 };
 
 /* What people call members when nothing above fits, the best first; words that are no
@@ -603,6 +611,21 @@ static bool strip_unit(const char *name, const struct unit *unit, char *rest)
     return length > 0;
 }
 
+/* The table's member that is meant; batch systems of one pool count processors, and how
+ * long something runs has other names where it is no estimate. */
+static const char *find_meant(const struct known *known, const char *member)
+{
+    static const char *const others[][2] = {{"cpus", "processors"},
+                                            {"estimate_s", "execution_time_s"},
+                                            {"estimate_s", "run_time_s"}};
+    const char *found = find(known, member);
+
+    for (size_t i = 0; !found && i < sizeof(others) / sizeof(others[0]); i++)
+        if (strcmp(member, others[i][0]) == 0)
+            found = find(known, others[i][1]);
+    return found;
+}
+
 /* The member that the name without its unit is, here; NULL: none. */
 static const char *unit_target(const struct known *known, const char *name,
                                const struct unit *unit)
@@ -614,7 +637,7 @@ static const char *unit_target(const struct known *known, const char *name,
         return NULL;
     member = foreign_member(rest);
     if (member && ends_in(member, unit->suffix))
-        return find(known, member);
+        return find_meant(known, member);
     snprintf(whole, sizeof(whole), "%s%s", rest, unit->suffix);
     member = find(known, whole);
     return !member && strcmp(unit->suffix, "_bytes") == 0 ? find(known, "bytes") : member;
@@ -650,14 +673,6 @@ static bool by_unit(const struct known *known, const char *name,
         return true;
     }
     return false;
-}
-
-/* The table's member that is meant; batch systems of one pool count processors. */
-static const char *find_meant(const struct known *known, const char *member)
-{
-    const char *found = find(known, member);
-
-    return !found && strcmp(member, "cpus") == 0 ? find(known, "processors") : found;
 }
 
 static bool by_foreign_word(const struct known *known, const char *name,

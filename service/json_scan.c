@@ -60,6 +60,8 @@ static const char *meant(const char *text, size_t length, size_t at)
         return "a bracket is not closed";
     while (at + 1 < length && (text[at] == '{' || is_space((unsigned char)text[at])))
         at++;
+    if (at >= length)
+        return NULL;
     if ((text[at] == '}' || text[at] == ']') && before > 0 && text[before - 1] == ',')
         return "the last one has no comma behind it";
     if (is_letter(text[at]) || (before > 0 && is_letter(text[before - 1])))
@@ -73,7 +75,6 @@ enum error_code json_refuse(const char *text, size_t length, size_t at, const ch
     size_t line = 1, column = 1;
 
     err->hint = meant(text, length, at);
-
     for (const char *p = text; p < text + at; p++) {
         column++;
         if (*p == '\n') {
@@ -131,8 +132,12 @@ static enum error_code scan_string(struct scan *s)
             return refuse(s, "U+0000 in a string");
         s->at += *s->at == '\\' && s->end - s->at > 1 ? 2 : 1;
     }
-    if (s->at >= s->end)
-        return refuse(s, "a string without its end");
+    if (s->at >= s->end) {
+        enum error_code code = refuse(s, "a string without its end");
+
+        s->err->hint = "close it with \"";
+        return code;
+    }
     s->at++;
     return OK;
 }

@@ -4,26 +4,116 @@
 #include "tests/system.hpp"
 
 #include <set>
+#include <sstream>
 
 namespace
 {
 
-// The README's commands that call the service: indented lines up to a blank one.
-std::string tour()
+// What stands between the answers of two blocks.
+const std::string between = "=== the next one ===\n";
+
+// The README's commands that call the service: indented lines up to a blank one; and what
+// it says that they print, "" where it says nothing, likewise with `between` behind each.
+struct tour {
+    std::string commands, printed;
+};
+
+tour read_tour()
 {
     std::istringstream readme(file_text(GRIDPLAN_SOURCE_DIR "/README.md"));
-    std::string commands, block;
+    std::string block, answer;
+    tour found;
+    bool asked = false, fenced = false;
 
     for (std::string line; std::getline(readme, line);) {
-        if (line.rfind("    ", 0) == 0) {
+        if (line.rfind("```", 0) == 0) {
+            fenced = !fenced;
+        } else if (fenced && asked) {
+            answer += line + "\n";
+        } else if (line.rfind("    ", 0) == 0) {
             block += line + "\n";
-            continue;
+        } else if (block.find("curl -s ") != std::string::npos) {
+            if (asked) {
+                found.printed += answer + between;
+                found.commands +=
+                    "echo '" + between.substr(0, between.size() - 1) + "'\n";
+            }
+            found.commands += block;
+            answer.clear();
+            block.clear();
+            asked = true;
+        } else {
+            block.clear();
+            if (line.rfind("## The API", 0) == 0)
+                break;
         }
-        if (block.find("curl -s ") != std::string::npos)
-            commands += block;
-        block.clear();
     }
-    return commands;
+    found.printed += answer;
+    return found;
+}
+
+std::vector<std::string> split(std::string text)
+{
+    std::vector<std::string> parts;
+    for (size_t end; (end = text.find(between)) != std::string::npos;) {
+        parts.push_back(text.substr(0, end));
+        text.erase(0, end + between.size());
+    }
+    parts.push_back(text);
+    return parts;
+}
+
+// The JSON values of a text one behind the other; none: it has something else.
+std::vector<nlohmann::json> values(const std::string &text)
+{
+    std::vector<nlohmann::json> list;
+    size_t depth = 0, from = 0;
+    bool quoted = false;
+
+    for (size_t i = 0; i < text.size(); i++) {
+        char c = text[i];
+        if (quoted && c == '\\')
+            i++;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && (c == '{' || c == '['))
+            from = depth++ == 0 ? i : from;
+        else if (!quoted && (c == '}' || c == ']') && --depth == 0)
+            list.push_back(nlohmann::json::parse(text.substr(from, i + 1 - from)));
+    }
+    return list;
+}
+
+// "...": there are more members.
+bool is_as_said(const nlohmann::json &said, const nlohmann::json &got)
+{
+    if (said.is_array() && got.is_array()) {
+        bool same = said.size() == got.size();
+        for (size_t i = 0; same && i < said.size(); i++)
+            same = is_as_said(said[i], got[i]);
+        return same;
+    }
+    if (!said.is_object() || !got.is_object())
+        return said == got;
+    bool same = said.contains("...") || said.size() == got.size();
+    for (const auto &[name, value] : said.items())
+        same = same &&
+               (name == "..." || (got.contains(name) && is_as_said(value, got[name])));
+    return same;
+}
+
+void check_printed(const std::string &said, const std::string &got)
+{
+    std::vector<nlohmann::json> a = values(said), b = values(got);
+
+    INFO("README:\n" << said << "\nprinted:\n" << got);
+    if (a.empty()) {
+        CHECK((said.empty() || said == got));
+        return;
+    }
+    REQUIRE(a.size() == b.size());
+    for (size_t i = 0; i < a.size(); i++)
+        CHECK(is_as_said(a[i], b[i]));
 }
 
 std::string with(std::string text, const std::string &old, const std::string &now)
@@ -38,10 +128,13 @@ std::string with(std::string text, const std::string &old, const std::string &no
 const char *const keeping_curl = R"(set -euo pipefail
 curl()
 {
-    local arguments=() path= number name
+    local arguments=() path= number name shown=1
     while [ $# -gt 0 ]; do
         case $1 in
-        -o) shift ;; # away with it: it is kept
+        -o) # away with it: it is kept
+            shift
+            shown=
+            ;;
         http://*)
             path=${1#http://*/}
             arguments+=("$1")
@@ -55,7 +148,7 @@ curl()
     name=$found/$(printf '%02d' $((number + 1)))-$name
     command curl -o "$name.body" -w '%{http_code} %{content_type}\n' "${arguments[@]}" >"$name.head"
     cat "$name.head" "$name.body" >"$name.answer"
-    cat "$name.body"
+    [ -z "$shown" ] || cat "$name.body"
 }
 wait_for_model()
 {
@@ -96,12 +189,13 @@ TEST_CASE("the answers to the README's tour are the recorded ones",
 {
     gridplan g({"--database", test_database()});
     recorded_answers found("readme");
-    std::string url = "http://127.0.0.1:" + std::to_string(g.port), commands = tour();
+    std::string url = "http://127.0.0.1:" + std::to_string(g.port), commands;
+    const tour readme = read_tour();
     int status = -1;
 
     // Not before: a read while partitions are made may overlook rows.
     REQUIRE(eventually([&] { return g.is_ready(); }));
-    commands = with(commands, "http://127.0.0.1:8080", url);
+    commands = with(readme.commands, "http://127.0.0.1:8080", url);
     commands = with(commands, "sleep 2", "wait_for_model " + url);
     commands = with(commands, "\"runs\": 3,", "\"runs\": 3, \"time_limit_s\": 600,");
     commands = with(commands, "/tmp/", found.folder() + "/");
@@ -114,6 +208,10 @@ TEST_CASE("the answers to the README's tour are the recorded ones",
                     &status);
     if (status != 0)
         FAIL(output);
+    const std::vector<std::string> said = split(readme.printed), got = split(output);
+    REQUIRE(said.size() == got.size());
+    for (size_t i = 0; i < said.size(); i++)
+        check_printed(said[i], got[i]);
 
     for (const char *target : {"/v1/checkpoint-logs",
                                "/v1/claim-attempts",

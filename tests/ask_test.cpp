@@ -16,6 +16,7 @@ extern "C" {
 #include "handlers/pictures/pictures.h"
 #include "service/ask.h"
 #include "service/client/explain.h"
+#include "service/client/problem_text.h"
 #include "service/client/set.h"
 #include "service/client/table.h"
 #include "service/client/target.h"
@@ -180,6 +181,50 @@ TEST_CASE("the endpoint of a document is known by its members", "[ask]")
     CHECK(several < one / 4);
 }
 
+TEST_CASE("of several endpoints the one that a document looks like is asked", "[ask]")
+{
+    auto meant = [](const std::string &body) {
+        test_arena a(1 << 26);
+        error err = collecting_error(a);
+        const route *found = nullptr;
+        struct ask how {
+        };
+        how.endpoint_of = algorithm_endpoint;
+        return ask_route(routes(), &how, body.c_str(), body.size(), &found, a, &err) == OK
+                   ? std::string(found->path)
+                   : "refused: " + std::string(err.text);
+    };
+    const std::string world = R"("snapshot":{"resources":[{"id":"m"}]})";
+
+    // What README and manual begin with, whether or not it is right.
+    CHECK(meant("{" + world + R"(,"jobs":[{"id":"a","estimate_s":5}]})") ==
+          "/v1/placements");
+    CHECK(meant("{" + world + R"(,"jobs":[{"id":"a","estimat_s":5}]})") ==
+          "/v1/placements");
+    CHECK(meant(R"({"snapshot_id":"lab","jobs":[{"id":"a"}],"algoritm":"mct"})") ==
+          "/v1/placements");
+    // In the order of what says most.
+    CHECK(meant(R"({"workflows":[],"jobs":[],"x":1})") == "/v1/workflow-schedules");
+    CHECK(meant(R"({"jobs":[{"id":"a","checkpoint_overhead_s":1,"x":1}]})") ==
+          "/v1/checkpoint-intervals");
+    CHECK(meant(R"({"processors":4,"jobs":[{"id":"a","x":1}]})") == "/v1/queue-orders");
+    CHECK(meant(R"({"cluster":{},"x":1})") == "/v1/queue-orders");
+    CHECK(meant("{" + world + R"(,"jobs":[{"id":"a","components":[],"x":1}]})") ==
+          "/v1/coallocations");
+    CHECK(meant(R"({"snapshot":{"sites":[{"links":{}}]},"jobs":[{"model":{},
+        "problem_size":1,"x":1}]})") == "/v1/parallel-schedules");
+    CHECK(meant(R"({"preset":"ch4_checkpoint","x":1})") == "/v1/simulations");
+    CHECK(meant(R"({"kind":"queue","x":1})") == "/v1/simulations");
+    CHECK(meant(R"({"kind":"running_jobs","x":1})") == "/v1/reschedules");
+    CHECK(meant(R"({"kind":"claim","x":1})") == "/v1/claims");
+    // Not clear, nothing, and no document.
+    CHECK(meant(R"({"jobs":[]})").find("placements queue-orders") != std::string::npos);
+    CHECK(meant(R"({"x":1})").find("does not look like") != std::string::npos);
+    CHECK(meant("[1]").find("does not look like") != std::string::npos);
+    CHECK(meant("{\n\"a\": }").find("line 2") != std::string::npos);
+    CHECK(meant("").find("line 1") != std::string::npos);
+}
+
 TEST_CASE("an answer in the process is that of the service", "[ask][api]")
 {
     api service;
@@ -237,6 +282,7 @@ TEST_CASE("workflows of other tools are asked by the end of their file's name",
     CHECK(wrapped(".stg", "x") == "x"); // no name, but hidden
     CHECK(wrapped("f/b.DAX", "<a b=\"c\"/>\n") == R"({"dax":"<a b=\"c\"/>\u000a"})");
     CHECK(wrapped("w.wfformat.json", "{}") == R"({"wfformat":"{}"})");
+    CHECK(wrapped("l.swf", ";\n") == R"({"kind":"queue","swf":";\u000a"})");
 
     test_arena a(1 << 26);
     error err = collecting_error(a);
@@ -253,6 +299,37 @@ TEST_CASE("workflows of other tools are asked by the end of their file's name",
     INFO(text);
     CHECK(outcome == ASK_DONE);
     CHECK(nlohmann::json::parse(text)["objective"]["makespan_s"] == 6.5);
+
+    // A log: two jobs of the whole machine, one behind the other.
+    std::string swf = wrapped("log.swf", "; MaxProcs: 2\n"
+                                         "1 0 -1 10 2 -1 -1 2 10 -1 1 1 1 1 1 1 -1 -1\n"
+                                         "2 0 -1 10 2 -1 -1 2 10 -1 1 1 1 1 1 1 -1 -1\n");
+    how.set_count = 0;
+    REQUIRE(ask(service.handle(), &how, swf.c_str(), swf.size(), &outcome, &text, a,
+                &err) == OK);
+    INFO(text);
+    CHECK(outcome == ASK_DONE);
+    CHECK(nlohmann::json::parse(text)["results"][0]["mean_wait_s"] == 5);
+}
+
+TEST_CASE("what a service refuses is told in lines", "[ask]")
+{
+    test_arena a(1 << 20);
+    auto told = [&](int status, const std::string &body) {
+        text_buffer b{};
+        b.arena = a;
+        problem_print(status, body.c_str(), &b);
+        return std::string(b.data, b.length);
+    };
+    CHECK(told(422, R"({"title":"T","detail":"d","code":"invalid","errors":[
+        {"pointer":"/a","detail":"is wrong","hint":"right?"},{"pointer":"","detail":"e"},
+        {"in":"query","name":"q","detail":"\u001b[31m"},{}, 3]})") ==
+          "422 T\n  /a: is wrong; right?\n  the document: e\n  query q: ?[31m\n"
+          "  the document: \n  see: gridplan errors invalid\n");
+    CHECK(told(503, R"({"title":"T","detail":"d","hint":"wait"})") ==
+          "503 T: d\n  wait\n");
+    CHECK(told(502, "<html>") == "502 <html>\n");
+    CHECK(told(500, "") == "500 \n");
 }
 
 TEST_CASE("what cannot be asked is refused with the reason", "[ask][api]")
@@ -278,6 +355,11 @@ TEST_CASE("what cannot be asked is refused with the reason", "[ask][api]")
     how.endpoint = "nowhere";
     CHECK(run("{}") == ERR_INVALID);
     how.endpoint = "placements";
+    REQUIRE(run(example_file("workflow-heft.json")) == OK);
+    CHECK(outcome == ASK_REFUSED);
+    CHECK(std::string(text).rfind("422 Some values are not acceptable\n  /kind: ", 0) ==
+          0);
+    how.json_problems = true;
     REQUIRE(run(example_file("workflow-heft.json")) == OK);
     CHECK(outcome == ASK_REFUSED);
     CHECK(nlohmann::json::parse(text)["status"] == 422);

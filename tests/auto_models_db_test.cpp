@@ -141,7 +141,7 @@ TEST_CASE("a model of kind auto follows a changed world, machines and texts",
     // A machine that nobody knows: an answer, and a wide interval.
     question["resource_class"] = "new";
     json unknown = s.predict(question);
-    CHECK(unknown["interval_basis"] == "extrapolation");
+    CHECK(unknown["interval_basis"] == "machine_prior");
     CHECK(unknown["run_time_high_s"].get<double>() /
               unknown["run_time_low_s"].get<double>() >
           changed["run_time_high_s"].get<double>() /
@@ -229,6 +229,34 @@ TEST_CASE("what one application taught of machines helps another", "[models][api
     json on_slow = fresh.predict(question);
     CHECK(on_slow["run_time_s"].get<double>() / on_fast == Approx(3).epsilon(0.15));
     CHECK(fresh.get("/v1/machine-effects?page_size=0").status == 422);
+
+    // A new machine of which one application tells: what others answer of it changes at
+    // once, though they learn nothing.
+    std::string best = unique_name("best");
+    question["resource_class"] = best;
+    question["store"] = true;
+    json unseen = fresh.predict(question);
+    question.erase("store");
+    CHECK(unseen["interval_basis"] == "machine_prior");
+    list = json::array();
+    for (int i = 0; i < 20; i++) {
+        double size = 100 * (1 + i % 10);
+        list.push_back(known.run(size, 0.5 * (10 + size), {{"resource_class", best}}));
+    }
+    known.store(list);
+    REQUIRE(db_execute(f.s, "DELETE FROM machine_effect_made", &f.err) == OK);
+    known.refine();
+    json told = fresh.predict(question);
+    CHECK(told["models"] == unseen["models"]); // no version came
+    CHECK(told["interval_basis"] != "machine_prior");
+    CHECK(told["run_time_s"].get<double>() / on_fast == Approx(0.5).epsilon(0.15));
+    CHECK(told["run_time_high_s"].get<double>() / told["run_time_low_s"].get<double>() <
+          unseen["run_time_high_s"].get<double>() /
+              unseen["run_time_low_s"].get<double>());
+    // what was answered is answered again
+    json again = fresh.done(fresh.post(
+        "/v1/decisions/" + unseen["decision_id"].get<std::string>() + "/replay", ""));
+    CHECK(again["identical"] == true);
 }
 
 TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
@@ -258,6 +286,29 @@ TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
           "memory_peak_bytes");
     // A time is never answered from memory.
     CHECK(s.predict({{"problem_size", 300}})["models"][0]["id"] == s.app);
+    // Both with one question.
+    json both = s.predict({{"problem_size", 300},
+                           {"interval_level", 0.9},
+                           {"targets", {"run_time_s", "memory_peak_bytes"}}});
+    CHECK(both["run_time_s"].get<double>() == Approx(30).epsilon(0.1));
+    CHECK(both["memory_peak_bytes"]["value"].get<double>() == Approx(3e8).epsilon(0.1));
+    CHECK(both["memory_peak_bytes"]["low"] < both["memory_peak_bytes"]["value"]);
+    CHECK(both["memory_peak_bytes"]["high"] > both["memory_peak_bytes"]["value"]);
+    CHECK(both["memory_peak_bytes"]["interval_basis"] == "same_configuration");
+    json many =
+        s.predict({{"queries", {{{"problem_size", 200}}, {{"problem_size", 300}}}},
+                   {"interval_level", 0.9},
+                   {"targets", {"memory_peak_bytes"}}});
+    CHECK(many["results"][1]["memory_peak_bytes"] == both["memory_peak_bytes"]);
+    CHECK_FALSE(s.predict({{"problem_size", 300}}).contains("memory_peak_bytes"));
+    json wrong = s.predict({{"targets", {"run_time_s", "beauty", "run_time_s"}}}, 422);
+    CHECK(wrong["errors"][0]["pointer"] == "/targets/1");
+    CHECK(wrong["errors"].size() == 3);
+    CHECK(
+        s.done(
+            s.post("/v1/predictions",
+                   json{{"model_id", s.app}, {"targets", {"memory_peak_bytes"}}}.dump()),
+            422)["errors"][0]["pointer"] == "/targets");
     // Ignored later: it is learnt no more.
     std::string path = "/v1/executions/" + s.app + "-0";
     json patched = s.done(s.call("PATCH", path, R"({"ignored":true})",

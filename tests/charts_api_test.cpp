@@ -3,6 +3,7 @@
 #include "tests/database.hpp"
 
 #include <regex>
+#include <set>
 
 namespace
 {
@@ -182,6 +183,25 @@ TEST_CASE("of a stored decision only the parts that are asked for are answered",
     CHECK(r.status == 422);
     CHECK(r.pointers() == std::vector<std::string>{"?/parts"});
     CHECK(r.json()["errors"][0]["code"] == "not_a_choice");
+
+    // What is stored never changes: one ETag of each form and choice of parts.
+    auto tag = [&](const std::string &path, const std::string &accept) {
+        return service.call("GET", "/v1/decisions/" + path, "", {{"accept", accept}})
+            .headers.at("ETag");
+    };
+    std::set<std::string> tags = {tag(id, "application/json"), tag(id, "image/svg+xml"),
+                                  tag(id + "?parts=answer", "application/json"),
+                                  tag(bare, "application/json")};
+    CHECK(tags.size() == 4);
+    CHECK(tags.count(tag(id, "application/json")) == 1);
+    r = service.call("GET", "/v1/decisions/" + id, "",
+                     {{"if_none_match", tag(id, "application/json")}});
+    CHECK(r.status == 304);
+    CHECK(r.body == "");
+    CHECK(service
+              .call("GET", "/v1/decisions/" + id + "?parts=answer", "",
+                    {{"if_none_match", tag(id, "application/json")}})
+              .status == 200);
 
     // Labels are in lists, and are looked for by how they begin.
     auto found = [&](const std::string &q) {

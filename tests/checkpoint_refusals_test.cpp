@@ -155,6 +155,11 @@ TEST_CASE("costs of hundreds of mean failure intervals have no time", "[api][che
     for (const auto &text : answer["warnings"])
         is_told |= text.get<std::string>().rfind("hopeless:", 0) == 0;
     CHECK(is_told);
+    // nor has a job that is never saved
+    body["algorithm"] = "none";
+    body["jobs"][0]["checkpoint_overhead_s"] = 1;
+    CHECK(service.post("/v1/checkpoint-intervals", body.dump()).body.find("hopeless: ") !=
+          std::string::npos);
 }
 
 TEST_CASE("histories that make no sense are refused at the member", "[api][reliability]")

@@ -568,6 +568,34 @@ TEST_CASE("energy, the frontier and an objective", "[api][checkpoint]")
     CHECK(found["/jobs/0/price_per_s"] == "required");
 }
 
+TEST_CASE("energy of plans at the edges", "[api][checkpoint]")
+{
+    nlohmann::json job = {{"checkpoint_overhead_s", 0},
+                          {"mean_failure_interval_s", 21600},
+                          {"restart_s", 600},
+                          {"execution_time_s", 43200},
+                          {"event", "start"},
+                          {"price_per_s", 1},
+                          {"power", {{"static_w", 100}, {"io_w", 50}}}};
+    const nlohmann::json body =
+        one_job(job, {{"frontier", true}, {"objective", {"energy_j"}}});
+    nlohmann::json x = ask(body)["intervals"][0];
+
+    // what costs nothing is still not done more than once a second: at most 43,200
+    // segments, of which the first is longer by what its restart is shorter
+    CHECK(x["interval_s"].get<double>() > 0.986);
+    CHECK(x["gap_ratio"].get<double>() >= 0);
+    CHECK(x["offers"][0]["interval_s"].get<double>() > 0.986);
+    for (const auto &point : x["frontier"])
+        CHECK(point["segment_count"].get<double>() <= 43200);
+    // sums of 1e22 s hide no work
+    job["checkpoint_overhead_s"] = 600;
+    job["restart_from_scratch_s"] = 1e6;
+    x = ask(one_job(job))["intervals"][0];
+    CHECK(x["parts"]["work_s"].get<double>() >= 43200);
+    CHECK(x["parts"]["checkpoint_s"].get<double>() >= 600);
+}
+
 TEST_CASE("jobs share a file system", "[api][checkpoint]")
 {
     nlohmann::json jobs = nlohmann::json::array();
@@ -609,6 +637,13 @@ TEST_CASE("jobs share a file system", "[api][checkpoint]")
     body["shared_io"]["bandwidth_mbps"] = 0;
     CHECK(mistakes(body).count("/shared_io/bandwidth_mbps") == 1);
     body["shared_io"]["bandwidth_mbps"] = 10;
+    body["jobs"][0]["checkpoint_bytes"] = 1e308;
+    CHECK(mistakes(body)["/jobs/0/checkpoint_bytes"] == "out_of_bounds");
+    body["jobs"][0]["checkpoint_bytes"] = 1e20;
+    body["jobs"][1]["mean_failure_interval_s"] = 1e15;
+    const nlohmann::json huge = ask(body);
+    for (const auto &each : huge["intervals"])
+        CHECK(each["period_s"].get<double>() > 0);
     body["jobs"][0]["levels"] = levels_b;
     CHECK(mistakes(body)["/jobs/0/levels"] == "invalid_combination");
 }

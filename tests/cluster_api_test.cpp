@@ -251,14 +251,26 @@ TEST_CASE("what is wrong with a cluster is told with its place", "[api][cluster]
     body = small();
     body["cluster"]["partitions"][0]["resource_ids"] = json::parse(R"(["n1", "n3"])");
     CHECK(refused(body) == "422 /cluster/partitions/0/resource_ids/1");
+    for (const char *member : {"qos_id", "account_id", "partition_id"}) {
+        body = small();
+        body["cluster"]["running"] = json::parse(
+            R"([{"id": "r", "resource_ids": ["n1"], "cpus": 1, "expected_end_s": 5000}])");
+        body["cluster"]["running"][0][member] = "x";
+        CHECK(refused(body) == std::string("422 /cluster/running/0/") + member);
+    }
     CHECK(refused(with_job(R"({"partition_ids": ["q"]})")) ==
           "422 /jobs/0/partition_ids");
     CHECK(refused(with_job(R"({"qos_id": "high"})")) == "422 /jobs/0/qos_id");
     CHECK(refused(with_job(R"({"account_id": "b"})")) == "422 /jobs/0/account_id");
     CHECK(refused(with_job(R"({"reservation_id": "x"})")) ==
           "422 /jobs/0/reservation_id");
-    CHECK(refused(with_job(R"({"features": "a&b|c"})")) == "422 /jobs/0/features");
-    CHECK(refused(with_job(R"({"features": "[a|b"})")) == "422 /jobs/0/features");
+    for (const char *text :
+         {"a&|b", "[a|b", "[a|b&c]", "(a", "a)", "(", "()", "a&", "*2", "a*0", "a|b*2",
+          "a|[b|c]", "[a|b]&[c|d]", "((((((((((((((((((a))))))))))))))))))"}) {
+        INFO(text);
+        std::string members = R"({"features": ")" + std::string(text) + "\"}";
+        CHECK(refused(with_job(members.c_str())) == "422 /jobs/0/features");
+    }
     CHECK(refused(with_job(R"({"tasks": 4, "cpus": 2})")) == "422 /jobs/0/tasks");
     for (const char *list : {"5-1", "0-10:0", "", "1,", "0-200000", "a", "1--2"})
         CHECK(refused(with_job(
@@ -814,4 +826,38 @@ TEST_CASE("the example has a chart", "[api][cluster]")
         a.call("POST", "/v1/queue-orders", body.dump(), {{"accept", "image/svg+xml"}});
     CHECK(r.status == 200);
     CHECK(r.body.substr(0, 200).find("<svg") != std::string::npos);
+}
+
+TEST_CASE("features are joined by and, or, brackets and parentheses", "[cluster]")
+{
+    api a;
+    auto nodes = [&](const std::string &text, int count) {
+        api_reply r = a.post(
+            "/v1/queue-orders",
+            R"({"algorithm": "slurm_backfill", "now_s": 0, "cluster": {"resources": [
+                {"id": "a", "cpus": 1, "features": ["a"]},
+                {"id": "b", "cpus": 1, "features": ["b"]},
+                {"id": "ac", "cpus": 1, "features": ["a", "c"]},
+                {"id": "bc", "cpus": 1, "features": ["b", "c"]},
+                {"id": "c", "cpus": 1, "features": ["c"]}]},
+                "jobs": [{"id": "j", "cpus": 1, "time_limit_s": 9, "nodes": )" +
+                std::to_string(count) + R"(, "features": ")" + text + "\"}]}");
+        json starts = r.json().at("starts");
+
+        return starts.empty() ? "none" : starts.at(0).at("resource_ids").dump();
+    };
+
+    CHECK(nodes("a&c", 1) == R"(["ac"])");
+    CHECK(nodes("a&c", 2) == "none");
+    CHECK(nodes("a|b", 2) == R"(["a","b"])");
+    CHECK(nodes("(a|b)&c", 2) == R"(["ac","bc"])");
+    CHECK(nodes("c&(a|b)", 2) == R"(["ac","bc"])");
+    CHECK(nodes("a&c|b", 3) == R"(["b","ac","bc"])"); // from left to right
+    CHECK(nodes("b|a&c", 3) == "none");
+    CHECK(nodes("b|a&c", 2) == R"(["ac","bc"])");
+    CHECK(nodes("[a|b]", 2) == R"(["a","ac"])"); // the same for both
+    CHECK(nodes("c&[a|b]", 1) == R"(["ac"])");
+    CHECK(nodes("[a|b]&c", 2) == "none");
+    CHECK(nodes("[a*1&b*1]", 2) == R"(["a","b"])");
+    CHECK(nodes("((a|b)&c)*2", 2) == R"(["ac","bc"])");
 }

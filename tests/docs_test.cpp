@@ -1,6 +1,7 @@
 // docs_test.cpp - the manual: every page is there, its links lead somewhere, texts are
 // escaped, and what is kept of it.
 #include "tests/api.hpp"
+#include "tests/examples.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,7 @@ extern "C" {
 #include "service/asset.h"
 #include "service/gzip.h"
 #include "service/hash.h"
+#include "service/json_layout.h"
 #include "service/page_cache.h"
 }
 
@@ -117,6 +119,52 @@ TEST_CASE("markdown becomes HTML, and HTML in it stays text", "[docs]")
         INFO(c.text);
         CHECK(markdown(c.text) == c.html);
     }
+}
+
+TEST_CASE("JSON is laid out for readers, and stays the same JSON", "[docs][property]")
+{
+    auto laid = [](const std::string &text) {
+        test_arena a(1 << 24);
+        text_buffer b{};
+        b.arena = a;
+        json_layout(text.c_str(), &b);
+        return std::string(b.data ? b.data : "", b.length);
+    };
+    const std::string long_name(90, 'n');
+
+    CHECK(laid(R"({"a":[1,2,{"b":null}],"c":{},"d":[]})") ==
+          R"({"a": [1, 2, {"b": null}], "c": {}, "d": []})");
+    CHECK(laid("{\n \"a\" : [ 1.50 , \"x,]\\\"y\" ] }\n") ==
+          R"({"a": [1.50, "x,]\"y"]})");
+    CHECK(laid("{\"" + long_name + "\":[1,{}],\"b\":2}") ==
+          "{\n  \"" + long_name + "\": [\n    1,\n    {}\n  ],\n  \"b\": 2\n}");
+    CHECK(laid("[\"" + long_name + "\",1,2,3]") ==
+          "[\n  \"" + long_name + "\",\n  1, 2, 3\n]");
+    CHECK(laid("7") == "7");
+    CHECK(laid("not json [1,") == "not json [1,");
+    CHECK(laid("") == "");
+
+    size_t count = 0;
+    for (const auto &file : std::filesystem::directory_iterator(examples_folder())) {
+        std::string text = example_file(file.path().filename().string());
+        // Those of errors may be no JSON.
+        if (file.path().extension() != ".json" || text.size() > 40000 ||
+            file.path().filename().string().rfind("error-", 0) == 0)
+            continue;
+        std::string out = laid(text), line;
+        INFO(file.path().filename());
+        CHECK(nlohmann::json::parse(out) == nlohmann::json::parse(text));
+        CHECK(laid(out) == out);
+        std::istringstream lines(out);
+        size_t wide = 0;
+        while (std::getline(lines, line)) // more than one value, and too long
+            wide += line.size() > JSON_LAYOUT_WIDTH + 1 &&
+                    line.find(", ") != std::string::npos &&
+                    line.find('"') == std::string::npos;
+        CHECK(wide == 0);
+        count++;
+    }
+    CHECK(count > 300);
 }
 
 TEST_CASE("any text as markdown gives balanced tags", "[docs][property]")
@@ -348,6 +396,17 @@ TEST_CASE("commands on pages have the address that the client uses", "[docs][api
               .body.find("http://127.0.0.1:8081/v1/placements") != std::string::npos);
 }
 
+TEST_CASE("the larger example of an operation is one that can be read", "[docs][api]")
+{
+    manual service;
+    std::string body = service.get("/docs/api/decidePlacements").body;
+    size_t more = body.find("Say more");
+
+    REQUIRE(more != std::string::npos);
+    CHECK(body.find("placement-braun.json |", more) == std::string::npos);
+    CHECK(body.find("placement-", more) != std::string::npos);
+}
+
 TEST_CASE("the search weighs titles, names and texts", "[docs][api]")
 {
     manual service;
@@ -363,6 +422,15 @@ TEST_CASE("the search weighs titles, names and texts", "[docs][api]")
     CHECK(first("etc_s").rfind("/docs/api/", 0) == 0);
     CHECK(first("GRIDPLAN_PORT") == "/docs/settings");
     CHECK(first("nothingofthekind") == "");
+    // What members are called, and what is said of them; parts of their names.
+    auto all = [&](const std::string &q) {
+        return service.get("/docs/search?q=" + q).body;
+    };
+    for (const char *q : {"deadline", "gpus", "memory", "licence", "time+limit"})
+        CHECK(all(q).find("/docs/api/decidePlacements\"") != std::string::npos);
+    CHECK(all("mtbf").find("/docs/api/getFailureStatistics") != std::string::npos);
+    CHECK(all("deadline+nothingofthekind").find("some, none has all") !=
+          std::string::npos);
     // Singular and plural, in whichever case.
     CHECK(first("gpu") != "");
     CHECK(first("gpu") == first("GPUs"));

@@ -321,6 +321,23 @@ TEST_CASE("an ensemble is the same after it was stored", "[ensemble][property]")
     }
 }
 
+TEST_CASE("an ensemble takes no more room than it needs", "[ensemble]")
+{
+    // learning.md 13.4: 60 kB for 2,000 runs of 10 inputs, all of different
+    // configurations
+    runs r;
+    rng random = rng_create(5);
+    for (int i = 0; i < (is_shorter() ? 500 : 2000); i++) {
+        std::vector<double> x;
+        for (int k = 0; k < 10; k++)
+            x.push_back(1 + rng_uniform(&random));
+        r.add(x, x[0] * x[1] + x[2]);
+    }
+    fitted f(r);
+    size_t bytes = 8 * ensemble_pack(&f.e, nullptr), runs = r.weight.size();
+    CHECK(bytes < 27000 + 16 * runs);
+}
+
 TEST_CASE("a further run joins its configuration's history", "[ensemble]")
 {
     runs r;

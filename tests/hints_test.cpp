@@ -358,6 +358,8 @@ TEST_CASE("what is no JSON, but is elsewhere: what is meant", "[hints]")
         {"[None]", "did you mean null?"},
         {"\xef\xbb\xbf[]", "leave out the byte order mark; JSON is UTF-8 anyway"},
         {"[1", "a bracket is not closed"},
+        {"[\"a", "close it with \""},
+        {"[\"a\\", "close it with \""},
         {"", "send a JSON object, and its length"},
         {"[1 2]", nullptr},
         {"[1}", nullptr},
@@ -450,4 +452,29 @@ TEST_CASE("codes: each is there once and says what to do", "[hints]")
     before = #name;
     WARNING_CODES(X)
 #undef X
+}
+
+TEST_CASE("words of other tools are known where their members are", "[hints][api]")
+{
+    api a;
+    auto hints = [&](const char *path, const std::string &body) {
+        std::map<std::string, std::string> found;
+        const nlohmann::json answer = a.post(path, body).json();
+        for (auto &e : answer["errors"])
+            found[e["pointer"].get<std::string>()] =
+                e.contains("hint") ? e["hint"].get<std::string>() : "";
+        return found;
+    };
+    auto job = hints("/v1/checkpoint-intervals",
+                     R"({"jobs":[{"id":"j","mtbf_s":3600,"mtbf_h":2,"runtime":60,
+        "checkpoint_cost":60,"restart_time_min":2,"runtime_h":1}]})");
+    CHECK(job["/jobs/0/mtbf_s"] == "did you mean 'mean_failure_interval_s'?");
+    CHECK(job["/jobs/0/mtbf_h"] == "did you mean 'mean_failure_interval_s'? Here: 7200");
+    CHECK(job["/jobs/0/runtime"] == "did you mean 'execution_time_s'?");
+    CHECK(job["/jobs/0/runtime_h"] == "did you mean 'execution_time_s'? Here: 3600");
+    CHECK(job["/jobs/0/checkpoint_cost"] == "did you mean 'checkpoint_overhead_s'?");
+    CHECK(job["/jobs/0/restart_time_min"] == "did you mean 'restart_s'? Here: 120");
+    auto log = hints("/v1/simulations", R"({"kind":"queue","processors":4,"jobs":[
+        {"id":"a","submit_s":0,"run_time_s":5,"cpus":4}]})");
+    CHECK(log["/jobs/0/cpus"] == "in a pool it is 'processors'");
 }

@@ -1253,7 +1253,7 @@ TEST_CASE("a search that was cut is replayed by its steps", "[api][db]")
     CHECK(at(replay.body, "answer.steps") == at(made.body, "steps"));
     CHECK(at(replay.body, "ignored") ==
           "[\"decision_id\",\"timings\",\"lease_id\",\"lease_expires_at\",\"status\","
-          "\"warnings\",\"because\",\"bounds\"]");
+          "\"warnings\",\"because\",\"bounds\",\"stopped_early\"]");
 }
 
 TEST_CASE("a search without time for a step is replayed with what it was given",

@@ -146,9 +146,11 @@ TEST_CASE("a type that was never seen is told by benchmarks of the snapshot",
     interval.by_group = true;
     interval.scale[LOG_OUTSIDE] = 0.1;
     struct machine_prior prior = {std::log(2.0), 0.15};
-    machine_prior_apply(&prior, &interval, &p);
+    CHECK(machine_prior_interval(&prior, &interval).scale_least == 0.15);
+    CHECK(machine_prior_interval(&prior, &interval).scale[LOG_OUTSIDE] == 0.1);
+    machine_prior_apply(&prior, &p);
     CHECK(p.time_s == Approx(200));
-    CHECK(p.low_s == Approx(200 * std::pow(0.8, 1.5)));
-    CHECK(p.high_s == Approx(200 * std::pow(1.3, 1.5)));
+    CHECK(p.low_s == Approx(160));
+    CHECK(p.high_s == Approx(260));
     CHECK(std::string(p.own_basis) == "machine_prior");
 }

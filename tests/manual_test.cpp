@@ -9,6 +9,7 @@
 
 extern "C" {
 #include "service/cli.h"
+#include "service/client/page_text.h"
 #include "service/config.h"
 #include "service/manual.h"
 }
@@ -87,4 +88,34 @@ TEST_CASE("every command and every setting is in the manual", "[manual]")
     error err = collecting_error(a);
     b.arena = a;
     CHECK(manual_print("nothing", &b, &err) == ERR_INVALID);
+}
+
+TEST_CASE("pages of the manual become lines of a terminal", "[manual]")
+{
+    auto text = [](const std::string &html, size_t width = 40) {
+        test_arena a(1 << 20);
+        text_buffer b{};
+        b.arena = a;
+        page_text(html.c_str(), width, &b);
+        REQUIRE_FALSE(b.failed);
+        return std::string(b.data, b.length);
+    };
+
+    CHECK(text("x<main id=\"m\"><h1>A &amp; B</h1>\n<p>one\n two</p></main>y") ==
+          "A & B\n\none two\n");
+    CHECK(text("<ul>\n<li>a <a href=\"x\">b</a></li>\n<li>c</li></ul><p>d") ==
+          "- a b\n- c\n\nd\n");
+    CHECK(text("<p>aaaa bbbb cccc</p>", 10) == "aaaa bbbb\ncccc\n");
+    CHECK(text("<ul><li>aaaa bbbb cccc</li></ul>", 11) == "- aaaa bbbb\n  cccc\n");
+    CHECK(text("<pre class=\"sh\">a\n\n  b &lt;c&#62;\n</pre><p>d</p>") ==
+          "    a\n\n      b <c>\n\nd\n");
+    CHECK(text("<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2 3</td></tr>"
+               "</table>") == "a | b\n1 | 2 3\n");
+    CHECK(text("<p>\x1b[31m &bad; &#7; &</p>") == "?[31m &bad; ? &\n");
+    CHECK(text("<p>a<br>b</p>") == "a\nb\n");
+    CHECK(text("") == "\n");
+    CHECK(text("<") == "\n");
+    // Characters, not bytes, are counted.
+    CHECK(text("<p>\u00e4\u00f6\u00fc\u00e4 bb</p>", 7) ==
+          "\u00e4\u00f6\u00fc\u00e4 bb\n");
 }

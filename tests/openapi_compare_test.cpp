@@ -2,6 +2,11 @@
 #include "tests/api.hpp"
 #include "tests/system.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
 extern "C" {
 #include "service/openapi.h"
 #include "service/openapi_compare.h"
@@ -467,6 +472,127 @@ TEST_CASE("gridplan openapi --compare says what breaks by its exit status",
     run_command({GRIDPLAN_BINARY, "openapi", "--compare", f.path + "/none.json"},
                 &status);
     CHECK(status == 2);
+}
+
+namespace
+{
+
+// A row of the change log: | 2026-11-23 | 2 | decidePlacements | what |
+struct change {
+    int revision;
+    std::string operation, what;
+};
+
+std::vector<change> changes_of(std::istream &log)
+{
+    std::vector<change> list;
+    for (std::string line; std::getline(log, line);) {
+        if (line.rfind("| 20", 0) != 0)
+            continue;
+        std::vector<std::string> cells;
+        std::istringstream in(line.substr(1));
+        for (std::string cell; std::getline(in, cell, '|');) {
+            size_t from = cell.find_first_not_of(' '), to = cell.find_last_not_of(' ');
+            cells.push_back(from == std::string::npos ? ""
+                                                      : cell.substr(from, to + 1 - from));
+        }
+        REQUIRE(cells.size() >= 4);
+        list.push_back({std::stoi(cells[1]), cells[2], cells[3]});
+    }
+    return list;
+}
+
+// Additions since the release of which no row of a later revision speaks. A row names an
+// operation by its id or as method and path, several with commas, or says "all".
+std::vector<std::string> unsaid(const std::string &compared, const json &present,
+                                int released, const std::vector<change> &log)
+{
+    std::vector<std::string> list;
+    std::istringstream lines(compared);
+    for (std::string line, word, method, path; std::getline(lines, line);) {
+        std::istringstream words(line);
+        words >> word >> method >> path;
+        if (word != "addition")
+            continue;
+        while (!path.empty() && (path.back() == ':' || path.back() == ','))
+            path.pop_back();
+        std::string small = method, id;
+        std::transform(small.begin(), small.end(), small.begin(), ::tolower);
+        if (present["paths"].contains(path) && present["paths"][path].contains(small))
+            id = present["paths"][path][small]["operationId"].get<std::string>();
+        bool said = false;
+        for (const change &c : log) {
+            std::istringstream names(c.operation);
+            for (std::string name;
+                 c.revision > released && std::getline(names, name, ',');) {
+                name.erase(0, name.find_first_not_of(" `"));
+                name.erase(name.find_last_not_of(" `") + 1);
+                said |= name == "all" || name == method + " " + path || name == id;
+            }
+        }
+        if (!said)
+            list.push_back(line);
+    }
+    return list;
+}
+
+} // namespace
+
+TEST_CASE("rows of the change log speak of additions", "[openapi]")
+{
+    std::istringstream text("# Changes\n\n| date | revision | operation | what |\n"
+                            "| --- | --- | --- | --- |\n"
+                            "| 2026-11-23 | 1 | all | the first |\n"
+                            "| 2026-12-01 | 2 | addRuns, `POST /v1/a` | new |\n");
+    std::vector<change> log = changes_of(text);
+    json now = json::parse(R"({"paths":{"/v1/a":{"post":{"operationId":"addA"}},
+        "/v1/runs":{"post":{"operationId":"addRuns"},"get":{"operationId":"runs"}}}})");
+    const std::string compared = "addition  POST /v1/a: a member\n"
+                                 "addition  POST /v1/runs: the operation is new\n"
+                                 "breaking  GET /v1/b: the operation is gone\n"
+                                 "addition  GET /v1/runs: 200/items: new\n"
+                                 "1 breaking, 0 allowed, 3 additions\n";
+
+    REQUIRE(log.size() == 2);
+    CHECK(unsaid(compared, now, 1, log) ==
+          std::vector<std::string>{"addition  GET /v1/runs: 200/items: new"});
+    CHECK(unsaid(compared, now, 2, log).size() == 3);
+    log.push_back({3, "all", ""});
+    CHECK(unsaid(compared, now, 2, log).empty());
+}
+
+// openapi/released.json is the description of the last release: nothing of it may break,
+// and what has come since is a row of the change log under a later revision.
+TEST_CASE("nothing that was released is broken, and what is new is said",
+          "[openapi][system]")
+{
+    const std::string folder = GRIDPLAN_SOURCE_DIR "/openapi/";
+    std::ifstream log(folder + "CHANGES.md"), in(folder + "released.json");
+    const std::vector<change> rows = changes_of(log);
+    std::vector<int> revisions;
+
+    REQUIRE_FALSE(rows.empty());
+    for (const change &row : rows) {
+        revisions.push_back(row.revision);
+        CHECK_FALSE(row.what.empty());
+    }
+    CHECK(std::is_sorted(revisions.begin(), revisions.end()));
+    CHECK(revisions.back() == API_REVISION);
+    for (int revision = 1; revision <= API_REVISION; revision++)
+        CHECK(std::count(revisions.begin(), revisions.end(), revision) > 0);
+    if (!in) {
+        WARN("openapi/released.json is made with the first release");
+        return;
+    }
+    const json released =
+        json::parse(std::string(std::istreambuf_iterator<char>(in), {}));
+    int status = -1;
+    std::string text = run_command(
+        {GRIDPLAN_BINARY, "openapi", "--compare", folder + "released.json"}, &status);
+    INFO(text);
+    CHECK(status == 0);
+    CHECK(unsaid(text, real(), released["info"]["x-gridplan-api-revision"], rows) ==
+          std::vector<std::string>{});
 }
 
 TEST_CASE("a bound that is a setting breaks nobody", "[openapi]")

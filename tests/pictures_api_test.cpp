@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 namespace
@@ -125,6 +126,65 @@ TEST_CASE("a batch queue is drawn on its processors, from now on", "[api][pictur
         picture(a.call("POST", "/v1/queue-orders",
                        example_file(name + std::string(".json")), {{"accept", svg}})
                     .body);
+}
+
+TEST_CASE("jobs and tasks on several nodes are drawn on each of them", "[api][pictures]")
+{
+    api a;
+    auto drawn = [&](const char *path, const std::string &body) {
+        api_reply r = a.call("POST", path, body, {{"accept", svg}});
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return picture(r.body);
+    };
+    auto places = [](const picture &p, const std::string &id) {
+        std::set<double> rows;
+        for (auto &[name, y] : p.bar_places)
+            if (name == id)
+                rows.insert(y);
+        return rows.size();
+    };
+    const std::string nodes = R"("snapshot":{"resources":[{"id":"n1","cpus":4},
+        {"id":"n2","cpus":4},{"id":"n3","cpus":4}]},)";
+    picture placed = drawn("/v1/placements", "{" + nodes + R"("jobs":[
+        {"id":"mpi","nodes":2,"cpus":3,"estimate_s":50},{"id":"one","cpus":4,
+        "estimate_s":50}]})");
+    CHECK(places(placed, "mpi") == 2);
+    CHECK(places(placed, "one") == 1);
+    CHECK(placed.has_text("2 jobs on 3 resources \xc2\xb7 makespan 50 s \xc2\xb7 lower "
+                          "bound 50 s"));
+    picture flow = drawn("/v1/workflow-schedules", "{" + nodes + R"("workflow":{"tasks":[
+        {"id":"wide","nodes":3,"cpus":4,"estimate_s":10},{"id":"tail","cpus":1,
+        "estimate_s":10,"depends_on":[{"task_id":"wide"}]}]}})");
+    CHECK(places(flow, "wide") == 3);
+    CHECK(places(flow, "tail") == 1);
+
+    // What runs, and what is reserved before the plan ends, is there, too.
+    picture around = drawn("/v1/placements", R"({"snapshot":{"resources":[
+        {"id":"n1","cpus":4,"running":[{"id":"r7","cpus":1,"expected_end_s":30}]},
+        {"id":"n2","cpus":4,"reservations":[{"id":"soon","start_s":10,"end_s":20,
+        "all":true},{"id":"far","start_s":1000,"end_s":2000,"all":true}]}]},
+        "jobs":[{"id":"j","cpus":2,"estimate_s":50}]})");
+    CHECK(places(around, "r7") == 1);
+    CHECK(places(around, "soon") == 1);
+    CHECK(places(around, "far") == 0);
+    CHECK(around.has_title("r7\n0 s \xe2\x80\x93 30 s\nfor 30 s\non n1, running"));
+    CHECK(around.text.find(">1 job") != std::string::npos);
+
+    // A queue on nodes: what runs, starts, waits for its time, and is reserved.
+    picture queue =
+        drawn("/v1/queue-orders", example_file("queue-cluster-conservative.json"));
+    for (const char *node : {"n1", "n2"})
+        CHECK(queue.has_text(node));
+    CHECK(places(queue, "J1") == 2);
+    CHECK(places(queue, "J2") == 1);
+    CHECK(queue.has_title("R2\n0 s \xe2\x80\x93 30 s\nfor 30 s\non n1, runs"));
+    CHECK(queue.has_title("J1\n80 s \xe2\x80\x93 380 s (6 min 20 s)\nfor 300 s (5 min)\n"
+                          "on n1, n2, 10 processors, planned"));
+    picture slurm = drawn("/v1/queue-orders", example_file("queue-slurm_backfill.json"));
+    CHECK(places(slurm, "101") == 2);
+    CHECK(places(slurm, "104_0") == 1); // of the array 104
+    CHECK(places(slurm, "maintenance") == 1);
 }
 
 TEST_CASE("simulations are drawn by their rows of jobs", "[api][pictures]")

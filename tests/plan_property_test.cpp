@@ -109,6 +109,7 @@ TEST_CASE("plans of one cluster over random tables", "[plan][property]")
             planned made = decide(a, g.in, p->name, option);
             check_arithmetic(g, made, min_s);
             double ratio = made.out.total_s / optimal.out.total_s;
+            CHECK(made.out.total_s <= made.out.single_s * (1 + 1e-12));
             CHECK(ratio >= 1 - 1e-12);
             if (std::string(p->name) != "single_schedule")
                 CHECK(std::all_of(made.intervals.begin(), made.intervals.end(),
@@ -165,6 +166,8 @@ TEST_CASE("plans over several clusters over random tables", "[plan][property]")
             CAPTURE(n, p->name, phases, sites, g.in.first_phase, g.in.current.site);
             planned made = decide(a, g.in, p->name, option);
             check_arithmetic(g, made, min_s);
+            CHECK(made.out.total_s <=
+                  decide(a, g.in, "single_schedule", option).out.total_s * (1 + 1e-12));
             planned again = decide(a, g.in, p->name, option);
             CHECK(again.out.total_s == made.out.total_s);
             CHECK(again.markers == made.markers);
@@ -198,7 +201,7 @@ struct question_budget {
 TEST_CASE("a plan that is cut is worse than no cheap one", "[plan][property]")
 {
     rng r = rng_stream(6, "plan_property.cut");
-    size_t cut = 0, better = 0;
+    size_t cut = 0, better = 0, repeated = 0;
 
     for (int n = 0; n < 120; n++) {
         test_arena a;
@@ -230,6 +233,20 @@ TEST_CASE("a plan that is cut is worse than no cheap one", "[plan][property]")
                 continue;
             CHECK(made.out.total_s <= made.out.single_s * (1 + 1e-12));
             CHECK(made.out.total_s <= single.out.total_s * (1 + 1e-12));
+            bool repeatable = true;
+            for (size_t k = 0; k < made.out.warning_count; k++)
+                repeatable = repeatable &&
+                             strncmp(made.out.warnings[k], "not_repeatable", 14) != 0;
+            if (!repeatable)
+                continue;
+            auto by_steps = option;
+            by_steps[PLAN_MAX_STEPS] = static_cast<double>(made.out.calls);
+            planned again = decide(a, g.in, p->name, by_steps);
+            CHECK(again.out.total_s == made.out.total_s);
+            CHECK(again.markers == made.markers);
+            CHECK(again.out.calls == made.out.calls);
+            CHECK(again.out.status != DECISION_CUT);
+            repeated++;
         }
         planned best = limited("auto");
         for (auto *policy : {"incremental", "incremental_lookahead", "division"}) {
@@ -242,6 +259,7 @@ TEST_CASE("a plan that is cut is worse than no cheap one", "[plan][property]")
         }
     }
     CHECK(cut > 100);
+    CHECK(repeated > 100);
     CHECK(better > 20);
 }
 

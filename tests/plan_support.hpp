@@ -41,11 +41,11 @@ struct table_source {
                            error *)
     {
         auto *t = static_cast<table_source *>(context);
-        plan_best b{0, HUGE_VAL, 0, true};
+        plan_best b{0, HUGE_VAL, 0, true, false};
         for (size_t s = 0; s < t->schedules.size(); s++) {
             double time_s = time_on(context, s, first, last);
             if (time_s < b.time_s)
-                b = {s, time_s, time_s, true};
+                b = {s, time_s, time_s, true, false};
         }
         t->asked++;
         *out = b;

@@ -2,6 +2,10 @@
 // rescheduling-plans.md 5.
 #include "tests/plan_support.hpp"
 
+extern "C" {
+#include "algorithms/plan/near.h"
+}
+
 using namespace plan_support;
 
 namespace
@@ -28,10 +32,12 @@ void check(const seconds &table, double cost_s, double min_interval_s,
         CAPTURE(c.policy, cost_s, min_interval_s);
         test_arena a;
         grid_of g({table}, cost_s);
+        g.in.as_found = true;
         planned p = decide(a, g.in, c.policy, options(min_interval_s));
         REQUIRE(p.code == OK);
         CHECK(p.markers == c.at);
         CHECK(p.out.total_s == Approx(c.total_s).epsilon(1e-12));
+        CHECK(p.out.warning_count == 0);
     }
 }
 
@@ -59,6 +65,48 @@ TEST_CASE("eight phases, rescheduling-plans.md 5.1", "[plan]")
     all(300, 5400, {3, 6, 8}, 5400, {3, 6, 8}, 7500, {5, 8}, 5400, {3, 6, 8});
     all(900, 6600, {3, 6, 8}, 6600, {3, 6, 8}, 7200, {8}, 6600, {3, 6, 8});
     all(1500, 7200, {8}, 7200, {8}, 7200, {8}, 7800, {3, 6, 8});
+}
+
+TEST_CASE("a planner that found less than staying is answered by staying", "[plan]")
+{
+    for (auto &c :
+         {expected{"incremental_lookahead", 7200, {8}}, expected{"optimal", 7200, {8}}}) {
+        CAPTURE(c.policy);
+        test_arena a;
+        grid_of g({eight}, 1500);
+        planned p = decide(a, g.in, c.policy, options(1200));
+        bool worse = std::string(c.policy) != "optimal";
+
+        REQUIRE(p.code == OK);
+        CHECK(p.markers == c.at);
+        CHECK(p.out.total_s == c.total_s);
+        CHECK(p.out.stop_phase == 0);
+        CHECK(p.out.algorithm == std::string(c.policy));
+        CHECK(p.out.warning_count == (worse ? 1 : 0));
+        CHECK(p.out.because ==
+              std::string(worse ? "found by single_schedule: the best of "
+                                  "incremental_lookahead 7800 s, single_schedule 7200 s"
+                                : "found by optimal: the best of optimal 7200 s, "
+                                  "single_schedule 7200 s"));
+    }
+}
+
+TEST_CASE("auto names who found the plan, of equal ones who moves less", "[plan]")
+{
+    test_arena a;
+    grid_of moves({eight}, 300), stays({eight}, 1500);
+    planned p = decide(a, moves.in, "auto", options(1200));
+
+    CHECK(p.out.algorithm == std::string("incremental_lookahead"));
+    CHECK(p.out.status == DECISION_OPTIMAL);
+    CHECK(
+        p.out.because ==
+        std::string("found by incremental_lookahead: the best of single_schedule 7200 s, "
+                    "incremental 7500 s, incremental_lookahead 5400 s, division 5400 s, "
+                    "optimal 5400 s"));
+    p = decide(a, stays.in, "auto", options(1200));
+    CHECK(p.out.algorithm == std::string("single_schedule"));
+    CHECK(p.out.status == DECISION_OPTIMAL);
 }
 
 TEST_CASE("other least intervals, rescheduling-plans.md 5.1", "[plan]")
@@ -159,6 +207,63 @@ TEST_CASE("each interval is asked for once", "[plan]")
     CHECK(decide(a, g.in, "incremental", options(1200)).out.calls <= 17);
 }
 
+namespace
+{
+// Notes what it is asked; each question finds a slower schedule than the one before, so
+// that the one that a question comes with is always better.
+struct noting_source {
+    std::vector<std::pair<size_t, size_t>> asked;
+    plan_source source{};
+
+    noting_source()
+    {
+        source.context = this;
+        source.best = [](void *context, size_t first, size_t last, plan_best *out,
+                         error *) {
+            auto *n = static_cast<noting_source *>(context);
+            size_t schedule = n->asked.size();
+            double time_s = time_on(context, schedule, first, last);
+
+            n->asked.emplace_back(first, last);
+            if (out->time_s == 0 || time_s < out->time_s)
+                *out = {schedule, time_s, 0, false, false};
+            return OK;
+        };
+        source.time_on = time_on;
+    }
+    static double time_on(void *, size_t schedule, size_t first, size_t last)
+    {
+        return static_cast<double>(last - first + 1) *
+               static_cast<double>(100 + schedule);
+    }
+};
+} // namespace
+
+TEST_CASE("intervals like those of the best plan are asked for first", "[plan]")
+{
+    test_arena a;
+    noting_source n;
+    plan_table table{};
+    plan_work work{};
+    error err{};
+    bool is_near[6] = {false, false, false, true, false, false};
+
+    REQUIRE(plan_table_create(&n.source, 5, nullptr, &table, a, &err) == OK);
+    plan_work_create(5, 4, &work, a);
+    REQUIRE(plan_near_ask(&table, 1, 1, 5, is_near, &work));
+    std::vector<size_t> phases;
+    for (auto &[first, last] : n.asked)
+        if (phases.empty() || phases.back() != last - first + 1)
+            phases.push_back(last - first + 1);
+    CHECK(n.asked.size() == 15);
+    CHECK(phases == std::vector<size_t>{3, 2, 4, 1, 5});
+    // 1..4 was asked after 1..3 and 2..4, of which the first had the best schedule.
+    CHECK(plan_table_known(&table, 1, 4)->schedule == 0);
+    CHECK(plan_table_known(&table, 1, 4)->time_s == 400);
+    CHECK(plan_table_known(&table, 1, 5)->time_s == 500);
+    CHECK(plan_table_known(&table, 2, 5)->schedule == 1);
+}
+
 TEST_CASE("two clusters, rescheduling-plans.md 5.3", "[plan]")
 {
     const std::vector<seconds> two = {
@@ -180,6 +285,7 @@ TEST_CASE("two clusters, rescheduling-plans.md 5.3", "[plan]")
         CAPTURE(c.intra_s, c.inter_s);
         test_arena a;
         grid_of g(two, c.intra_s, c.inter_s);
+        g.in.as_found = true;
         planned p = decide(a, g.in, "incremental", options(1200));
         REQUIRE(p.code == OK);
         CHECK(p.markers == c.at);

@@ -175,6 +175,88 @@ TEST_CASE("quantiles are the ends of intervals", "[models][api]")
     CHECK(predict(a, body, 422)["errors"][0]["code"] == "invalid_combination");
 }
 
+TEST_CASE("a category or a machine that no run had makes intervals wide", "[models][api]")
+{
+    api a;
+    json samples = json::array();
+    const char *const tools[] = {"align", "sort", "index"};
+
+    for (int i = 0; i < 40; i++)
+        samples.push_back({{"run_time_s", 10 * (1 + i % 3) + 0.01 * (i % 7)},
+                           {"problem_size", 100 + i % 4},
+                           {"parameters", {{"tool", tools[i % 3]}}},
+                           {"resource_class", i % 2 ? "old" : "new"}});
+    json fit =
+        a.post("/v1/model-fits", json{{"kind", "auto"}, {"samples", samples}}.dump())
+            .json();
+    auto asked = [](const char *tool, const char *machine) {
+        return json{{"problem_size", 100},
+                    {"parameters", {{"tool", tool}}},
+                    {"resource_class", machine}};
+    };
+    json body = {{"model", {{"packed", fit["packed"]}}}, {"interval_level", 0.9}};
+    body["queries"] = {asked("sort", "new"), asked("fold", "new"), asked("sort", "best")};
+    json p = predict(a, body)["results"];
+    auto half = [&](int i) {
+        return std::log(p[i]["run_time_high_s"].get<double>() /
+                        p[i]["run_time_s"].get<double>());
+    };
+    // learning.md 4.3: s0 is at least 0.35; the quantile of a level of 0.9 is above 1
+    CHECK(half(0) < 0.1);
+    CHECK(p[1]["interval_basis"] == "extrapolation");
+    CHECK(half(1) > 0.35);
+    CHECK(p[2]["interval_basis"] == "machine_prior");
+    CHECK(half(2) > 0.35);
+}
+
+TEST_CASE("a model that an earlier release packed still predicts", "[models][api]")
+{
+    std::ifstream in(GRIDPLAN_SOURCE_DIR "/tests/data/packed-model.json");
+    json earlier = json::parse(in);
+    api a;
+    json results = predict(a, {{"model", {{"packed", earlier["packed"]}}},
+                               {"interval_level", 0.9},
+                               {"queries", earlier["queries"]}})["results"];
+
+    REQUIRE(results.size() == earlier["results"].size());
+    for (size_t i = 0; i < results.size(); i++)
+        for (const char *member : {"run_time_s", "run_time_low_s", "run_time_high_s"})
+            CHECK(results[i][member].get<double>() ==
+                  Approx(earlier["results"][i][member].get<double>()).epsilon(1e-12));
+}
+
+TEST_CASE("a fit says what its intervals are made of", "[models][api]")
+{
+    api a;
+    json samples = json::array();
+
+    for (int i = 0; i < 10; i++)
+        samples.push_back({{"run_time_s", 100}, {"problem_size", 500}});
+    for (const char *kind : {"auto", "linear"}) {
+        INFO(kind);
+        json fit =
+            a.post("/v1/model-fits", json{{"kind", kind}, {"samples", samples}}.dump())
+                .json();
+        json p = predict(a, {{"model", {{"packed", fit["packed"]}}},
+                             {"interval_level", 0.9},
+                             {"problem_size", 500}});
+        REQUIRE(fit["intervals"].size() == 3);
+        json same = fit["intervals"][0];
+        CHECK(same["group"] == "same_configuration");
+        CHECK(fit["intervals"][1]["group"] == "inside");
+        CHECK(fit["intervals"][2]["group"] == "extrapolation");
+        // one member, so no spread; learning.md 12, example 8: 0.0488434
+        double half =
+            same["s0"].get<double>() * same["q90"].get<double>() * std::sqrt(1 + 1 / 8.0);
+        CHECK(p["run_time_high_s"].get<double>() ==
+              Approx(p["run_time_s"].get<double>() * std::exp(half)).epsilon(1e-9));
+        if (std::string(kind) == "auto") {
+            CHECK(half == Approx(0.0488434).epsilon(1e-5));
+            CHECK(same["error_count"] >= 10);
+        }
+    }
+}
+
 TEST_CASE("predictions far outside say so, and are never negative", "[models][api]")
 {
     api a;

@@ -196,6 +196,21 @@ TEST_CASE("the example moves at its marker", "[api][migration]")
     CHECK(answer["target"].count("reschedule_cost_samples") == 0);
 }
 
+TEST_CASE("the plan at the end of a phase ends by steps", "[api][migration]")
+{
+    api a;
+    json body = example();
+
+    body["options"]["max_steps"] = 3;
+    body["options"]["bound_effort"] = "none"; // option of multi_phase's plans
+    json answer = reschedule(a, body);
+    CHECK(answer["steps"] == 3);
+    CHECK(answer["bound_effort"] == "none");
+    CHECK(answer["status"] != "cut");
+    CHECK(answer["plan"].back()["last_phase"] == body["jobs"][0]["phases"]);
+    CHECK(reschedule(a, body)["plan"] == answer["plan"]);
+}
+
 TEST_CASE("a running job by its state", "[api][migration]")
 {
     api a;

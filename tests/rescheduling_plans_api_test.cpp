@@ -120,7 +120,119 @@ TEST_CASE("a plan of one site is optimal, and its numbers are the model's", "[ap
 
     body["algorithm"] = "auto"; // with the exact scheduler
     CHECK(plan(a, body)["status"] == "optimal");
-    CHECK(plan(a, body)["algorithm"] == "optimal");
+    CHECK(plan(a, body)["algorithm"] == "single_schedule");
+    CHECK(
+        plan(a, body)["because"] ==
+        "found by single_schedule: the best of single_schedule 100 s, incremental 100 s, "
+        "incremental_lookahead 100 s, division 100 s, optimal 100 s");
+}
+
+TEST_CASE("plans say their steps and bounds, and end by steps", "[api][plan]")
+{
+    api a;
+    json body = body_of({4000, 8000, 2000});
+    body["algorithm"] = "auto";
+    json whole = plan(a, body);
+
+    CHECK(whole["steps"] == whole["scheduler_calls"]);
+    CHECK(whole["steps"] == 6);
+    CHECK(whole["bound_effort"] == "full");
+    CHECK(whole["bounds"][0]["kind"] == "exact");
+    CHECK(whole["bounds"][0]["value_s"] == whole["objective"]["lower_bound_s"]);
+    CHECK(whole["best_list"]["algorithm"] == "single_schedule");
+    CHECK(whole["best_list"]["value"] == whole["total_predicted_s"]);
+    CHECK(whole["improved_at_steps"].size() == 1);
+
+    body["options"] = {{"max_steps", 3}, {"bound_effort", "none"}, {"start", "division"}};
+    json few = plan(a, body);
+    CHECK(few["steps"] == 3);
+    CHECK(few["status"] != "cut");
+    CHECK(few["stopped_early"] == false);
+    CHECK(few["bound_effort"] == "none");
+    CHECK(few["because"].get<std::string>().find("incremental ") == std::string::npos);
+    CHECK(few["because"].get<std::string>().find("division ") != std::string::npos);
+    CHECK(few["plan"].back()["last_phase"] == 3);
+    few.erase("decision_id"), few.erase("timings");
+    json again = plan(a, body);
+    again.erase("decision_id"), again.erase("timings");
+    CHECK(few.dump() == again.dump());
+}
+
+TEST_CASE("a plan to start from is not made worse", "[api][plan]")
+{
+    api a;
+    json body = example("auto");
+    json best = plan(a, body);
+
+    body["algorithm"] = "genetic";
+    double alone_s = plan(a, body)["total_predicted_s"];
+    REQUIRE(alone_s > best["total_predicted_s"].get<double>());
+    body["initial"] = best["plan"];
+    json kept = plan(a, body);
+    CHECK(kept["total_predicted_s"] == best["total_predicted_s"]);
+    CHECK(kept["plan"] == best["plan"]);
+    CHECK(kept["algorithm"] == "genetic");
+    CHECK(kept["because"].get<std::string>().find("found by initial: ") == 0);
+
+    // the same while the application runs: rows of what is done are passed over
+    const json &first = best["plan"][0];
+    body["jobs"][0]["first_phase"] = first["last_phase"].get<int>() + 1;
+    body["jobs"][0]["current"] = {{"site_id", first["site_id"]},
+                                  {"resource_ids", first["resource_ids"]}};
+    json later = plan(a, body);
+    CHECK(later["warnings"].empty());
+    CHECK(later["total_predicted_s"].get<double>() <=
+          best["total_predicted_s"].get<double>() - first["predicted_s"].get<double>() +
+              1e-9);
+
+    // no more machines than the job needs: it cannot be kept
+    body["jobs"][0]["min_processors"] = 4;
+    body["initial"][1]["resource_ids"] = {"b1"};
+    json refused = plan(a, body);
+    REQUIRE(refused["warnings"].size() >= 1);
+    CHECK(refused["warnings"][0].get<std::string>().find("initial_refused: ") == 0);
+}
+
+TEST_CASE("what is wrong with a plan to start from is said", "[api][plan]")
+{
+    api a;
+    json body = body_of({4000, 8000, 100});
+    auto row = [](int first, int last, const char *site, const json &machines) {
+        return json{{"first_phase", first},
+                    {"last_phase", last},
+                    {"site_id", site},
+                    {"resource_ids", machines}};
+    };
+    auto codes = [&](const std::vector<json> &initial) {
+        body["initial"] = json::array();
+        for (auto &given : initial)
+            body["initial"].push_back(given);
+        api_reply r = a.post("/v1/rescheduling-plans", body.dump());
+        std::set<std::string> found;
+        json answer = r.json();
+        if (r.status == 422)
+            for (auto &e : answer["errors"])
+                found.insert(e["pointer"].get<std::string>() + " " +
+                             e["code"].get<std::string>());
+        return found;
+    };
+    using set = std::set<std::string>;
+
+    CHECK(codes({row(1, 3, "s", {"m0", "m1"})}).empty());
+    CHECK(codes({row(1, 3, "t", {"m0"})}) == set{"/initial/0/site_id unknown_id"});
+    CHECK(codes({row(1, 3, "s", {"m0", "x", "m0"})}) ==
+          set{"/initial/0/resource_ids unknown_id", "/initial/0/resource_ids duplicate"});
+    CHECK(codes({row(1, 2, "s", {"m0"})}) == set{"/initial required"});
+    CHECK(codes({row(2, 3, "s", {"m0"})}) == set{"/initial/0/first_phase required"});
+    CHECK(codes({row(1, 2, "s", {"m0"}), row(2, 3, "s", {"m1"})}) ==
+          set{"/initial/1/first_phase duplicate"});
+    CHECK(codes({row(1, 4, "s", {"m0"})}) == set{"/initial/0/last_phase out_of_bounds"});
+    // the last phase alone is shorter than min_interval_s: no plan
+    body["initial"] = {row(1, 2, "s", {"m0"}), row(3, 3, "s", {"m1"})};
+    CHECK(plan(a, body)["warnings"][0].get<std::string>().find(
+              "initial_refused: phases 3 to 3 take 200 s") == 0);
+    body["algorithm"] = "division";
+    CHECK(codes({row(1, 3, "s", {"m0"})}) == set{"/initial conflict"});
 }
 
 TEST_CASE("costs are given, worked out, or assumed", "[api][plan]")

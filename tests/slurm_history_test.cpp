@@ -1,6 +1,10 @@
 // slurm_history_test.cpp - what accounting says of jobs that ended, and of nodes that
 // failed.
+#include "tests/database.hpp"
 #include "tests/slurm_support.hpp"
+
+#include <ctime>
+#include <regex>
 
 #include <algorithm>
 
@@ -61,7 +65,7 @@ TEST_CASE("each end of a job is what it says of its run time", "[slurm]")
     std::string kinds;
     for (const auto &row : r.at("censored"))
         kinds += row.at("failure_kind").get<std::string>() + " ";
-    CHECK(kinds == "time_limit memory error cancelled node preempted ");
+    CHECK(kinds == "time_limit memory error cancelled host cancelled ");
     CHECK(r.at("censored").at(1).at("memory_requested_bytes").get<double>() ==
           1073741824.0);
     REQUIRE(r.at("failures").size() == 1);
@@ -71,6 +75,133 @@ TEST_CASE("each end of a job is what it says of its run time", "[slurm]")
           std::string::npos);
     CHECK(warnings.find("skipped: 1: jobs of accounting that never ran") !=
           std::string::npos);
+}
+
+TEST_CASE("attempts have their own steps, and memory is asked for in three ways",
+          "[slurm]")
+{
+    api a;
+    json r = history(
+        a,
+        "JobID|JobIDRaw|JobName|Start|End|State|ExitCode|NCPUS|ReqMem|ReqNodes|MaxRSS\n"
+        "10|10|x|1000|1100|NODE_FAIL|0:0|4|4Gn|2|\n"
+        "10.batch|10.batch|batch|1000|1100|CANCELLED|0:15|2|4Gn||1024K\n"
+        "10|10|x|1200|1300|COMPLETED|0:0|4|4Gn|2|\n"
+        "10.batch|10.batch|batch|1200|1300|COMPLETED|0:0|2|4Gn||3M\n"
+        "10.0|10.0|step|1210|1290|COMPLETED|0:0|2|4Gn||2M\n"
+        "11|11|x|1000|1100|TIMEOUT|0:0|4|500Mc|2|1.5G\n"
+        "12|12|x|1000|1100|FAILED|2:0|4|2000M|2|120\n"
+        "13|13|x|1000|1100|FAILED|0:9|4|0n|2|\n");
+    json runs = r.at("executions");
+    auto figure = [&](size_t i, const char *name) {
+        return runs.at(i).contains(name) ? runs.at(i).at(name).get<double>() : -1;
+    };
+
+    REQUIRE(runs.size() == 5);
+    CHECK(figure(0, "memory_peak_bytes") == 1048576);
+    CHECK(figure(1, "memory_peak_bytes") == 3145728);
+    CHECK(figure(0, "attempt") == 1);
+    CHECK(figure(1, "attempt") == 2);
+    CHECK(runs.at(0).at("failure_kind").get<std::string>() == "host");
+    CHECK(!runs.at(1).contains("failure_kind"));
+    CHECK(figure(0, "memory_requested_bytes") == 4 * 1073741824.0);        // of a node
+    CHECK(figure(2, "memory_requested_bytes") == 4 * 500 * 1048576.0 / 2); // of a cpu
+    CHECK(figure(3, "memory_requested_bytes") == 2000 * 1048576.0 / 2);    // of the job
+    CHECK(figure(4, "memory_requested_bytes") == -1);
+    CHECK(figure(3, "memory_peak_bytes") == 120);
+    CHECK(figure(3, "exit_code") == 2);
+    CHECK(figure(4, "exit_code") == 137);
+}
+
+TEST_CASE("accounting as JSON since v0.0.40", "[slurm]")
+{
+    api a;
+    json job = json::parse(R"({"job_id": 77, "name": "run_001", "cluster": "c1",
+        "nodes": "n[1-2]", "allocation_nodes": 2,
+        "time": {"eligible": 900, "submission": 900, "start": 1000, "end": 4600,
+                 "limit": {"set": true, "infinite": false, "number": 90}},
+        "state": {"current": ["OUT_OF_MEMORY"], "reason": "None"},
+        "exit_code": {"status": ["SIGNALED"],
+                      "return_code": {"set": false, "infinite": false, "number": 0},
+                      "signal": {"id": {"set": true, "infinite": false, "number": 9}}},
+        "tres": {"allocated": [{"type": "cpu", "name": "", "id": 1, "count": 8},
+                               {"type": "gres", "name": "gpu", "id": 9, "count": 2}],
+                 "requested": [{"type": "cpu", "name": "", "id": 1, "count": 8},
+                               {"type": "mem", "name": "", "id": 2, "count": 4000},
+                               {"type": "node", "name": "", "id": 4, "count": 2}]},
+        "steps": [{"step": {"name": "batch"}, "tres": {
+            "allocated": [{"type": "mem", "count": 4000}],
+            "requested": {"min": [{"type": "mem", "count": 1}],
+                          "max": [{"type": "cpu", "name": "", "count": 9999999999},
+                                  {"type": "mem", "name": "", "count": 5368709120}],
+                          "total": [{"type": "mem", "count": 9999999999}]}}},
+                  {"tres": {"requested": {"max": [{"type": "mem", "count": 7}]}}},
+                  {"step": {"name": "extern"}}, 5]})");
+    json r = history(a, (json{{"jobs", {job, job}}, {"errors", json::array()}}).dump());
+    json run = r.at("executions").at(0);
+
+    CHECK(run.at("processors").get<double>() == 8);
+    CHECK(run.at("memory_peak_bytes").get<double>() == 5368709120.0);
+    CHECK(run.at("memory_requested_bytes").get<double>() == 2000 * 1048576.0);
+    CHECK(run.at("failure_kind").get<std::string>() == "memory");
+    CHECK(run.at("exit_code").get<double>() == 137);
+}
+
+TEST_CASE("accounting is stored once, failures get their end", "[slurm][api][db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    // What an earlier run has stored has other names.
+    const std::string tag = "c" + std::to_string(std::time(nullptr));
+    auto rewritten = [&](const std::string &text) {
+        return std::regex_replace(text, std::regex("ing"), tag);
+    };
+    auto ingest = [&](const char *up) {
+        std::string body = "{\"ingest\": true";
+        add_part(body, "sacct",
+                 rewritten("Cluster|JobID|JobName|Start|End|State|ExitCode|NodeList\n"
+                           "ing|1|ing_1|1790000000|1790000100|COMPLETED|0:0|ing_1\n"
+                           "ing|2|ing_2|1790000000|1790000100|TIMEOUT|0:0|ing_1\n"
+                           "ing|3|ing_3|1790000000|1790000100|NODE_FAIL|0:0|ing_[1-2]\n"
+                           "ing|4|ing_4|4790000000|4790000100|COMPLETED|0:0|ing_1\n"));
+        add_part(body, "events",
+                 rewritten(std::string("Cluster|NodeName|TimeStart|TimeEnd|State|Reason\n"
+                                       "ing|ing_3|1790000000|") +
+                           up + "|DOWN|power\n"));
+        api_reply r = a.post("/v1/imports/slurm", body + "}");
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return r.json().at("ingested").dump();
+    };
+
+    // The fourth is of the future.
+    CHECK(ingest("Unknown") ==
+          R"({"executions_duplicates":0,"executions_stored":3,"failures_duplicates":0,)"
+          R"("failures_stored":3,"refused":1})");
+    CHECK(ingest("Unknown") ==
+          R"({"executions_duplicates":3,"executions_stored":0,"failures_duplicates":3,)"
+          R"("failures_stored":0,"refused":1})");
+    CHECK(ingest("1790000050") ==
+          R"({"executions_duplicates":3,"executions_stored":0,"failures_duplicates":2,)"
+          R"("failures_stored":1,"refused":1})");
+    json runs = a.get("/v1/executions?application_id=" + tag).json().at("items");
+    REQUIRE(runs.size() == 3);
+    std::string kinds;
+    for (const auto &row : runs)
+        kinds += row.at("failure_kind").get<std::string>() + " ";
+    CHECK(kinds == "none time_limit host ");
+    json down = a.get("/v1/failures?resource_id=" + tag + "_3").json().at("items");
+    REQUIRE(down.size() == 1);
+    CHECK(!down.at(0).at("up_at").is_null());
+}
+
+TEST_CASE("storing accounting takes a database", "[slurm][api]")
+{
+    api a;
+    std::string body = "{\"ingest\": true";
+
+    add_part(body, "sacct", "JobID|JobName|Start|End|State\n1|x|1000|1100|COMPLETED\n");
+    CHECK(a.post("/v1/imports/slurm", body + "}").status == 503);
 }
 
 TEST_CASE("events of nodes are failures", "[slurm]")

@@ -384,19 +384,6 @@ TEST_CASE("schedules of tasks on several nodes are evaluated", "[workflow][world
     CHECK(refused_at(row) == std::set<std::string>{"/schedule/1/resource_ids"});
 }
 
-TEST_CASE("rounds say that they do not look at amounts", "[workflow][world]")
-{
-    api a;
-    json body = {
-        {"kind", "round"},
-        {"snapshot", {{"resources", {{{"id", "n"}, {"cpus", 4}, {"n_max", 4}}}}}},
-        {"workflow", {{"tasks", {task("a", 10, 2)}}}}};
-    json answer = answered(a, body);
-    CHECK(answer["warnings"].dump().find(
-              "ignored: what 1 task needs of amounts, nodes and "
-              "limits (first /workflow/tasks/0)") != std::string::npos);
-}
-
 TEST_CASE("a search where tasks need amounts starts from a schedule", "[workflow][world]")
 {
     api a;

@@ -297,7 +297,7 @@ static void add_finite_figures(const struct checkpoint_in *in, struct checkpoint
     out->expected_completion_s =
         out->plan.count > 0 ? out->plan.expected_s
                             : finite_expected_of_interval_s(&job, out->interval_s);
-    out->never_ends = !isfinite(best.expected_s);
+    out->never_ends = !isfinite(best.expected_s) || !isfinite(out->expected_completion_s);
     if (!isfinite(out->expected_completion_s))
         out->expected_completion_s = (double)NAN;
     if (out->never_ends || isnan(out->expected_completion_s))

@@ -154,7 +154,7 @@ struct checkpoint_out {
     double best_checkpoint_count; /* with so many of them; likewise */
     bool gap_is_finite;           /* gap_ratio is expected over best_completion_s, else
                                      the one of jobs without an end */
-    bool never_ends;              /* no number of checkpoints gives a time */
+    bool never_ends;              /* its plan, or any, gives no time */
     double lower_bound_s;         /* no checkpoints end sooner in the mean; likewise */
     enum checkpoint_bound bound;  /* what that rests on */
     bool by_law;                  /* the nodes' laws decided, not M: figures of jobs that

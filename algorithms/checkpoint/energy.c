@@ -4,15 +4,16 @@
 #include <assert.h>
 #include <math.h>
 
-/* Adds `count` segments of restart and span (work and checkpoint). */
+/* Adds `count` segments of restart, work and checkpoint. */
 static void add(const struct finite_job *job, double count, double restart_s,
-                double span_s, struct time_parts *out)
+                double work_s, double checkpoint_s, struct time_parts *out)
 {
     double m = job->mean_s;
-    double failures = count * exp(restart_s / m) * expm1(span_s / m);
+    double failures = count * exp(restart_s / m) * expm1((work_s + checkpoint_s) / m);
 
     out->failures += failures;
     out->recovery_s += failures * m * -expm1(-restart_s / m);
+    out->work_s += count * m * exp(checkpoint_s / m) * expm1(work_s / m);
 }
 
 struct time_parts finite_time_parts(const struct finite_job *job,
@@ -23,12 +24,12 @@ struct time_parts finite_time_parts(const struct finite_job *job,
 
     assert(n >= 1);
     if (n <= 1) {
-        add(job, 1, job->scratch_s, job->work_s, &out);
+        add(job, 1, job->scratch_s, job->work_s, 0, &out);
     } else {
-        add(job, 1, job->scratch_s, plan->first_s + c, &out);
+        add(job, 1, job->scratch_s, plan->first_s, c, &out);
         if (n > 2)
-            add(job, n - 2, job->restart_s, plan->middle_s + c, &out);
-        add(job, 1, job->restart_s, plan->last_s, &out);
+            add(job, n - 2, job->restart_s, plan->middle_s, c, &out);
+        add(job, 1, job->restart_s, plan->last_s, 0, &out);
     }
     out.checkpoint_s = n > 1 ? (n - 1) * m * expm1(c / m) : 0;
     out.on_machine_s = m * out.failures;
@@ -36,7 +37,6 @@ struct time_parts finite_time_parts(const struct finite_job *job,
     if (!isfinite(out.total_s) || !isfinite(out.recovery_s))
         return (struct time_parts){HUGE_VAL, HUGE_VAL, HUGE_VAL,
                                    HUGE_VAL, HUGE_VAL, HUGE_VAL};
-    out.work_s = out.on_machine_s - out.recovery_s - out.checkpoint_s;
     return out;
 }
 

@@ -7,7 +7,8 @@
  *     total time (M + D) F, on the machine M F
  *     recovery   sum F_j M (1 - e^(-r_j/M))
  *     checkpoint (n - 1) M (e^(C/M) - 1)
- *     work       what is left of the time on the machine
+ *     work       sum over j of M e^(C_j/M) (e^(w_j/M) - 1), C_j = 0 for the last: what is
+ *                left of the time on the machine, without the difference of large sums
  *
  * and a node takes static power all the time, compute power in addition while it works,
  * and power for input and output while it reads or writes images. A plan of other n than

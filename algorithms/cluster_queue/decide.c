@@ -361,7 +361,7 @@ static void try_row(struct loop *l, size_t row)
     }
 }
 
-void cluster_main_loop(struct cluster_pass *p, double rows_deep)
+void cluster_main_loop(struct cluster_pass *p, double depth)
 {
     const struct cluster *c = p->of;
     struct loop l = {
@@ -370,9 +370,9 @@ void cluster_main_loop(struct cluster_pass *p, double rows_deep)
         .tried = NEW(p->arena, double, c->partition_count),
         .withdrawn = NEW(p->arena, uint64_t, p->state->words),
     };
-    double depth = c->settings.partition_job_depth;
+    double partition_depth = c->settings.partition_job_depth;
 
-    for (size_t i = 0; i < p->row_count && (double)i < rows_deep; i++) {
+    for (size_t i = 0; i < p->row_count && (double)i < depth; i++) {
         size_t row = p->out->order[i], partition = c->rows[row].partition;
         const struct cluster_verdict *v = &p->out->verdicts[row];
 
@@ -384,7 +384,7 @@ void cluster_main_loop(struct cluster_pass *p, double rows_deep)
         if (v->outcome != CLUSTER_WAITS || v->reason == CLUSTER_REASON_RESOURCE_DOWN ||
             p->started[c->rows[row].job] || l.closed[partition])
             continue;
-        if (depth > 0 && l.tried[partition]++ >= depth)
+        if (partition_depth > 0 && l.tried[partition]++ >= partition_depth)
             continue;
         try_row(&l, row);
     }

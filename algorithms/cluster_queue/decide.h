@@ -105,8 +105,8 @@ void cluster_decide(const struct cluster *c, struct cluster_decision *out,
 /* Sorts rows into the order of the queue. */
 void cluster_order(const struct cluster *c, size_t *rows, size_t count);
 
-/* Whether a row is before another one in it: < 0; they are never equal. */
-int cluster_compare_rows(const struct cluster *c, size_t row, size_t other);
+/* Whether row i is before row k in it: < 0; they are never equal. */
+int cluster_compare_rows(const struct cluster *c, size_t i, size_t k);
 
 /* Whether a row could start now, or be planned, but for nodes and licences; else why
  * not, in its verdict. */
@@ -126,7 +126,6 @@ const char *cluster_held_id(const struct cluster *c, const struct cluster_held *
  * false: those that may be stopped are not enough, and run on. */
 bool cluster_preempt(struct cluster_pass *p, size_t row, struct cluster_pick *pick);
 
-/* Looks at the first `depth` rows. */
 /* The parts of a decision, without a row; what the arena has is kept. */
 void cluster_pass_begin(struct cluster_pass *p, const struct cluster *c,
                         struct cluster_decision *out, struct arena *a);
@@ -134,7 +133,9 @@ void cluster_pass_begin(struct cluster_pass *p, const struct cluster *c,
 /* Why rows wait. */
 void cluster_explain(struct cluster_pass *p);
 
+/* Looks at the first `depth` rows. */
 void cluster_main_loop(struct cluster_pass *p, double depth);
+
 void cluster_backfill(struct cluster_pass *p);
 
 #endif

@@ -378,6 +378,22 @@ static double earliest(struct cluster_pass *p, const struct endings *e,
     return times[high];
 }
 
+/* What is free on a node when the head starts: what is free now, and what has ended then.
+ */
+static void free_then(const struct cluster_pass *p, const struct head *head, size_t node,
+                      size_t group, int64_t *then)
+{
+    const struct endings *e = &head->ends;
+    size_t amounts = p->of->amount_count;
+
+    memcpy(then, &p->state->free[node * amounts], amounts * sizeof(*then));
+    for (const struct cluster_place *x = p->state->places[node]; x; x = x->next) {
+        budget_step(p->of->budget, amounts);
+        for (size_t k = 0; k < amounts && e->groups.of[x->held->index] <= group; k++)
+            then[k] += x->taken[k];
+    }
+}
+
 /* What the first one leaves of its nodes when it starts. */
 static void fill_head(struct cluster_pass *p, struct head *head, size_t group)
 {
@@ -399,12 +415,7 @@ static void fill_head(struct cluster_pass *p, struct head *head, size_t group)
         size_t node = head->pick.nodes[i];
         int64_t *then = &head->then[node * amounts], need[64];
 
-        memcpy(then, &s->free[node * amounts], amounts * sizeof(*then));
-        for (const struct cluster_place *x = s->places[node]; x; x = x->next) {
-            budget_step(c->budget, amounts);
-            for (size_t k = 0; k < amounts && e->groups.of[x->held->index] <= group; k++)
-                then[k] += x->taken[k];
-        }
+        free_then(p, head, node, group, then);
         cluster_need_on(c, head->row, node, head->pick.tasks ? head->pick.tasks[i] : 1,
                         need);
         for (size_t k = 0; k < amounts; k++)
@@ -597,7 +608,7 @@ static void decide_easy(struct cluster_line *l, struct cluster_pass *p)
     size_t first = start_heads(p), group = 0;
     struct head head = {.start_s = HUGE_VAL};
 
-    if (first == p->row_count || p->out->is_cut)
+    if (first >= p->row_count || p->out->is_cut)
         return;
     head.ends = list_endings(p);
     for (size_t i = first; i < p->row_count && (i == first || is_same_job(p, i)); i++) {

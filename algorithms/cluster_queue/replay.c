@@ -158,13 +158,18 @@ static int met_by(const struct cluster_after *after, enum news news)
 
 static void leave_queue(struct engine *e, size_t job, enum cluster_reason reason);
 
-/* Tells a job of the one that it waits for; what is settled leaves its list. */
-static void tell(struct engine *e, size_t job, size_t of, bool is_running, enum news news)
+/* What news of a job settles of the list of one that waits for it. */
+struct settled {
+    bool met, never;
+    double delay_s; /* the longest of what is met */
+};
+
+/* What is settled leaves the list. */
+static struct settled settle_list(struct engine *e, struct cluster_job *j, size_t of,
+                                  bool is_running, enum news news)
 {
-    struct cluster_job *j = &e->jobs[job];
     struct cluster_after *list = (struct cluster_after *)(uintptr_t)j->after;
-    double delay_s = 0;
-    bool met = false, never = false;
+    struct settled out = {0};
 
     for (size_t k = 0; k < j->after_count;) {
         int is;
@@ -176,23 +181,32 @@ static void tell(struct engine *e, size_t job, size_t of, bool is_running, enum 
             continue;
         }
         if (is > 0)
-            delay_s = fmax(delay_s, list[k].delay_s);
-        met |= is > 0;
-        never |= is < 0;
+            out.delay_s = fmax(out.delay_s, list[k].delay_s);
+        out.met |= is > 0;
+        out.never |= is < 0;
         list[k] = list[--j->after_count];
     }
-    if (!met && !never)
+    return out;
+}
+
+/* Tells a job of the one that it waits for. */
+static void tell(struct engine *e, size_t job, size_t of, bool is_running, enum news news)
+{
+    struct cluster_job *j = &e->jobs[job];
+    struct settled is = settle_list(e, j, of, is_running, news);
+
+    if (!is.met && !is.never)
         return;
-    if (met && j->any_after)
+    if (is.met && j->any_after)
         j->after_count = 0;
-    if (never && (!j->any_after || (!met && !j->after_count)))
+    if (is.never && (!j->any_after || (!is.met && !j->after_count)))
         j->is_never = true;
-    if (!met && !j->is_never)
+    if (!is.met && !j->is_never)
         return;
     if (j->after_count == 0 && !j->is_never) {
         double submit_s = e->lives[job].stage == AHEAD ? j->submit_s : e->now_s;
 
-        j->eligible_s = fmax(j->eligible_s, fmax(submit_s, e->now_s + delay_s));
+        j->eligible_s = fmax(j->eligible_s, fmax(submit_s, e->now_s + is.delay_s));
         post(e, j->eligible_s, ELIGIBLE, job, 0);
     }
     e->changed = true;
@@ -312,7 +326,8 @@ static void sort_queue(struct engine *e)
         cluster_line_order(e->line, p->out->order, p->row_count);
     else
         cluster_order(&e->of, p->out->order, p->row_count);
-    if (p->row_count && memcmp(before, p->out->order, p->row_count * sizeof(*before)))
+    if (p->row_count &&
+        memcmp(before, p->out->order, p->row_count * sizeof(*before)) != 0)
         e->full_stale = e->backfill_stale = true;
     arena_rewind(p->arena, mark);
 }

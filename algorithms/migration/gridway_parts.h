@@ -27,8 +27,8 @@ struct gridway_request {
 };
 
 /* Checks what placement does not know of, and makes the problem's input. All mistakes are
- * collected in *err. O(size of *in). */
-enum error_code gridway_request_make(const struct gridway_in *in,
+ * collected in *err. O(size of *given). */
+enum error_code gridway_request_make(const struct gridway_in *given,
                                      struct gridway_request *request, struct arena *a,
                                      struct error *err);
 

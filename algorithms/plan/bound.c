@@ -3,6 +3,18 @@
 
 #include <math.h>
 
+/* Without effort, from what has been looked for alone. */
+static double phase_bound(const struct plan_run *run, const struct plan_table *table,
+                          size_t phase)
+{
+    const struct plan_best *known;
+
+    if (run->effort > EFFORT_NONE)
+        return plan_table_bound(table, phase, phase);
+    known = plan_table_known(table, phase, phase);
+    return known ? known->bound_s : 0;
+}
+
 /* Sum of what each phase takes at least, alone. */
 static double sum_of_phases(const struct plan_run *run)
 {
@@ -14,7 +26,7 @@ static double sum_of_phases(const struct plan_run *run)
 
         for (size_t s = 0; s < in->site_count; s++)
             if (run->grid.tables[s].source)
-                least_s = fmin(least_s, plan_table_bound(&run->grid.tables[s], k, k));
+                least_s = fmin(least_s, phase_bound(run, &run->grid.tables[s], k));
         sum_s += least_s;
     }
     return sum_s;
@@ -49,6 +61,7 @@ void plan_bound(const struct plan_run *run, double *bound_s)
     double sum_s = sum_of_phases(run);
 
     *bound_s = isfinite(sum_s) ? sum_s : 0;
-    if (run->in->site_count == 1 && !run->cut && run->grid.tables[0].source)
+    if (run->in->site_count == 1 && !run->cut && run->effort == EFFORT_FULL &&
+        run->count > 0 && run->grid.tables[0].source)
         *bound_s = fmax(*bound_s, recursion(run, least_s));
 }

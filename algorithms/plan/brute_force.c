@@ -37,7 +37,7 @@ enum error_code plan_brute_force(const struct plan_site_in *in, struct plan_site
         set_marks(marks, n, set);
         cut = !plan_marks_worth(in, marks, &worth) ||
               (set % SETS_BETWEEN_CHECKS == SETS_BETWEEN_CHECKS - 1 &&
-               budget_spent(in->table->budget));
+               plan_time_over(in->table));
         if (!cut && worth.invalid_count == 0 && worth.total_s < best_s) {
             best_s = worth.total_s;
             best = set;

@@ -234,7 +234,7 @@ enum error_code plan_genetic(const struct plan_site_in *in, struct plan_site_out
     for (size_t i = 0; i < g.population && !cut; i++)
         cut = !evaluate(&g, i);
     for (size_t i = 0; i < generations && !cut; i++)
-        cut = !generation(&g) || budget_spent(in->table->budget);
+        cut = !generation(&g) || plan_time_over(in->table);
     if (!(g.best_fitness > 0))
         return plan_pieces_answer(in, 0, cut, out);
     TRY(plan_marks_answer(in, g.w->best_marks, out));

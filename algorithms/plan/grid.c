@@ -29,11 +29,15 @@ enum error_code plan_grid_create(const struct plan_in *in, plan_site_fn *planner
         .planner = planner,
         .param = param,
         .work = NEW(a, struct plan_work, 1),
+        .steps = NEW(a, struct plan_steps, 1),
         .ends = NEW(a, size_t, in->site_count),
     };
-    for (size_t s = 0; s < in->site_count; s++)
+    grid->steps->most = (uint64_t)param[PLAN_MAX_STEPS];
+    for (size_t s = 0; s < in->site_count; s++) {
         TRY(plan_table_create(in->sites[s].source, in->phase_count, in->budget,
                               &grid->tables[s], a, err));
+        grid->tables[s].steps = grid->steps;
+    }
     population += population % 2; /* pairs */
     plan_work_create(in->phase_count, population, grid->work, a);
     return OK;

@@ -183,7 +183,8 @@ static double next_share(const struct plan_machines *m, double used)
 }
 
 static struct parallel_in question(const struct plan_machines *m,
-                                   const struct perf_terms *model, struct budget *budget)
+                                   const struct perf_terms *model, double known_s,
+                                   struct budget *budget)
 {
     return (struct parallel_in){
         .machines = m->in.machines,
@@ -193,6 +194,7 @@ static struct parallel_in question(const struct plan_machines *m,
         .pre_evaluate = m->in.scheduler_param[PARALLEL_PRE_EVALUATE] != 0,
         .perturbation_ratio = m->in.scheduler_param[PARALLEL_PERTURBATION],
         .work_budget = m->in.scheduler_param[PARALLEL_WORK_BUDGET],
+        .known_s = known_s,
         .budget = budget,
         .seed = m->in.seed,
         .site_id = m->in.site_id,
@@ -227,28 +229,31 @@ static enum error_code run_policy(struct plan_machines *m, const struct parallel
 /* The scheduler within its part of the budget; the fallback when that is over and has
  * found nothing proven, or its share of the budget is spent. */
 static enum error_code ask(struct plan_machines *m, const struct perf_terms *model,
-                           struct parallel_search *s, struct budget *part,
-                           struct parallel_in *in, struct error *err)
+                           double known_s, struct parallel_search *s, struct budget *part,
+                           struct parallel_in *in, bool *clocked, struct error *err)
 {
     double used = budget_used(m->in.budget);
     const struct policy *fallback = m->in.fallback;
+    bool in_time;
     static const double no_options[PARAMS_MAX];
 
-    *part = budget_part(m->in.budget, used, used + next_share(m, used));
-    *in = question(m, model, m->in.fallback ? part : m->in.budget);
-    if (!fallback)
-        return run_policy(m, in, m->in.scheduler,
-                          m->in.scheduler_param + PARALLEL_COMMON_COUNT, s, err);
-    if (used < m->in.scheduler_share)
+    *part = budget_part(m->in.budget, used,
+                        m->in.repeatable ? 1 : used + next_share(m, used));
+    in_time = m->in.repeatable || used < m->in.scheduler_share;
+    *clocked = fallback && !in_time;
+    *in = question(m, model, known_s, m->in.fallback ? part : m->in.budget);
+    if (!fallback || in_time)
         TRY(run_policy(m, in, m->in.scheduler,
                        m->in.scheduler_param + PARALLEL_COMMON_COUNT, s, err));
-    if (used >= m->in.scheduler_share || s->stopped) {
+    *clocked = *clocked || (s->stopped && in->budget && in->budget->spent);
+    if (fallback && (!in_time || s->stopped)) {
         struct parallel_search other;
 
         in->budget = m->in.budget;
         TRY(run_policy(m, in, fallback, no_options, &other, err));
-        if (used >= m->in.scheduler_share || other.best_s < s->best_s)
+        if (!in_time || other.best_s < s->best_s)
             *s = other;
+        *clocked = *clocked || (other.stopped && in->budget && in->budget->spent);
     }
     return OK;
 }
@@ -257,16 +262,24 @@ static enum error_code find_best(struct plan_machines *m, size_t first, size_t l
                                  struct plan_best *out, struct error *err)
 {
     struct perf_terms model = sum_of(m, first, last);
+    struct plan_best known = *out;
     struct parallel_search s = {0};
     struct parallel_in in;
     struct budget part;
 
-    TRY(ask(m, &model, &s, &part, &in, err));
-    if (!(s.best_s < HUGE_VAL))
+    TRY(ask(m, &model, known.time_s, &s, &part, &in, &out->clocked, err));
+    out->time_s = HUGE_VAL;
+    if (s.best_s < HUGE_VAL) {
+        plan_machines_add(m, s.best, s.best_count, &out->schedule);
+        /* without the perturbation that the policy may have compared with */
+        out->time_s = time_on(m, out->schedule, first, last);
+    }
+    if (known.time_s > 0 && known.time_s <= out->time_s) {
+        out->schedule = known.schedule;
+        out->time_s = known.time_s;
+    }
+    if (!(out->time_s < HUGE_VAL))
         return OK;
-    plan_machines_add(m, s.best, s.best_count, &out->schedule);
-    /* without the perturbation that the policy may have compared with */
-    out->time_s = time_on(m, out->schedule, first, last);
     out->bound_s = s.bound_s > 0 ? fmin(s.bound_s, out->time_s) : 0;
     out->proven = out->bound_s >= out->time_s * (1 - 1e-12);
     return OK;
@@ -276,7 +289,7 @@ static enum error_code best(void *context, size_t first, size_t last,
                             struct plan_best *out, struct error *err)
 {
     struct plan_machines *m = context;
-    struct plan_best found = {SIZE_MAX, HUGE_VAL, 0, false};
+    struct plan_best found = {.schedule = out->schedule, .time_s = out->time_s};
     struct plan_best *memo = m->memo ? &m->memo[last * (last - 1) / 2 + first - 1] : NULL;
 
     if (memo && memo->time_s > 0) {
@@ -289,6 +302,8 @@ static enum error_code best(void *context, size_t first, size_t last,
         ++*m->in.asked;
         arena_reset(m->in.scratch);
         TRY(code);
+    } else {
+        found = (struct plan_best){.schedule = SIZE_MAX, .time_s = HUGE_VAL};
     }
     if (memo)
         *memo = found;
@@ -378,7 +393,7 @@ static double bound(void *context, size_t first, size_t last, double known_s)
         bound_s = quick_bound(m, &model);
     if (n && (double)n * (double)n * (double)m->in.questions <= BOUND_WORK_MAX &&
         budget_used(m->in.budget) < 0.9) {
-        struct parallel_in in = question(m, &model, m->in.budget);
+        struct parallel_in in = question(m, &model, 0, m->in.budget);
         struct parallel_search s;
 
         in.perturbation_ratio = 0;

@@ -24,6 +24,8 @@ struct plan_machines_in {
     const struct policy *fallback; /* when the time for `scheduler` is over;
                                                NULL: none. It has no options */
     double scheduler_share;        /* of the budget, for scheduler: 0..1 */
+    bool repeatable;               /* a question may take all of the budget instead:
+                                      so its answer does not depend on the clock */
     size_t questions;              /* how many may come, of all clusters */
     uint64_t *asked;               /* how many came, of all clusters */
     bool keeps_answers;            /* for several planners one after the other */

@@ -9,11 +9,14 @@
  * started moves for nothing to its first interval, one that runs takes the best of the
  * three ways of going on. The recursion never keeps a schedule later on, so that the
  * plan put together from the clusters' optimal plans may be better: the better of both
- * is the answer.
+ * is the answer. Questions come in the order of near.h; when the budget ends before the
+ * last, the recursion goes over the intervals that are known, if that takes no more than
+ * some milliseconds.
  *
- * Source: spec rescheduling-plans.md 4 (ours). O(N^2 C^2) steps, N(N+1)/2 questions a
- * cluster. For loads that do not change.
+ * Source: spec rescheduling-plans.md 4 (ours), search.md 9. O(N^2 C^2) steps, N(N+1)/2
+ * questions a cluster. For loads that do not change.
  */
+#include "algorithms/plan/near.h"
 #include "algorithms/plan/plan_run.h"
 
 #include <math.h>
@@ -25,8 +28,11 @@ struct reach {
     size_t first, from; /* of its last interval: first phase, cluster before */
 };
 
+#define CUT_WORK_MAX 4e6 /* N^2 C of a recursion after the budget's end */
+
 struct recursion {
     struct plan_run *run;
+    bool whole;                  /* all intervals are known */
     size_t sites, n;             /* clusters; phases to plan, counted from 1 here */
     struct reach *reach;         /* [j * sites + c], j in 0..n */
     struct plan_interval *begin; /* [j]: the first interval, if it ends with phase j */
@@ -81,7 +87,7 @@ static struct reach reach_next(const struct recursion *r, size_t i, size_t c,
     return least;
 }
 
-/* Fills B[j][c]. False: the time is over, or a source failed. */
+/* Fills B[j][c] from what is known. False: the time is over. */
 static bool reach_to(const struct recursion *r, size_t j, size_t c)
 {
     struct plan_table *table = &r->run->grid.tables[c];
@@ -89,14 +95,15 @@ static bool reach_to(const struct recursion *r, size_t j, size_t c)
 
     for (size_t i = 1; i <= j && table->source; i++) {
         const struct plan_best *best =
-            plan_table_best(table, phase_of(r, i), phase_of(r, j));
+            plan_table_known(table, phase_of(r, i), phase_of(r, j));
         struct reach way;
 
+        if (r->whole && budget_step(table->budget, r->sites)) {
+            table->cut = true;
+            return false;
+        }
         if (!best)
-            return false;
-        table->cut = budget_step(table->budget, r->sites) || table->cut;
-        if (table->cut)
-            return false;
+            continue;
         way = i == 1 ? reach_first(r, j, c, best) : reach_next(r, i, c, best);
         if (way.total_s < least.total_s)
             least = way;
@@ -109,17 +116,20 @@ static bool reach_to(const struct recursion *r, size_t j, size_t c)
 static enum error_code fill(const struct recursion *r, bool *done)
 {
     const struct plan_in *in = r->run->in;
+    double n = (double)r->n;
     struct plan_choice choice;
     bool found;
 
     *done = false;
+    if (!r->whole && n * n * (double)r->sites > CUT_WORK_MAX)
+        return OK;
     for (size_t j = 1; j <= r->n; j++) {
         if (in->current.site != SIZE_MAX)
             TRY(plan_choose(&r->run->grid, in->first_phase, phase_of(r, j), &in->current,
                             in->min_saving_ratio, &r->begin[j], &choice, &found));
         for (size_t c = 0; c < r->sites; c++)
             if (!reach_to(r, j, c))
-                return r->run->grid.tables[c].code;
+                return OK;
     }
     *done = true;
     return OK;
@@ -184,6 +194,30 @@ static size_t best_end(const struct recursion *r)
     return best;
 }
 
+/* Asks for all intervals, as far as the time goes. */
+static enum error_code ask(struct recursion *r, struct error *err)
+{
+    struct plan_run *run = r->run, first = *run;
+    bool *is_near = run->grid.work->is_near;
+    size_t last = run->in->phase_count;
+
+    if (first.known_count == 0) {
+        TRY(plan_by_site(&first, plan_incremental, err));
+        first.known = first.intervals;
+        first.known_count = first.count;
+    }
+    memset(is_near, 0, (r->n + 1) * sizeof(is_near[0]));
+    is_near[r->n] = first.known_count == 0;
+    for (size_t i = 0; i < first.known_count; i++)
+        is_near[first.known[i].last - first.known[i].first + 1] = true;
+    r->whole = plan_near_ask(run->grid.tables, r->sites, run->in->first_phase, last,
+                             is_near, run->grid.work);
+    for (size_t c = 0; c < r->sites; c++)
+        if (run->grid.tables[c].code != OK)
+            return run->grid.tables[c].code;
+    return OK;
+}
+
 enum error_code plan_mcrp_optimal(struct plan_run *run, struct error *err)
 {
     size_t n = run->in->phase_count - run->in->first_phase + 1;
@@ -198,13 +232,12 @@ enum error_code plan_mcrp_optimal(struct plan_run *run, struct error *err)
     size_t end, count;
     bool done;
 
+    TRY(ask(&r, err));
     TRY(plan_by_site(run, plan_optimal, err));
     TRY(fill(&r, &done));
-    if (!done) {
-        run->cut = true;
-        return OK;
-    }
-    end = best_end(&r);
+    run->cut = run->cut || !r.whole || !done;
+    run->grid.steps->clocked += r.whole && !done;
+    end = done ? best_end(&r) : SIZE_MAX;
     if (end == SIZE_MAX)
         return OK;
     count = trace(&r, end, other);

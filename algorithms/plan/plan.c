@@ -5,6 +5,7 @@
 #include "algorithms/plan/bound.h"
 
 #include <math.h>
+#include <string.h>
 
 const struct policy plan_policies[] = {
 #define X(policy, kind, does, described) \
@@ -35,6 +36,10 @@ static const char *const schedulers[] = {
 #undef X
         NULL,
 };
+
+const char *const plan_start_names[] = {
+    "best", "single_schedule", "incremental", "incremental_lookahead", "division", NULL};
+static const char *const plan_effort_names[] = {"auto", "none", "fast", "full", NULL};
 
 #define NUMBER(name, min, max, preset, doc)             \
     {                                                   \
@@ -71,6 +76,19 @@ const struct param plan_common_params[] = {
                            "With snapshot_id: the load that the stored samples let "
                            "expect goes before the snapshot's own",
                            PARAM_BOOLEAN, NULL},
+    [PLAN_MAX_STEPS] = WHOLE("max_steps", 0, 1e12, 0,
+                             "Sets of machines to look for (scheduler_calls), after "
+                             "which to stop, for answers that can be repeated; 0: no "
+                             "limit"),
+    [PLAN_BOUND_EFFORT] = {"bound_effort", 0, 3, 0,
+                           "none: bounds from what was looked for; fast: of each phase "
+                           "alone; full: of all intervals, too, for one site; auto: "
+                           "full, or none when 30 % of the time are over",
+                           PARAM_CHOICE, plan_effort_names},
+    [PLAN_START_LIST] = {"start", 0, 4, 0,
+                         "With algorithm auto: run only single_schedule and this planner "
+                         "before the optimum; best: all of them",
+                         PARAM_CHOICE, plan_start_names},
     {0},
 };
 
@@ -225,6 +243,7 @@ static enum error_code find_single(struct plan_run *run, const char **why)
 
         why[s] = in->sites[s].why;
         run->unseen = run->unseen || in->sites[s].unseen;
+        run->grid.steps->clocked += in->sites[s].unseen;
         if (!table->source)
             continue;
         best = run->single.site != SIZE_MAX && budget_spent(in->budget)
@@ -236,6 +255,7 @@ static enum error_code find_single(struct plan_run *run, const char **why)
             why[s] = best ? "no set of its machines can run all phases"
                           : "the time limit ended before it was looked at";
             run->unseen = run->unseen || !best;
+            run->grid.steps->clocked += !best;
             table->source = NULL;
         } else if (best->time_s < run->single_s) {
             run->single_s = best->time_s;
@@ -300,7 +320,7 @@ static size_t stop_phase(const struct plan_run *run)
 
 static void fill_warnings(const struct plan_run *run, struct plan_out *out)
 {
-    const char **warnings = NEW(run->arena, const char *, run->in->site_count + 3);
+    const char **warnings = NEW(run->arena, const char *, run->in->site_count + 5);
     size_t count = 0;
 
     for (size_t s = 0; s < run->in->site_count; s++) {
@@ -311,12 +331,18 @@ static void fill_warnings(const struct plan_run *run, struct plan_out *out)
     }
     if (run->single_better)
         warnings[count++] =
-            "single_schedule_better: the plan that was found in time takes "
-            "longer than staying on one schedule, which is answered";
-    else if (run->count > 0 && run->in->current.site == SIZE_MAX &&
-             out->total_s > run->single_s)
-        warnings[count++] = "single_schedule_better: this plan takes longer than staying "
-                            "on one schedule: see single_schedule_s";
+            "single_schedule_better: the plan that was found takes longer "
+            "than staying on one schedule, which is answered";
+    if (run->initial_refused)
+        warnings[count++] =
+            arena_printf(run->arena, "initial_refused: %s; the planning began without it",
+                         run->initial_refused);
+    if (run->grid.steps->clocked)
+        warnings[count++] = arena_printf(
+            run->arena,
+            "not_repeatable: the time limit ended %llu looks for machines or plans; "
+            "another run may find other ones",
+            (unsigned long long)run->grid.steps->clocked);
     if (run->count == 1 && !run->intervals[0].valid)
         warnings[count++] =
             "shorter_than_threshold: the phases left take less than min_interval_s";
@@ -328,10 +354,46 @@ static void fill_warnings(const struct plan_run *run, struct plan_out *out)
 
 #define OPTIMAL_GAP 3e-9 /* the bound may be off by rounding */
 
+/* What the bound rests on. */
+static void note_bounds(const struct plan_run *run, struct plan_out *out)
+{
+    struct bound_list list = {0};
+    struct proven_bound *bounds = NEW(run->arena, struct proven_bound, BOUND_KIND_COUNT);
+
+    if (out->lower_bound_s > 0)
+        bound_list_note(&list, run->proven ? BOUND_EXACT : BOUND_CRITICAL_PATH,
+                        out->lower_bound_s);
+    out->bounds = bounds;
+    out->bound_count = bound_list_sort(&list, out->total_s, bounds);
+}
+
+/* The best of the planners that ask little; the others are compared with it. */
+static void note_best_list(const struct plan_run *run, struct plan_out *out)
+{
+    struct plan_best_list *best = NULL;
+
+    for (size_t i = 0; i < run->tried_count; i++) {
+        const struct plan_tried *t = &run->tried[i];
+        bool is_list = false;
+
+        for (size_t k = 1; plan_start_names[k]; k++)
+            is_list = is_list || strcmp(plan_start_names[k], t->name) == 0;
+        if (!is_list || !(t->total_s < (best ? best->value : HUGE_VAL)))
+            continue;
+        if (!best)
+            best = NEW(run->arena, struct plan_best_list, 1);
+        *best = (struct plan_best_list){t->name, t->total_s};
+    }
+    out->best_list = best;
+}
+
 static void assess(const struct plan_run *run, struct plan_out *out)
 {
+    bool by_clock =
+        run->cut && (run->unseen || (run->in->budget && run->in->budget->spent));
+
     out->gap_ratio = NAN;
-    out->status = run->cut ? DECISION_CUT : DECISION_INFEASIBLE;
+    out->status = by_clock ? DECISION_CUT : DECISION_INFEASIBLE;
     if (run->count == 0)
         return;
     if (run->unseen)
@@ -344,8 +406,9 @@ static void assess(const struct plan_run *run, struct plan_out *out)
     else if (out->lower_bound_s > 0)
         out->gap_ratio = out->total_s / out->lower_bound_s - 1;
     out->status = out->gap_ratio == 0 ? DECISION_OPTIMAL
-                  : run->cut          ? DECISION_CUT
+                  : by_clock          ? DECISION_CUT
                                       : DECISION_FEASIBLE;
+    note_bounds(run, out);
 }
 
 /* ---- one policy after the other ---- */
@@ -357,6 +420,8 @@ static enum error_code run_policy(struct plan_run *run, const struct policy *pol
         TRY(((plan_grid_fn *)policy->run)(run, err));
     else
         TRY(plan_by_site(run, plan_site_fn_of(policy), err));
+    for (size_t s = 0; s < run->in->site_count; s++)
+        run->cut = run->cut || run->grid.tables[s].cut;
     if (run->count > 0) {
         drop_idle_moves(run);
         merge_tail(run);
@@ -364,39 +429,220 @@ static enum error_code run_policy(struct plan_run *run, const struct policy *pol
     return OK;
 }
 
+static double total_of(const struct plan_run *run)
+{
+    return run->count > 0 ? plan_total_s(run->intervals, run->count) : HUGE_VAL;
+}
+
+static size_t move_count(const struct plan_run *run)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->count; i++)
+        if (run->intervals[i].action == PLAN_INTRA ||
+            run->intervals[i].action == PLAN_INTER)
+            count++;
+    return count;
+}
+
+static void note_tried(struct plan_run *run, const char *name, double total_s, bool cut)
+{
+    if (run->tried_count < PLAN_TRIED_MAX)
+        run->tried[run->tried_count++] = (struct plan_tried){name, total_s, cut};
+}
+
 enum error_code plan_compete(struct plan_run *run, const struct policy *policy,
-                             bool *better, struct error *err)
+                             struct error *err)
 {
     struct plan_run other = *run;
-    double total_s, other_s;
+    double total_s = total_of(run), other_s;
 
-    *better = false;
     other.intervals = NEW(run->arena, struct plan_interval, run->in->phase_count);
     other.count = 0;
+    other.known = run->intervals;
+    other.known_count = run->count;
+    other.cut = false;
     other.proven = false;
     TRY(run_policy(&other, policy, err));
-    run->cut = other.cut;
-    run->proven = other.proven;
-    total_s = run->count > 0 ? plan_total_s(run->intervals, run->count) : HUGE_VAL;
-    other_s = other.count > 0 ? plan_total_s(other.intervals, other.count) : HUGE_VAL;
-    if (other_s < total_s || (other_s == total_s && other.count < run->count)) {
-        *better = true;
-        *run = other;
+    other_s = total_of(&other);
+    note_tried(run, policy->name, other_s, other.cut);
+    run->cut = other.cut || run->unseen;
+    run->proven = run->proven || other.proven;
+    if (other_s < total_s || (other_s == total_s && other_s < HUGE_VAL &&
+                              move_count(&other) < move_count(run))) {
+        run->intervals = other.intervals;
+        run->count = other.count;
+        run->first = other.first;
+        run->finder = policy->name;
+        improvement_list_add(&run->improved, run->grid.steps->asked, other_s);
+        /* single_schedule calls its own plan valid whatever it takes */
+        for (size_t i = 0; i < run->count; i++)
+            run->intervals[i].valid =
+                run->intervals[i].time_s >= run->option[PLAN_MIN_INTERVAL];
     }
     return OK;
 }
 
-/* A planner that was cut is not answered with a plan that is worse than staying on one
- * schedule. Others are as their sources say, with a warning. */
+/* No planner is answered with a plan that is worse than staying on one schedule. */
 static enum error_code compare_single(struct plan_run *run, const struct policy *policy,
                                       struct error *err)
 {
     const struct policy *single = policy_find(plan_policies, "single_schedule");
-    if (policy == single || !run->cut)
+    bool cut = run->cut;
+
+    if (run->algorithm) /* a portfolio, which had it */
         return OK;
-    TRY(plan_compete(run, single, &run->single_better, err));
-    run->cut = true;
+    run->finder = policy->name;
+    note_tried(run, policy->name, total_of(run), run->cut);
+    if (run->count > 0)
+        improvement_list_add(&run->improved, run->grid.steps->asked, total_of(run));
+    if (policy == single || run->in->as_found)
+        return OK;
+    TRY(plan_compete(run, single, err));
+    run->cut = cut;
+    run->single_better = run->finder == single->name;
     return OK;
+}
+
+/* ---- a plan to start from ---- */
+
+/* Interval i of the request's plan, behind *prev. */
+static struct plan_interval initial_interval(const struct plan_run *run, size_t i,
+                                             const struct plan_place *prev)
+{
+    const struct plan_in *in = run->in;
+    struct plan_interval x = in->initial[i];
+    const struct plan_table *table = &run->grid.tables[x.place.site];
+    bool known = prev->site != SIZE_MAX && prev->schedule != SIZE_MAX;
+
+    if (prev->site == SIZE_MAX) {
+        x.action = PLAN_START;
+    } else if (known && same_place(run, prev, &x.place)) {
+        x.action = PLAN_KEEP;
+        x.place = *prev;
+    } else if (prev->site == x.place.site) {
+        x.action = PLAN_INTRA;
+        x.cost_s = in->sites[x.place.site].intra_cost_s;
+    } else {
+        x.action = PLAN_INTER;
+        x.cost_s = in->inter_cost_s[prev->site * in->site_count + x.place.site];
+    }
+    x.time_s = x.action == PLAN_KEEP
+                   ? plan_table_keep_s(table, x.place.schedule, x.first, x.last)
+                   : plan_table_time_on(table, x.place.schedule, x.first, x.last);
+    x.valid = x.time_s >= run->option[PLAN_MIN_INTERVAL];
+    return x;
+}
+
+/* Makes run->intervals the request's plan, or says why it is none. */
+static bool take_initial(struct plan_run *run)
+{
+    const struct plan_in *in = run->in;
+    struct plan_place prev = in->current;
+
+    for (size_t i = 0; i < in->initial_count; i++) {
+        struct plan_interval *x = &run->intervals[i];
+
+        if (!run->grid.tables[in->initial[i].place.site].source) {
+            run->initial_refused = arena_printf(run->arena, "site '%.100s' takes no part",
+                                                in->sites[in->initial[i].place.site].id);
+            return false;
+        }
+        *x = initial_interval(run, i, &prev);
+        if (!(x->time_s < HUGE_VAL) || (!x->valid && in->initial_count > 1)) {
+            run->initial_refused = arena_printf(
+                run->arena, "phases %zu to %zu take %g s there, min_interval_s is %g",
+                x->first, x->last, x->time_s, run->option[PLAN_MIN_INTERVAL]);
+            return false;
+        }
+        prev = x->place;
+    }
+    run->count = in->initial_count;
+    return true;
+}
+
+/* Makes its schedules known to the planners. */
+static void offer_initial(struct plan_run *run, struct plan_run *initial)
+{
+    const struct plan_in *in = run->in;
+
+    *initial = *run;
+    initial->intervals = NEW(run->arena, struct plan_interval, in->initial_count);
+    if (in->initial_count == 0 || !take_initial(initial)) {
+        run->initial_refused = initial->initial_refused;
+        initial->count = 0;
+        return;
+    }
+    run->known = initial->intervals;
+    run->known_count = initial->count;
+    for (size_t i = 0; i < initial->count; i++) {
+        const struct plan_interval *x = &initial->intervals[i];
+
+        plan_table_from(&run->grid.tables[x->place.site], x->first, x->last,
+                        x->place.schedule);
+    }
+}
+
+/* The request's plan stays unless a better one was found. */
+static void compare_initial(struct plan_run *run, const struct plan_run *initial)
+{
+    double initial_s = total_of(initial);
+
+    if (initial->count == 0)
+        return;
+    note_tried(run, "initial", initial_s, false);
+    if (initial_s >= total_of(run))
+        return;
+    run->intervals = initial->intervals;
+    run->count = initial->count;
+    run->finder = "initial";
+    run->single_better = false;
+    improvement_list_add(&run->improved, run->grid.steps->asked, initial_s);
+}
+
+/* Who found the plan, and what the others came to. */
+static const char *because(const struct plan_run *run)
+{
+    const char *list = "";
+
+    if (run->count == 0)
+        return NULL;
+    for (size_t i = 0; i < run->tried_count; i++) {
+        const struct plan_tried *t = &run->tried[i];
+        const char *cut = t->cut ? " (cut)" : "";
+
+        list = t->total_s < HUGE_VAL
+                   ? arena_printf(run->arena, "%s%s%s %g s%s", list, i ? ", " : "",
+                                  t->name, t->total_s, cut)
+                   : arena_printf(run->arena, "%s%s%s none%s", list, i ? ", " : "",
+                                  t->name, cut);
+    }
+    return arena_printf(run->arena, "found by %s: the best of %s", run->finder, list);
+}
+
+static void note_improved(const struct plan_run *run, struct plan_out *out)
+{
+    struct improvement *list = NEW(run->arena, struct improvement, IMPROVEMENTS_MAX);
+
+    memcpy(list, run->improved.item, run->improved.count * sizeof(*list));
+    out->improved_at_steps = list;
+    out->improvement_count = run->improved.count;
+}
+
+#define EFFORT_SHARE 0.3 /* of the time, after which there are no early bounds */
+
+/* How much work goes into bounds; under a clock some are made before the planning, as
+ * there is no time behind it. */
+static void bound_early(struct plan_run *run)
+{
+    double asked = run->option[PLAN_BOUND_EFFORT];
+    bool late = budget_used(run->in->budget) > EFFORT_SHARE;
+
+    run->effort = asked > 0 ? (enum bound_effort)(asked - 1)
+                  : late    ? EFFORT_NONE
+                            : EFFORT_FULL;
+    if (run->effort > EFFORT_NONE && run->in->budget && run->in->budget->used)
+        plan_bound(run, &run->early_bound_s);
 }
 
 static void answer(struct plan_run *run, const struct policy *policy,
@@ -404,6 +650,7 @@ static void answer(struct plan_run *run, const struct policy *policy,
 {
     struct plan_out x = {
         .algorithm = run->algorithm ? run->algorithm : policy->name,
+        .because = because(run),
         .intervals = run->intervals,
         .total_s = HUGE_VAL,
         .single_s = run->single_s,
@@ -418,9 +665,12 @@ static void answer(struct plan_run *run, const struct policy *policy,
         for (size_t i = 0; i < run->count; i++)
             x.cost_s += run->intervals[i].cost_s;
         plan_bound(run, &x.lower_bound_s);
+        x.lower_bound_s = fmax(x.lower_bound_s, run->early_bound_s);
     }
-    for (size_t s = 0; s < run->in->site_count; s++)
-        x.calls += run->grid.tables[s].calls;
+    x.calls = run->grid.steps->asked;
+    x.bound_effort = bound_effort_names[run->effort];
+    note_best_list(run, &x);
+    note_improved(run, &x);
     fill_warnings(run, &x);
     assess(run, &x);
     *out = x;
@@ -447,8 +697,13 @@ enum error_code plan_decide(const struct plan_in *in, const struct policy *polic
     if (in->current.site != SIZE_MAX && !run.grid.tables[in->current.site].source)
         known.current.schedule = SIZE_MAX; /* it can be left, but not kept */
     if (run.single.site != SIZE_MAX) {
+        struct plan_run initial;
+
+        bound_early(&run);
+        offer_initial(&run, &initial);
         TRY(run_policy(&run, policy, err));
         TRY(compare_single(&run, policy, err));
+        compare_initial(&run, &initial);
     }
     answer(&run, policy, why, out);
     return OK;

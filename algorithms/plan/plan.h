@@ -19,6 +19,7 @@
 
 #include "algorithms/plan/site_plan.h"
 #include "models/base/policy.h"
+#include "models/bound_kind.h"
 #include "models/decision_status.h"
 
 enum { PLAN_PHASES_MAX = 1000 }; /* of an application: the tables grow with its square */
@@ -38,18 +39,6 @@ struct plan_site {
     bool unseen; /* no source because there was no time: nothing is known of it */
 };
 
-struct plan_in {
-    const struct plan_site *sites;
-    size_t site_count;
-    const double *inter_cost_s;      /* [from * site_count + to], >= 0; the diagonal and,
-                                        with one site, the whole are not read */
-    size_t first_phase, phase_count; /* 1 <= first_phase <= phase_count */
-    struct plan_place current;
-    double min_saving_ratio; /* leave `current` only for more than this share, >= 0 */
-    uint64_t seed;
-    struct budget *budget;
-};
-
 enum plan_action { PLAN_START, PLAN_KEEP, PLAN_INTRA, PLAN_INTER };
 
 /* Names on the wire, ended by NULL. */
@@ -64,6 +53,23 @@ struct plan_interval {
     bool valid;    /* it lasts at least min_interval_s */
 };
 
+struct plan_in {
+    const struct plan_site *sites;
+    size_t site_count;
+    const double *inter_cost_s;      /* [from * site_count + to], >= 0; the diagonal and,
+                                        with one site, the whole are not read */
+    size_t first_phase, phase_count; /* 1 <= first_phase <= phase_count */
+    struct plan_place current;
+    const struct plan_interval *initial; /* a plan to start from: first, last and place of
+                                            intervals of all phases, in order */
+    size_t initial_count;                /* 0: there is none */
+    double min_saving_ratio; /* leave `current` only for more than this share, >= 0 */
+    bool as_found;           /* what a planner found, though staying takes less: for
+                                comparing planners */
+    uint64_t seed;
+    struct budget *budget;
+};
+
 /* The three ways of going on with an interval, costs included. */
 struct plan_choice {
     double keep_s;          /* HUGE_VAL: impossible */
@@ -71,18 +77,31 @@ struct plan_choice {
     struct plan_place move; /* where that leads */
 };
 
+/* The best plan of those planners that ask little. */
+struct plan_best_list {
+    const char *algorithm;
+    double value; /* its total_s */
+};
+
 struct plan_out {
     const char *algorithm; /* what ran: `auto` says what it chose */
+    const char *because;   /* who found the plan, and all that were tried; NULL: none */
     enum decision_status status;
     const struct plan_interval *intervals;
-    size_t interval_count;       /* 0: infeasible */
-    size_t stop_phase;           /* where it first moves; 0: never */
-    double total_s;              /* with costs; HUGE_VAL: infeasible */
-    double cost_s;               /* of all moves */
-    double single_s;             /* time of the best schedule that never moves */
-    double lower_bound_s;        /* no plan is faster under these loads */
-    double gap_ratio;            /* total_s / lower_bound_s - 1; NAN: no bound */
-    uint64_t calls;              /* of sources */
+    size_t interval_count; /* 0: infeasible */
+    size_t stop_phase;     /* where it first moves; 0: never */
+    double total_s;        /* with costs; HUGE_VAL: infeasible */
+    double cost_s;         /* of all moves */
+    double single_s;       /* time of the best schedule that never moves */
+    double lower_bound_s;  /* no plan is faster under these loads */
+    double gap_ratio;      /* total_s / lower_bound_s - 1; NAN: no bound */
+    uint64_t calls;        /* of sources: steps */
+    const char *bound_effort;
+    const struct proven_bound *bounds; /* largest first */
+    size_t bound_count;
+    const struct plan_best_list *best_list; /* NULL: none found a plan */
+    const struct improvement *improved_at_steps;
+    size_t improvement_count;
     struct plan_choice first;    /* of the first interval, if there is a `current` */
     const char *const *site_why; /* of each site: why it took no part; NULL: it did */
     const char *const *warnings;
@@ -97,7 +116,8 @@ struct plan_grid {
     plan_site_fn *planner;     /* of one cluster's plan */
     const double *param;       /* of plan_common_params */
     struct plan_work *work;
-    size_t *ends; /* one per site, for plan_grid_next() */
+    struct plan_steps *steps; /* of all tables */
+    size_t *ends;             /* one per site, for plan_grid_next() */
 };
 
 enum error_code plan_grid_create(const struct plan_in *in, plan_site_fn *planner,
@@ -180,6 +200,10 @@ extern const struct policy plan_policies[]; /* sorted by name, ended by {0} */
  * makes the sources and the cost matrix. */
 extern const struct param plan_common_params[];
 
+/* Planners that ask little, in the order in which `auto` runs them, behind "best": the
+ * choices of PLAN_START_LIST. */
+extern const char *const plan_start_names[];
+
 /* ---- parts of the genetic planner, for tests ---- */
 
 /* 1 / (total (1 + invalid share) (1 + mean missing time / total)). */
@@ -189,7 +213,8 @@ double plan_fitness(const struct plan_worth *worth);
  * in->table could not tell. */
 bool plan_split_and_merge(const struct plan_site_in *in, bool *bits);
 
-/* Plans the phases left, and assesses the plan: bound, gap, status. `option` has
+/* Plans the phases left, and assesses the plan: bound, gap, status. No plan takes longer
+ * than the single schedule, which is answered instead (in->as_found: not). `option` has
  * a value for each of plan_common_params. Errors: ERR_INVALID if there are too many
  * phases for brute_force, ERR_TOO_LARGE. */
 enum error_code plan_decide(const struct plan_in *in, const struct policy *policy,

@@ -4,6 +4,15 @@
 
 #include "algorithms/plan/plan.h"
 
+/* A planner that has run. */
+struct plan_tried {
+    const char *name;
+    double total_s; /* HUGE_VAL: it found none */
+    bool cut;       /* it had not ended */
+};
+
+enum { PLAN_TRIED_MAX = 8 };
+
 struct plan_run {
     const struct plan_in *in;
     struct plan_grid grid;
@@ -17,6 +26,15 @@ struct plan_run {
     bool proven;           /* no valid plan is faster */
     bool single_better;    /* than what the policy found */
     const char *algorithm; /* what a policy ran instead of itself; NULL: itself */
+    const char *finder;    /* whose plan it is */
+    const struct plan_interval *known; /* the best plan of who ran before */
+    size_t known_count;                /* 0: nobody did */
+    struct plan_tried tried[PLAN_TRIED_MAX];
+    size_t tried_count;
+    struct improvement_list improved;
+    const char *initial_refused; /* why; NULL: it was not */
+    enum bound_effort effort;
+    double early_bound_s; /* of before the planning; 0: none */
     struct plan_choice first;
     struct arena *arena;
 };
@@ -26,10 +44,10 @@ enum error_code plan_by_site(struct plan_run *run, plan_site_fn *planner,
                              struct error *err);
 
 /* Plans by another policy, and goes on with its plan if that has the lesser total; of
- * equal ones with the one of fewer intervals, then with the one of before. What was cut
- * or proven is what the other policy says of it. *better: the other plan was taken. */
+ * equal ones with the one of fewer moves, then with the one of before. `cut` is what the
+ * other policy says of it; proven is the better plan if either was. */
 enum error_code plan_compete(struct plan_run *run, const struct policy *policy,
-                             bool *better, struct error *err);
+                             struct error *err);
 
 /* The intervals' times with their costs. */
 double plan_total_s(const struct plan_interval *intervals, size_t count);

@@ -192,6 +192,7 @@ static enum error_code make_run(struct sim *sim)
         inter[i] = in->grid.inter_cost_s;
     for (size_t s = 0; s < n; s++)
         make_site(sim, s, &r, sizes[s], phases);
+    sim->plan.as_found = true;
     sim->plan.sites = sim->plan_sites;
     sim->plan.site_count = n;
     sim->plan.inter_cost_s = inter;

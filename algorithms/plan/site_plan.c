@@ -41,29 +41,123 @@ static struct plan_best *cell_of(const struct plan_table *table, size_t first,
     return &table->cells[last * (last - 1) / 2 + first - 1];
 }
 
-const struct plan_best *plan_table_best(struct plan_table *table, size_t first,
-                                        size_t last)
+const struct plan_best *plan_table_known(const struct plan_table *table, size_t first,
+                                         size_t last)
 {
-    struct plan_best *cell = cell_of(table, first, last);
+    const struct plan_best *cell = cell_of(table, first, last);
+
+    return cell->time_s > 0 ? cell : NULL;
+}
+
+/* The better of the schedule of first..last and `best`, on the phases of `best`. */
+static void seed_by(const struct plan_table *table, size_t first, size_t last,
+                    size_t best_first, size_t best_last, struct plan_best *best)
+{
+    const struct plan_best *known = plan_table_known(table, first, last);
+    double time_s;
+
+    if (!known || !(known->time_s < HUGE_VAL))
+        return;
+    time_s = plan_table_time_on(table, known->schedule, best_first, best_last);
+    if (time_s > 0 && time_s < HUGE_VAL && (best->time_s == 0 || time_s < best->time_s))
+        *best = (struct plan_best){.schedule = known->schedule, .time_s = time_s};
+}
+
+static bool steps_done(const struct plan_table *table)
+{
+    return table->steps && table->steps->most &&
+           table->steps->asked >= table->steps->most;
+}
+
+static const struct plan_best *look_up(struct plan_table *table, size_t first,
+                                       size_t last, const struct plan_best *seed)
+{
+    struct plan_best *cell = cell_of(table, first, last), found = *seed;
 
     if (cell->time_s > 0)
         return cell;
     if (table->code != OK)
         return NULL;
-    if (table->calls && budget_spent(table->budget)) {
-        table->cut = true;
-        return NULL;
-    }
     table->code =
-        table->source->best(table->source->context, first, last, cell, table->err);
+        table->source->best(table->source->context, first, last, &found, table->err);
     if (table->code != OK)
         return NULL;
-    if (!(cell->time_s > 0)) /* a sum of phases too short to tell from nothing */
-        cell->time_s = 1e-300;
+    if (found.clocked && table->calls && budget_spent(table->budget)) {
+        table->cut = true; /* as if it had not been asked for: so runs can be repeated */
+        return NULL;
+    }
+    if (table->steps) {
+        table->steps->asked++;
+        table->steps->clocked += found.clocked;
+    }
+    if (!(found.time_s > 0)) /* a sum of phases too short to tell from nothing */
+        found.time_s = 1e-300;
+    *cell = found;
     table->calls++;
     table->last_schedule = cell->schedule;
     table->unproven = table->unproven || !cell->proven;
     return cell;
+}
+
+const struct plan_best *plan_table_best(struct plan_table *table, size_t first,
+                                        size_t last)
+{
+    static const struct plan_best nothing;
+
+    if (!plan_table_known(table, first, last) && table->calls &&
+        (steps_done(table) || budget_spent(table->budget))) {
+        table->cut = true;
+        return NULL;
+    }
+    return look_up(table, first, last, &nothing);
+}
+
+const struct plan_best *plan_table_seeded(struct plan_table *table, size_t first,
+                                          size_t last)
+{
+    struct plan_best seed = {0};
+
+    if (plan_table_known(table, first, last))
+        return plan_table_known(table, first, last);
+    if (table->calls && (steps_done(table) || budget_spent(table->budget))) {
+        table->cut = true;
+        return NULL;
+    }
+    if (first < last) {
+        seed_by(table, first, last - 1, first, last, &seed);
+        seed_by(table, first + 1, last, first, last, &seed);
+    }
+    return look_up(table, first, last, &seed);
+}
+
+const struct plan_best *plan_table_from(struct plan_table *table, size_t first,
+                                        size_t last, size_t schedule)
+{
+    struct plan_best *cell = cell_of(table, first, last), seed = {.schedule = schedule};
+
+    seed.time_s = plan_table_time_on(table, schedule, first, last);
+    if (!(seed.time_s > 0 && seed.time_s < HUGE_VAL))
+        return plan_table_best(table, first, last);
+    if (cell->time_s > 0 || steps_done(table) ||
+        (table->calls && budget_spent(table->budget))) {
+        if (cell->time_s == 0 || seed.time_s < cell->time_s) {
+            cell->schedule = schedule;
+            cell->time_s = seed.time_s;
+            cell->proven = false;
+            table->unproven = true;
+        }
+        return cell;
+    }
+    return look_up(table, first, last, &seed);
+}
+
+bool plan_time_over(struct plan_table *table)
+{
+    bool over = budget_spent(table->budget);
+
+    if (over && table->steps)
+        table->steps->clocked++;
+    return over;
 }
 
 double plan_table_time_on(const struct plan_table *table, size_t schedule, size_t first,
@@ -111,6 +205,9 @@ void plan_work_create(size_t phase_count, size_t population, struct plan_work *w
         .fitness = NEW(a, double, 2 * population),
         .order = NEW(a, size_t, 2 * population),
         .order_copy = NEW(a, size_t, 2 * population),
+        .is_near = NEW(a, bool, phase_count + 1),
+        .distance = NEW(a, size_t, phase_count + 1),
+        .numbers = NEW(a, size_t, phase_count + 1),
         .kept = NEW(a, bool, population *phase_count),
         .kept_fitness = NEW(a, double, population),
     };

@@ -21,10 +21,13 @@ struct plan_best {
     double time_s;   /* > 0; HUGE_VAL: the cluster cannot run them */
     double bound_s;  /* no schedule is faster; 0: not known */
     bool proven;     /* nor faster than time_s */
+    bool clocked;    /* the clock ended the look for it: another run may find another */
 };
 
 struct plan_source {
     void *context;
+    /* *out comes with a schedule and its time, which one faster is looked for than; with
+     * time_s 0 none is known. */
     enum error_code (*best)(void *context, size_t first, size_t last,
                             struct plan_best *out, struct error *err);
     /* Time of phases on a schedule under the loads of now; HUGE_VAL: impossible. */
@@ -39,8 +42,15 @@ struct plan_source {
 
 /* ---- tables ---- */
 
+/* Questions of all clusters: what a step of a planner is. */
+struct plan_steps {
+    uint64_t asked, most; /* most 0: no limit */
+    uint64_t clocked;     /* times that the clock decided, and another run may not */
+};
+
 struct plan_table {
     const struct plan_source *source; /* NULL: takes no part */
+    struct plan_steps *steps;         /* NULL: not counted */
     size_t phase_count;
     struct plan_best *cells; /* of first <= last; time_s 0: not asked yet */
     struct budget *budget;
@@ -59,9 +69,27 @@ enum error_code plan_table_create(const struct plan_source *source, size_t phase
 /* The loads have changed: asks anew. */
 void plan_table_forget(struct plan_table *table);
 
-/* NULL: the budget has ended (never with the first question), or the source failed. */
+/* NULL: the budget or the steps have ended (never with the first question), or the source
+ * failed. */
 const struct plan_best *plan_table_best(struct plan_table *table, size_t first,
                                         size_t last);
+
+/* Likewise, but looks for one faster than the schedules of the two intervals that are a
+ * phase shorter, as far as these are known: what it gives is no slower. */
+const struct plan_best *plan_table_seeded(struct plan_table *table, size_t first,
+                                          size_t last);
+
+/* Likewise, but no slower than a schedule that is known. */
+const struct plan_best *plan_table_from(struct plan_table *table, size_t first,
+                                        size_t last, size_t schedule);
+
+/* What is known of it; NULL: it was not asked for yet. */
+const struct plan_best *plan_table_known(const struct plan_table *table, size_t first,
+                                         size_t last);
+
+/* Whether the budget has ended, between two questions: what a planner does then another
+ * run may not do. */
+bool plan_time_over(struct plan_table *table);
 
 double plan_table_time_on(const struct plan_table *table, size_t schedule, size_t first,
                           size_t last);
@@ -84,6 +112,9 @@ enum plan_option {
     PLAN_INTER_COST,
     PLAN_REDISTRIBUTION,
     PLAN_USE_FORECAST,
+    PLAN_MAX_STEPS,
+    PLAN_BOUND_EFFORT, /* 0: auto; else as enum bound_effort, plus one */
+    PLAN_START_LIST,   /* 0: all; else plan_start_names */
     PLAN_OPTION_COUNT
 };
 
@@ -97,6 +128,8 @@ struct plan_work {
     bool *genes;                /* 2 * population lists of marks */
     double *fitness;            /* 2 * population */
     size_t *order, *order_copy; /* 2 * population */
+    bool *is_near;              /* phase_count + 1, for plan_near_ask() */
+    size_t *distance, *numbers; /* phase_count + 1, of plan_near_ask() */
     bool *kept;                 /* population lists: the next generation */
     double *kept_fitness;
 };

@@ -37,11 +37,6 @@ static bool some_limit(const struct snapshot *s)
     return false;
 }
 
-bool workflow_task_asks(const struct workflow_task *t)
-{
-    return cpus_or_memory(t) || asks_more(t);
-}
-
 bool workflow_amounts_asked(const struct workflow_in *in)
 {
     const struct snapshot *s = in->snapshot;
@@ -130,8 +125,14 @@ static const struct job *list_jobs(struct workflow_amounts *x)
 
 static bool is_running(const struct workflow_problem *problem, size_t task)
 {
-    return !workflow_is_open(problem, task) &&
-           problem->tasks[task]->status != WORKFLOW_DONE;
+    return problem->tasks[task]->status != WORKFLOW_DONE &&
+           !workflow_is_open(problem, task);
+}
+
+/* In a round running tasks are jobs too, as they may move. */
+static bool is_own(const struct workflow_amounts *x, size_t task)
+{
+    return x->runs ? x->runs[task] : is_running(x->problem, task);
 }
 
 /* Takes out of the ends the one that is closest. */
@@ -163,6 +164,51 @@ static void take_away(struct resource *r, double end_s, struct arena *a)
     r->free_at_s = ends_s;
 }
 
+static bool is_row_of(const struct workflow_amounts *x, const char *row, size_t task)
+{
+    const struct workflow_problem *problem = x->problem;
+    const struct workflow_task *t = problem->tasks[task];
+    const char *workflow = problem->in->workflows[problem->workflow_of[task]].id;
+    size_t length = workflow ? strlen(workflow) : 0;
+
+    if (!row)
+        return false;
+    if (strcmp(row, t->id) == 0)
+        return true;
+    return !problem->in->single && workflow && strncmp(row, workflow, length) == 0 &&
+           row[length] == '/' && strcmp(row + length + 1, t->id) == 0;
+}
+
+/* The caller's list of running jobs has a task of its own too: that is one job. */
+static void drop_row(const struct workflow_amounts *x, const struct taken_running **rows,
+                     size_t *count, size_t task)
+{
+    struct taken_running *list;
+    size_t kept = 0;
+
+    for (size_t k = 0; k < *count; k++)
+        kept += !is_row_of(x, (*rows)[k].id, task);
+    if (kept == *count)
+        return;
+    list = NEW(x->arena, struct taken_running, kept);
+    kept = 0;
+    for (size_t k = 0; k < *count; k++)
+        if (!is_row_of(x, (*rows)[k].id, task))
+            list[kept++] = (*rows)[k];
+    *rows = list;
+    *count = kept;
+}
+
+static void drop_rows(const struct workflow_amounts *x, const struct taken_running **rows,
+                      size_t *count)
+{
+    for (size_t i = 0; i < x->problem->task_count && *count; i++)
+        if (is_own(x, i)) {
+            budget_step(x->problem->in->budget, *count);
+            drop_row(x, rows, count, i);
+        }
+}
+
 static const struct snapshot *snapshot_of_others(struct workflow_amounts *x)
 {
     const struct workflow_problem *problem = x->problem;
@@ -174,13 +220,17 @@ static const struct snapshot *snapshot_of_others(struct workflow_amounts *x)
     for (size_t i = 0; i < problem->task_count; i++) {
         size_t r = problem->parts->resource_of[i];
 
-        if (!is_running(problem, i) || r == WORKFLOW_NONE)
+        if (!is_own(x, i) || r == WORKFLOW_NONE)
             continue;
-        budget_step(problem->in->budget, list[r].free_at_count);
+        budget_step(problem->in->budget, list[r].free_at_count + list[r].running_count);
         take_away(&list[r], problem->fixed_finish_s[i], x->arena);
+        if (x->runs)
+            drop_row(x, &list[r].running, &list[r].running_count, i);
     }
     *s = *given;
     s->resources = list;
+    if (x->runs)
+        drop_rows(x, &s->running, &s->running_count);
     return s;
 }
 
@@ -413,8 +463,7 @@ static void open_processors(struct workflow_problem *problem)
     problem->processors = list;
 }
 
-/* Warnings point to jobs, where the request has tasks. */
-static void pass_warnings(struct workflow_amounts *x)
+void workflow_amounts_pass_warnings(struct workflow_amounts *x)
 {
     for (size_t k = 0; k < x->jobs.warning_count; k++) {
         const char *text = x->jobs.warnings[k], *at = strstr(text, "/jobs/");
@@ -428,12 +477,11 @@ static void pass_warnings(struct workflow_amounts *x)
     }
 }
 
-enum error_code workflow_amounts_make(struct workflow_problem *problem,
-                                      struct workflow_amounts **out, struct arena *a,
-                                      struct error *err)
+enum error_code workflow_amounts_world(struct workflow_amounts *x, struct error *err)
 {
     static const struct placement_world nothing_more = {0};
-    struct workflow_amounts *x = NEW(a, struct workflow_amounts, 1);
+    struct workflow_problem *problem = x->problem;
+    struct arena *a = x->arena;
     struct placement_in *in = NEW(a, struct placement_in, 1);
     double *common = NEW(a, double, PARAMS_MAX);
     struct error_item *last = err->last;
@@ -441,8 +489,6 @@ enum error_code workflow_amounts_make(struct workflow_problem *problem,
     struct amounts *checked;
     struct amounts_world made;
 
-    x->problem = problem;
-    x->arena = a;
     *in = (struct placement_in){
         .jobs = list_jobs(x),
         .job_count = problem->open_count,
@@ -458,13 +504,27 @@ enum error_code workflow_amounts_make(struct workflow_problem *problem,
         point_to_tasks(x, last ? last->next : err->first);
         return ERR_INVALID;
     }
+    if (x->runs)
+        amounts_start_now(checked);
     amounts_world(&x->jobs, checked, &made);
     x->w = made.world;
     x->waits_for = made.waits_for;
+    return OK;
+}
+
+enum error_code workflow_amounts_make(struct workflow_problem *problem,
+                                      struct workflow_amounts **out, struct arena *a,
+                                      struct error *err)
+{
+    struct workflow_amounts *x = NEW(a, struct workflow_amounts, 1);
+
+    x->problem = problem;
+    x->arena = a;
+    TRY(workflow_amounts_world(x, err));
     open_processors(problem);
     add_dependencies(x);
     add_holders(x);
-    pass_warnings(x);
+    workflow_amounts_pass_warnings(x);
     x->board = board_create(x->w, NULL, a);
     *out = x;
     return OK;

@@ -17,9 +17,6 @@
 
 struct workflow_amounts;
 
-/* Does the task need more than a slot, or say when it is killed? */
-bool workflow_task_asks(const struct workflow_task *task);
-
 /* Does the request say anything that one task at a time cannot? O(tasks + resources). */
 bool workflow_amounts_asked(const struct workflow_in *in);
 

@@ -19,13 +19,23 @@ struct workflow_amounts {
     struct workflow_problem *problem;
     struct placement_problem jobs;
     struct world *w;
-    struct world_job *world_jobs;               /* those of w */
-    const char *const *waits_for;               /* by job */
-    size_t *job_of;                             /* [task]; WORKFLOW_NONE: it has begun */
-    size_t *task_of;                            /* [job] */
+    struct world_job *world_jobs; /* those of w */
+    const char *const *waits_for; /* by job */
+    size_t *job_of;               /* [task]; WORKFLOW_NONE: it has begun */
+    size_t *task_of;              /* [job] */
+    const bool *runs; /* [task], of a round, in which running tasks are jobs too, and all
+                         start now or not at all; NULL: of a schedule */
     struct board *board;                        /* as the last plan left it */
     const struct workflow_amounts_start *start; /* NULL: none, or it was refused */
     struct arena *arena;
 };
+
+/* The world of problem's open tasks, of which `x` has the problem, an arena and `runs`:
+ * without dependencies, and without what the request's own tasks take. Mistakes are in
+ * *err, with pointers to tasks. */
+enum error_code workflow_amounts_world(struct workflow_amounts *x, struct error *err);
+
+/* Warnings of the world, which point to jobs where the request has tasks. */
+void workflow_amounts_pass_warnings(struct workflow_amounts *x);
 
 #endif

@@ -9,6 +9,7 @@
  * not ready. A resource outside its windows now gets no task; what runs there stays.
  * etc_s is not used: work is in reference seconds here.
  */
+#include "algorithms/workflow/amounts_parts.h"
 #include "algorithms/workflow/round_request.h"
 
 #include <math.h>
@@ -177,9 +178,15 @@ static void number_resources(struct wf_request *rq)
             .n_max = resource_slots(&s->resources[c]),
             .job_count_other = wf_job_count(rq, c) - rq->listed[c],
             .usable = !s->resources[c].failed && !stale && !closed[c],
-            .own_slots = !wf_shares(&s->resources[c]),
+            .own_slots = !wf_shares(rq, c),
         };
-        warn_full(rq, c);
+        if (rq->amounts) { /* n_max is one of them */
+            budget_step(rq->in->budget, 8);
+            rq->resources[c].n_max = SIZE_MAX;
+            rq->resources[c].job_count_other += wf_running_beside(rq, c);
+        } else {
+            warn_full(rq, c);
+        }
     }
     if (rq->stale_count > 0)
         workflow_warn(&rq->problem,
@@ -363,6 +370,8 @@ static enum error_code number(struct wf_request *rq)
     workflow_read_links(&rq->problem);
     number_processors(rq);
     number_tasks(rq);
+    if (workflow_amounts_asked(rq->in))
+        TRY(wf_read_amounts(rq));
     number_resources(rq);
     rq->plain.tasks = rq->tasks;
     rq->plain.task_count = rq->problem.task_count;
@@ -380,6 +389,8 @@ static enum error_code number(struct wf_request *rq)
     make_sets(rq);
     TRY(wf_estimate_tasks(rq));
     warn_unused(rq);
+    if (rq->amounts)
+        workflow_amounts_pass_warnings(rq->amounts);
     workflow_report_ends(&rq->problem);
     return OK; /* what matters more comes first */
 }

@@ -12,7 +12,10 @@
 #include "algorithms/workflow/workflow.h"
 
 struct workflow_start {
-    const char *workflow_id, *task_id, *resource_id;
+    const char *workflow_id, *task_id;
+    const char *resource_id; /* NULL: on several, which are in resource_ids */
+    const char *const *resource_ids;
+    size_t resource_id_count;
     double expected_s; /* until it is done, with staging; NAN: no estimate */
     double stage_in_s;
     const char *how; /* "longest", "balanced", "fastest", "least", "random" */
@@ -168,6 +171,20 @@ struct workflow_plain_set {
     bool only_roots;
 };
 
+struct profile; /* world/profile.h */
+
+/* What tasks take of resources that run as many as fit (world.h has the units). */
+struct workflow_plain_amounts {
+    size_t node_count, count;        /* rows: those of resources, then shared ones */
+    const int64_t *const *needs;     /* [task]: [count]; NULL: it is done */
+    const uint64_t *const *eligible; /* [task]: resources that it may use, by position */
+    const double *time_limit_s;      /* [task]: killed so long after its start */
+    const size_t *nodes;             /* [task]: resources that it runs on, >= 1 */
+    const size_t *position_of;       /* [resource] */
+    const struct profile *free;      /* [position]: without the tasks of the round */
+    const struct profile *shared_free; /* [count], from node_count on */
+};
+
 struct workflow_plain {
     const struct workflow_plain_task *tasks;
     size_t task_count;
@@ -188,6 +205,7 @@ struct workflow_plain {
     /* Sites from site_count on are in no table: inside and between them it is this.
      * A bandwidth of 0: no way. HUGE_VAL: no time but the latency. */
     double lan_mbps, lan_latency_s, wan_mbps, wan_latency_s;
+    const struct workflow_plain_amounts *amounts; /* NULL: slots alone count */
     /* Instead of these tables and of stage_bytes, if not NULL: time between two sites,
      * and until a task can start on a resource. HUGE_VAL: no way. */
     double (*route_s)(const void *context, double bytes, size_t from, size_t to);
@@ -206,6 +224,8 @@ struct workflow_plain_move {
 
 struct workflow_plain_start {
     size_t task, resource;
+    const size_t *resources; /* of a task on several: all of them, `resource` too; NULL */
+    size_t resource_count;
     double expected_s, stage_in_s;
     int how; /* index of the names in struct workflow_start.how */
 };

@@ -5,6 +5,7 @@
 #include "algorithms/workflow/round_request.h"
 
 #include <math.h>
+#include <string.h>
 
 struct answer {
     const struct wf_request *rq;
@@ -153,6 +154,16 @@ static void list_skips(struct answer *w)
 
 /* ---- starts ---- */
 
+static const char *const *resource_ids(const struct answer *w,
+                                       const struct workflow_plain_start *s)
+{
+    const char **ids = NEW(w->arena, const char *, s->resource_count);
+
+    for (size_t k = 0; k < s->resource_count; k++)
+        ids[k] = resource_id(w, s->resources[k]);
+    return s->resources ? ids : NULL;
+}
+
 static void list_starts(struct answer *w)
 {
     const struct workflow_plain_out *found = w->plan->out;
@@ -165,7 +176,9 @@ static void list_starts(struct answer *w)
         list[k] = (struct workflow_start){
             .workflow_id = workflow_id(w, s->task),
             .task_id = w->ids[s->task],
-            .resource_id = resource_id(w, s->resource),
+            .resource_id = s->resources ? NULL : resource_id(w, s->resource),
+            .resource_ids = resource_ids(w, s),
+            .resource_id_count = s->resource_count,
             .expected_s = finite_s(s->expected_s),
             .stage_in_s = s->stage_in_s,
             .how = how_names[s->how],
@@ -196,12 +209,19 @@ static void list_carry(struct answer *w)
     w->out->carry_count = found->carry_count;
 }
 
+static size_t usable_count(const struct answer *w)
+{
+    size_t usable = 0;
+
+    for (size_t c = 0; c < w->plan->in->resource_count; c++)
+        usable += wf_usable(w->plan, c);
+    return usable;
+}
+
 static struct workflow_unplaced reason_against(const struct answer *w)
 {
-    size_t resources = w->plan->in->resource_count, usable = 0;
+    size_t resources = w->plan->in->resource_count, usable = usable_count(w);
 
-    for (size_t c = 0; c < resources; c++)
-        usable += wf_usable(w->plan, c);
     if (w->plan->free_count > 0 && w->plan->out->cut)
         return (struct workflow_unplaced){.reason = "time_limit",
                                           .detail = "the time limit came first",
@@ -229,11 +249,17 @@ static void list_unplaced(struct answer *w)
 {
     struct workflow_unplaced *list =
         NEW(w->arena, struct workflow_unplaced, w->rq->ready_count);
-    struct workflow_unplaced reason = reason_against(w);
+    const struct workflow_unplaced common = reason_against(w);
+    bool by_amounts =
+        w->rq->amounts && usable_count(w) > 0 && strcmp(common.reason, "time_limit") != 0;
 
     for (size_t i = 0; i < w->plan->in->task_count; i++) {
+        struct workflow_unplaced reason = common;
+
         if (!w->rq->tasks[i].ready || w->plan->place[i] != WF_NONE)
             continue;
+        if (by_amounts)
+            wf_amounts_why(w->rq, w->plan, i, &reason);
         reason.workflow_id = workflow_id(w, i);
         reason.task_id = w->ids[i];
         list[w->out->unplaced_count++] = reason;

@@ -29,9 +29,11 @@ double wf_free_speed(const struct resource *r)
     return !r->failed && speed > 0 ? speed : 0;
 }
 
-bool wf_shares(const struct resource *r)
+bool wf_shares(const struct wf_request *rq, size_t resource)
 {
-    return r->sharing == SHARING_EQUAL || resource_slots(r) <= 1;
+    const struct resource *r = &rq->in->snapshot->resources[resource];
+
+    return r->sharing == SHARING_EQUAL || (!rq->amounts && resource_slots(r) <= 1);
 }
 
 size_t wf_job_count(const struct wf_request *rq, size_t resource)
@@ -50,9 +52,7 @@ static double share_now(const struct wf_request *rq, size_t task)
     if (rq->tasks[task].status == PLAIN_IDLE || at == WF_NONE)
         return (double)NAN;
     speed = wf_free_speed(&rq->in->snapshot->resources[at]);
-    return wf_shares(&rq->in->snapshot->resources[at])
-               ? speed / (double)wf_job_count(rq, at)
-               : speed;
+    return wf_shares(rq, at) ? speed / (double)wf_job_count(rq, at) : speed;
 }
 
 /* ---- the whole task ---- */

@@ -121,23 +121,28 @@ bool wf_accepts(const struct wf_plan *plan, const struct wf_query *q, double x_s
     return new_gap_s >= 0 && new_gap_s + gamma * gap_s < gap_s;
 }
 
-/* Appends a candidate if the slots allow it. */
+/* Appends a candidate if the slots and the amounts allow it. */
 static void add_candidate(struct wf_plan *plan, struct wf_candidate *list, size_t *count,
                           const struct wf_query *q, size_t resource, size_t evicted,
                           double transfer_s)
 {
     const struct workflow_plain_resource *r = &plan->in->resources[resource];
     size_t tasks = plan->count[resource] - evicted + 1;
+    double x_s;
 
     if (tasks > r->n_max)
+        return;
+    x_s = wf_run_s(plan, q->task, resource, tasks) + transfer_s + wf_overhead_s(plan);
+    if (plan->in->amounts &&
+        !wf_fits(plan, q->task, resource, plan->leaving,
+                 evicted > 0 ? wf_evictable(plan, resource, plan->leaving) : 0, x_s))
         return;
     list[(*count)++] = (struct wf_candidate){
         .resource = resource,
         .evicted = evicted,
         .share = wf_share(plan, resource, tasks),
         .transfer_s = transfer_s,
-        .x_s =
-            wf_run_s(plan, q->task, resource, tasks) + transfer_s + wf_overhead_s(plan),
+        .x_s = x_s,
     };
 }
 

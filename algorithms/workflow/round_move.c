@@ -119,16 +119,17 @@ static bool find_place(struct mover *m, size_t root, size_t from, size_t *place,
     *place = WF_NONE;
     for (size_t d = 0; d < plan->in->resource_count; d++) {
         size_t tasks = plan->count[d] + 1;
-        double way_s, key;
+        double way_s, run_s, key;
 
         if (budget_step(plan->in->budget, LOOK_STEPS))
             break;
         if (d == from || !wf_has_room(plan, d))
             continue;
         way_s = wf_move_s(plan, root, from, d);
-        key =
-            fastest ? -wf_share(plan, d, tasks) : wf_run_s(plan, root, d, tasks) + way_s;
-        if (way_s < HUGE_VAL && key < best && !wf_delays(plan, root, d, 0, (double)NAN)) {
+        run_s = wf_run_s(plan, root, d, tasks) + way_s;
+        key = fastest ? -wf_share(plan, d, tasks) : run_s;
+        if (way_s < HUGE_VAL && key < best && wf_fits(plan, root, d, NULL, 0, run_s) &&
+            !wf_delays(plan, root, d, 0, (double)NAN)) {
             best = key;
             *place = d;
             *transfer_s = way_s;
@@ -291,6 +292,10 @@ static void look_at_task(struct mover *m, size_t task)
     q.longest = q.now_s >= q.top_s - WF_SAME_S;
     if (!(q.now_s > plan->param[WF_RE_MIN_S])) {
         note(m, task, WORKFLOW_SKIP_below_re_min);
+        return;
+    }
+    if (wf_nodes(plan, task) > 1) { /* it keeps its nodes */
+        note(m, task, WORKFLOW_SKIP_no_better_resource);
         return;
     }
     if (plan->in->tasks[task].pinned) {

@@ -90,7 +90,8 @@ bool wf_usable(const struct wf_plan *plan, size_t resource)
 bool wf_has_room(const struct wf_plan *plan, size_t resource)
 {
     return wf_usable(plan, resource) &&
-           plan->count[resource] < plan->in->resources[resource].n_max;
+           plan->count[resource] < plan->in->resources[resource].n_max &&
+           (!plan->in->amounts || wf_amounts_room(plan, resource));
 }
 
 /* ---- sets ---- */
@@ -148,6 +149,10 @@ void wf_take(struct wf_plan *plan, size_t task)
         plan->first[at] = plan->next[task];
     if (plan->next[task] != WF_NONE)
         plan->before[plan->next[task]] = plan->before[task];
+    if (plan->in->amounts) {
+        wf_amounts_take(plan, task, at, -1);
+        wf_amounts_take_shared(plan, task, -1);
+    }
     plan->place[task] = WF_NONE;
     plan->count[at]--;
     plan->root_count[at] -= plan->in->tasks[task].free_root;
@@ -159,6 +164,10 @@ void wf_put(struct wf_plan *plan, size_t task, size_t resource, double pending_s
 {
     bool had_room = wf_has_room(plan, resource);
 
+    if (plan->in->amounts) {
+        wf_amounts_take(plan, task, resource, 1);
+        wf_amounts_take_shared(plan, task, 1);
+    }
     plan->place[task] = resource;
     plan->pending_s[task] = pending_s;
     plan->before[task] = WF_NONE;
@@ -168,6 +177,17 @@ void wf_put(struct wf_plan *plan, size_t task, size_t resource, double pending_s
     plan->first[resource] = task;
     plan->count[resource]++;
     plan->root_count[resource] += plan->in->tasks[task].free_root;
+    forget_beside(plan, resource);
+    if (had_room && !wf_has_room(plan, resource))
+        plan->free_count--;
+}
+
+void wf_put_beside(struct wf_plan *plan, size_t task, size_t resource)
+{
+    bool had_room = wf_has_room(plan, resource);
+
+    wf_amounts_take(plan, task, resource, 1);
+    plan->count[resource]++;
     forget_beside(plan, resource);
     if (had_room && !wf_has_room(plan, resource))
         plan->free_count--;
@@ -385,6 +405,8 @@ void wf_plan_make(const struct workflow_plain *in, const double *param,
     };
     plan->pick = rng_stream(plan->seed, "workflow.group_pick");
     take_memory(plan);
+    if (in->amounts)
+        wf_amounts_open(plan);
     list_sets(plan);
     place_tasks(plan);
 }

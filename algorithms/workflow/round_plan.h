@@ -90,6 +90,13 @@ struct wf_plan {
     signed char *crowded;    /* one more would slow a set; -1: to be found out */
     size_t free_count;       /* resources that can take a task */
 
+    /* With amounts. */
+    int64_t *taken;        /* [resource * node_count]: by tasks that have a place */
+    int64_t *shared_taken; /* [count] */
+    int64_t *least;        /* [count]: that any task needs which could get a place */
+    int64_t *at_least;     /* [count]: of one question */
+    size_t *leaving;       /* [task]: likewise */
+
     /* Sets with dependents among their members; of task i:
      * set_list[set_first[i] ... set_first[i + 1]). */
     size_t *set_first, *set_list;
@@ -143,8 +150,23 @@ double wf_stage_s(const struct wf_plan *plan, size_t task, size_t resource);
 /* Not failed, not stale, with free speed. */
 bool wf_usable(const struct wf_plan *plan, size_t resource);
 
-/* Usable, with a slot for one more. */
+/* Usable, with a slot for one more; with amounts: and as much as any task needs. */
 bool wf_has_room(const struct wf_plan *plan, size_t resource);
+
+/* ---- round_amounts.c: all true or nothing without amounts but wf_amounts_... ---- */
+
+/* Whether a resource has, and will have, what a task needs for held_s from now (NAN: for
+ * good), once the tasks `leaving` have left it. */
+bool wf_fits(const struct wf_plan *plan, size_t task, size_t resource,
+             const size_t *leaving, size_t leaving_count, double held_s);
+
+/* How many resources it runs on. */
+size_t wf_nodes(const struct wf_plan *plan, size_t task);
+
+void wf_amounts_open(struct wf_plan *plan);
+void wf_amounts_take(struct wf_plan *plan, size_t task, size_t resource, int sign);
+void wf_amounts_take_shared(struct wf_plan *plan, size_t task, int sign);
+bool wf_amounts_room(const struct wf_plan *plan, size_t resource);
 
 /* max_xi; -HUGE_VAL: none of its members is placed and has an estimate. */
 double wf_set_max_s(struct wf_plan *plan, size_t set);
@@ -152,6 +174,9 @@ double wf_set_max_s(struct wf_plan *plan, size_t set);
 /* Takes a task off its resource; puts one on. */
 void wf_take(struct wf_plan *plan, size_t task);
 void wf_put(struct wf_plan *plan, size_t task, size_t resource, double pending_s);
+
+/* A task that has a place is on one more resource too, where nobody asks for it. */
+void wf_put_beside(struct wf_plan *plan, size_t task, size_t resource);
 
 /* Whether a task with x seconds left on a resource would hold up a set; `evicted` roots
  * would leave. */

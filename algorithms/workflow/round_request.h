@@ -18,6 +18,8 @@ struct wf_request {
     struct workflow_problem problem; /* without its processors */
     struct workflow_parts parts;
 
+    struct workflow_amounts *amounts; /* NULL: slots alone count */
+
     struct workflow_plain plain;
     struct workflow_plain_task *tasks;
     struct workflow_plain_resource *resources;
@@ -34,9 +36,22 @@ struct wf_request {
 /* What a resource has for grid tasks, and how many there are. */
 double wf_free_speed(const struct resource *r);
 
-/* Whether its tasks share that: `sharing` equal. Otherwise each slot has all of it. */
-bool wf_shares(const struct resource *r);
+/* Whether its tasks share that: `sharing` equal. Otherwise each slot has all of it, and
+ * with amounts each task. */
+bool wf_shares(const struct wf_request *rq, size_t resource);
 size_t wf_job_count(const struct wf_request *rq, size_t resource);
+
+/* ---- round_amounts.c ---- */
+
+/* Fills rq->amounts and rq->plain.amounts. Mistakes are in rq->err. */
+enum error_code wf_read_amounts(struct wf_request *rq);
+
+/* Running jobs of others on a resource. */
+size_t wf_running_beside(const struct wf_request *rq, size_t resource);
+
+/* Why a ready task has no place: reason, detail, resource_count. */
+void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, size_t task,
+                    struct workflow_unplaced *out);
 
 /* Fills estimates, and remaining_ref_s and spread_ref_s of the tasks. */
 enum error_code wf_estimate_tasks(struct wf_request *rq);

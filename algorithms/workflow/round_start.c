@@ -127,7 +127,11 @@ static void start(struct starter *s, size_t task, const struct choice *c)
 
     wf_put(s->plan, task, c->resource, c->stage_s);
     out->starts[out->start_count++] =
-        (struct workflow_plain_start){task, c->resource, c->x_s, c->stage_s, c->how};
+        (struct workflow_plain_start){.task = task,
+                                      .resource = c->resource,
+                                      .expected_s = c->x_s,
+                                      .stage_in_s = c->stage_s,
+                                      .how = c->how};
 }
 
 /* Looks at a resource for a task with an estimate. top_s HUGE_VAL: there is no longest
@@ -142,7 +146,7 @@ static void consider(struct starter *s, size_t task, size_t resource, double top
     struct choice c = {resource, x_s, stage_s, key,
                        top_s < HUGE_VAL ? WF_HOW_BALANCED : WF_HOW_LONGEST};
 
-    if (!(x_s < HUGE_VAL))
+    if (!(x_s < HUGE_VAL) || !wf_fits(plan, task, resource, NULL, 0, x_s))
         return;
     if (x_s <= top_s && key < best->key && !wf_delays(plan, task, resource, 0, x_s))
         *best = c;
@@ -176,12 +180,100 @@ static bool start_in_turn(struct starter *s, size_t task)
         tries++;
         c.stage_s = wf_stage_s(plan, task, c.resource);
         c.x_s = wf_run_s(plan, task, c.resource, plan->count[c.resource] + 1) + c.stage_s;
-        if (c.stage_s == HUGE_VAL || c.x_s == HUGE_VAL)
+        if (c.stage_s == HUGE_VAL || c.x_s == HUGE_VAL ||
+            !wf_fits(plan, task, c.resource, NULL, 0, c.x_s))
             continue;
         start(s, task, &c);
         return true;
     }
     return false;
+}
+
+/* ---- a task of several nodes ---- */
+
+struct node {
+    size_t resource;
+    double x_s, stage_s; /* x_s NAN: no estimate */
+};
+
+static int compare_indexes(const void *left, const void *right)
+{
+    const size_t *l = left, *r = right;
+
+    return *l < *r ? -1 : *l > *r;
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+    const struct node *l = left, *r = right;
+
+    if (l->x_s != r->x_s && !isnan(l->x_s))
+        return l->x_s < r->x_s ? -1 : 1;
+    return l->resource < r->resource ? -1 : l->resource > r->resource;
+}
+
+/* Nodes that fit as long as the last of the list holds them all: the first `count`. */
+static bool choose_nodes(const struct starter *s, size_t task, struct node *list,
+                         size_t found, size_t count, size_t *chosen)
+{
+    for (size_t last = count; last <= found; last++) {
+        size_t have = 0;
+
+        for (size_t k = 0; k < last && have < count; k++)
+            if (wf_fits(s->plan, task, list[k].resource, NULL, 0, list[last - 1].x_s))
+                chosen[have++] = k;
+        if (have == count)
+            return true;
+        while (last < found && list[last].x_s == list[last - 1].x_s)
+            last++;
+    }
+    return false;
+}
+
+/* All of them start now, and end with the slowest. */
+static bool start_wide(struct starter *s, size_t task, double *top_s)
+{
+    struct wf_plan *plan = s->plan;
+    size_t count = wf_nodes(plan, task), found = 0, *chosen;
+    struct node *list;
+    struct choice c = {.how = isnan(plan->remaining_ref_s[task]) ? WF_HOW_RANDOM
+                              : !top_s                           ? WF_HOW_FASTEST
+                                                                 : WF_HOW_LEAST};
+
+    if (plan->free_count < count || cut(s, plan->in->resource_count))
+        return false;
+    list = NEW(plan->arena, struct node, plan->in->resource_count);
+    chosen = NEW(plan->arena, size_t, count);
+    for (size_t r = 0; r < plan->in->resource_count; r++) {
+        struct node n = {r, 0, wf_stage_s(plan, task, r)};
+
+        n.x_s = wf_run_s(plan, task, r, plan->count[r] + 1) + n.stage_s;
+        if (wf_has_room(plan, r) && n.stage_s < HUGE_VAL && !(n.x_s == HUGE_VAL) &&
+            wf_fits(plan, task, r, NULL, 0, n.x_s))
+            list[found++] = n;
+    }
+    if (found < count)
+        return false;
+    qsort(list, found, sizeof(*list), compare_nodes);
+    if (!choose_nodes(s, task, list, found, count, chosen))
+        return false;
+    for (size_t k = 0; k < count; k++) {
+        const struct node *n = &list[chosen[k]];
+
+        c.x_s = k == 0 || isnan(n->x_s) ? n->x_s : fmax(c.x_s, n->x_s);
+        c.stage_s = fmax(c.stage_s, n->stage_s);
+        chosen[k] = n->resource;
+    }
+    qsort(chosen, count, sizeof(*chosen), compare_indexes);
+    c.resource = chosen[0];
+    start(s, task, &c);
+    for (size_t k = 1; k < count; k++)
+        wf_put_beside(plan, task, chosen[k]);
+    plan->out->starts[plan->out->start_count - 1].resources = chosen;
+    plan->out->starts[plan->out->start_count - 1].resource_count = count;
+    if (top_s && !(*top_s < HUGE_VAL))
+        *top_s = c.x_s;
+    return true;
 }
 
 /* *top_s becomes the time of the first one. */
@@ -192,6 +284,8 @@ static bool start_known(struct starter *s, size_t task, double *top_s)
 
     if (s->plan->free_count == 0)
         return false;
+    if (wf_nodes(s->plan, task) > 1)
+        return start_wide(s, task, top_s);
     for (size_t c = 0; c < s->plan->in->resource_count; c++) {
         if (cut(s, 1))
             return start_in_turn(s, task);
@@ -214,10 +308,13 @@ static bool start_unknown(struct starter *s, size_t task)
 
     if (s->plan->free_count == 0)
         return false;
+    if (wf_nodes(s->plan, task) > 1)
+        return start_wide(s, task, NULL);
     if (cut(s, s->plan->in->resource_count))
         return start_in_turn(s, task);
     for (size_t r = 0; r < s->plan->in->resource_count; r++)
-        if (wf_has_room(s->plan, r) && wf_stage_s(s->plan, task, r) < HUGE_VAL)
+        if (wf_has_room(s->plan, r) && wf_stage_s(s->plan, task, r) < HUGE_VAL &&
+            wf_fits(s->plan, task, r, NULL, 0, (double)NAN))
             s->places[count++] = r;
     if (count == 0)
         return false;
@@ -337,13 +434,18 @@ static bool start_fastest(struct starter *s, size_t task)
     struct wf_plan *plan = s->plan;
     struct choice best = {.resource = WF_NONE, .how = WF_HOW_FASTEST};
 
+    if (wf_nodes(plan, task) > 1)
+        return start_wide(s, task, NULL);
     if (cut(s, plan->in->resource_count))
         return start_in_turn(s, task);
     for (size_t c = 0; c < plan->in->resource_count; c++) {
         double share = wf_share(plan, c, plan->count[c] + 1);
 
         if (!wf_has_room(plan, c) || !(share > best.key) ||
-            !(wf_stage_s(plan, task, c) < HUGE_VAL))
+            !(wf_stage_s(plan, task, c) < HUGE_VAL) ||
+            !wf_fits(plan, task, c, NULL, 0,
+                     wf_run_s(plan, task, c, plan->count[c] + 1) +
+                         wf_stage_s(plan, task, c)))
             continue;
         best.key = share;
         best.resource = c;

@@ -126,7 +126,8 @@ struct checkpoint_intervals_answer {
  * the number of its jobs and the first of them; checkpoint_affect() counts one. */
 #define CHECKPOINT_JOB_WARNINGS(X)                                                       \
     X(HOPELESS, "hopeless",                                                              \
-      "take as long for a checkpoint as their resource runs between failures")           \
+      "take as long for a checkpoint as their resource runs between failures, or have "  \
+      "no end in sight with these checkpoints")                                          \
     X(RAISED, "min_interval_raised",                                                     \
       "had a shortest interval that is no longer than a checkpoint takes; it was "       \
       "raised to 1.0001 times that")                                                     \

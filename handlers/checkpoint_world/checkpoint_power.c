@@ -49,6 +49,16 @@ static double cost_of(const struct checkpoint_job *job, double nodes, double tot
            (job->world.pay_while_waiting ? total_s : busy_s);
 }
 
+/* No plan has shorter segments: of the policy that answers. */
+static double least_segment_s(const struct checkpoint_work *w,
+                              const struct checkpoint_in *in)
+{
+    struct checkpoint_out unused = {0};
+
+    checkpoint_set_minimum(in, w->param, &unused);
+    return checkpoint_floor_s(in, w->param, &unused);
+}
+
 /* ---- the objective ---- */
 
 /* Another number of segments than the fastest; cost has the fastest as its best, as it
@@ -66,7 +76,7 @@ void checkpoint_use_objective(struct checkpoint_work *w, const struct checkpoint
     if (all->objective_count == 0 || strcmp(all->objective[0], "expected_time_s") == 0)
         return;
     if (strcmp(w->policy->name, "finite") != 0 || !in->start || !(x->plan.count > 0) ||
-        !checkpoint_finite_job(in, CHECKPOINT_SHORTEST_S, &planned)) {
+        !checkpoint_finite_job(in, least_segment_s(w, in), &planned)) {
         checkpoint_affect(w, CHECKPOINT_WARNS_OBJECTIVE, job);
         return;
     }
@@ -147,7 +157,8 @@ static int by_cost(const void *left, const void *right)
 }
 
 /* The job on machines of this mean failure interval, of one node, price and notice. */
-static bool offer(const struct checkpoint_job *job, const struct checkpoint_in *in,
+static bool offer(const struct checkpoint_work *w, const struct checkpoint_job *job,
+                  const struct checkpoint_in *in,
                   const struct interruption_notice *notice, double nodes, double mean_s,
                   double price_per_s, struct checkpoint_offer *out)
 {
@@ -157,7 +168,7 @@ static bool offer(const struct checkpoint_job *job, const struct checkpoint_in *
     struct finite_job planned;
 
     there.mean_failure_interval_s = fmin(mean_s, CHECKPOINT_LONGEST_S);
-    if (!checkpoint_finite_job(&there, CHECKPOINT_SHORTEST_S, &planned))
+    if (!checkpoint_finite_job(&there, least_segment_s(w, &there), &planned))
         return false;
     if (notice)
         x = checkpoint_interruptions(notice, nodes, in->checkpoint_overhead_s);
@@ -227,8 +238,8 @@ static void add_offers(struct checkpoint_work *w, const struct checkpoint_job *j
         resources = OFFERS_MAX;
     offers = NEW(w->rq->arena, struct checkpoint_offer, 1 + resources);
     offers[0].resource_id = job->resource_id;
-    count += offer(job, in, x->notice, nodes, out->world.failure_mean_s, x->price_per_s,
-                   &offers[0]);
+    count += offer(w, job, in, x->notice, nodes, out->world.failure_mean_s,
+                   x->price_per_s, &offers[0]);
     for (size_t r = 0; r < resources; r++) {
         const struct resource *resource = &w->snapshot->resources[r];
         size_t place = histories_find(&w->histories, resource->id, false);
@@ -243,7 +254,7 @@ static void add_offers(struct checkpoint_work *w, const struct checkpoint_job *j
             mean_s = w->histories.list[place].mean_s / nodes;
         offers[count].resource_id = resource->id;
         if (mean_s > 0)
-            count += offer(job, in, resource->notice, nodes, mean_s,
+            count += offer(w, job, in, resource->notice, nodes, mean_s,
                            resource->price_per_s, &offers[count]);
     }
     qsort(offers, count, sizeof(*offers), by_cost);
@@ -275,8 +286,10 @@ void checkpoint_add_power(struct checkpoint_work *w, const struct checkpoint_job
     if (x->level_count == 0 && !x->silent && !x->predictor) {
         if (x->price_per_s >= 0 || x->notice)
             add_offers(w, job, in, out);
+        planned.least_s = least_segment_s(w, in);
         if (w->body->world.frontier)
             add_frontier(w, job, &planned, &extra, out);
+        planned.least_s = CHECKPOINT_SHORTEST_S;
     }
     if (!x->power || !isfinite(expected_s) || isnan(out->out.interval_s))
         return;

@@ -3,6 +3,9 @@
 
 #include "algorithms/checkpoint/shared_io.h"
 
+/* Beyond it nothing differs, but products overflow. */
+#define LONGEST_MEAN_S (CHECKPOINT_LONGEST_S * CHECKPOINT_LONGEST_S)
+
 /* What its interval means, alone on its nodes. */
 static void put(const struct shared_io_job *job, struct checkpoint_interval *out)
 {
@@ -44,10 +47,12 @@ void checkpoint_world_share(struct checkpoint_work *w,
             isinf(in->mean_failure_interval_s))
             continue;
         which[kept] = i;
-        jobs[kept++] = (struct shared_io_job){.id = w->body->jobs[i].id,
-                                              .overhead_s = in->checkpoint_overhead_s,
-                                              .mean_s = in->mean_failure_interval_s,
-                                              .nodes = intervals[i].world.nodes};
+        jobs[kept++] = (struct shared_io_job){
+            .id = w->body->jobs[i].id,
+            .overhead_s = in->checkpoint_overhead_s,
+
+            .mean_s = fmin(in->mean_failure_interval_s, LONGEST_MEAN_S),
+            .nodes = intervals[i].world.nodes};
     }
     shared_io_intervals(jobs, kept, io->use_max_ratio, &load);
     shared_io_stagger(jobs, kept, io->use_max_ratio, &load, w->rq->arena, &w->rq->budget);

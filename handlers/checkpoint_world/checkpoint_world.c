@@ -289,12 +289,23 @@ static void check_combinations(struct checkpoint_work *w, size_t i)
                                ITEM_INVALID_COMBINATION, "not together with shared_io");
 }
 
+/* A checkpoint of a job that has the file system to itself; NAN: its size is not known.
+ */
+static double alone_s(const struct checkpoint_job *job,
+                      const struct checkpoint_shared_io *io)
+{
+    return 8 * job->checkpoint_bytes / (io->bandwidth_mbps * 1e6);
+}
+
 void checkpoint_world_check(struct checkpoint_work *w, size_t i)
 {
     const struct checkpoint_job_world *x = &w->body->jobs[i].world;
     const struct checkpoint_request_world *all = &w->body->world;
     const char *first = all->objective_count > 0 ? all->objective[0] : "";
 
+    if (all->shared_io && alone_s(&w->body->jobs[i], all->shared_io) > LONGEST)
+        checkpoint_job_mistake(w, i, "checkpoint_bytes", ITEM_OUT_OF_BOUNDS,
+                               "takes longer than 1e15 s to write");
     check_levels(w, i);
     check_predictor(w, i);
     check_weibull(w, i);
@@ -380,8 +391,7 @@ void checkpoint_world_use_costs(const struct checkpoint_work *w,
         in->checkpoint_overhead_s = x->levels[x->level_count - 1].checkpoint_overhead_s;
         in->restart_s = x->levels[x->level_count - 1].restart_s;
     } else if (io && isnan(in->checkpoint_overhead_s) && !isnan(job->checkpoint_bytes)) {
-        in->checkpoint_overhead_s =
-            8 * job->checkpoint_bytes / (io->bandwidth_mbps * 1e6);
+        in->checkpoint_overhead_s = alone_s(job, io);
     }
 }
 

@@ -280,7 +280,7 @@ static const struct promise_broken *broken_of(struct telling *t, size_t job)
     struct promise_broken *broken;
     double by_s;
 
-    if (!t->promise_s || isnan(t->promise_s[job]) || isnan(t->plan_s[job]))
+    if (!t->promise_s || !t->plan_s || isnan(t->promise_s[job]) || isnan(t->plan_s[job]))
         return NULL;
     by_s = t->plan_s[job] - fmax(t->promise_s[job], t->bound.of.now_s);
     if (!(by_s > 1e-9 * fmax(1, fabs(t->plan_s[job]))))

@@ -82,63 +82,157 @@ static uint64_t *feature_set(struct cluster_bound *b, const char *name, size_t l
     return set;
 }
 
-/* Reads a name and its count at *at; false: there is none. */
-static bool read_feature(struct cluster_bound *b, const char **at,
-                         struct cluster_features *to)
+enum { FEATURE_DEPTH_MAX = 16 };
+
+/* A text of features while it is read. */
+struct feature_text {
+    struct cluster_bound *b;
+    const char *at;
+    struct cluster_features *list; /* all of them */
+    size_t count;
+    struct cluster_features *alike; /* one of them, the same for all nodes */
+    size_t alike_count;
+};
+
+static uint64_t *joined_sets(struct cluster_bound *b, const uint64_t *x,
+                             const uint64_t *y, char sign)
 {
-    size_t length = strcspn(*at, "&|[]*,() ");
+    size_t words = cluster_words(b->of.node_count);
+    uint64_t *both = NEW(b->rq->arena, uint64_t, words);
+
+    budget_step(&b->rq->budget, words);
+    for (size_t w = 0; w < words; w++)
+        both[w] = sign == '|' ? x[w] | y[w] : x[w] & y[w];
+    return both;
+}
+
+static char sign_at(struct feature_text *t)
+{
+    return *t->at == '&' || *t->at == '|' ? *t->at++ : 0;
+}
+
+/* A name, or such names joined from left to right in parentheses; NULL: a mistake. */
+static const uint64_t *read_names(struct feature_text *t, int depth)
+{
+    size_t length = strcspn(t->at, "&|[]*,() ");
+    const uint64_t *set, *next;
+    char sign;
+
+    if (length > 0) {
+        set = feature_set(t->b, t->at, length);
+        t->at += length;
+        return set;
+    }
+    if (*t->at++ != '(' || depth == FEATURE_DEPTH_MAX)
+        return NULL;
+    set = read_names(t, depth + 1);
+    while (set && (sign = sign_at(t))) {
+        next = read_names(t, depth + 1);
+        set = next ? joined_sets(t->b, set, next, sign) : NULL;
+    }
+    return set && *t->at++ == ')' ? set : NULL;
+}
+
+/* Names and how many nodes they are for. */
+static bool read_feature(struct feature_text *t, struct cluster_features *to)
+{
     char *end;
 
-    if (!length)
+    *to = (struct cluster_features){.nodes = read_names(t, 0)};
+    if (!to->nodes)
         return false;
-    *to = (struct cluster_features){.nodes = feature_set(b, *at, length)};
-    *at += length;
-    if (**at == '*') {
-        to->count = strtoul(*at + 1, &end, 10);
-        if (end == *at + 1 || to->count < 1)
-            return false;
-        *at = end;
-    }
+    if (*t->at != '*')
+        return true;
+    to->count = strtoul(t->at + 1, &end, 10);
+    if (end == t->at + 1 || to->count < 1)
+        return false;
+    t->at = end;
     return true;
 }
 
-/* a&b: all of them; a|b: any; [a|b]: any, the same for all nodes. */
+/* What stands in brackets: alternatives that are the same for all nodes, or counts. */
+static bool read_alike(struct feature_text *t)
+{
+    char first = 0, sign = 0;
+
+    for (t->at++;; sign = *t->at++) {
+        struct cluster_features f;
+
+        first = first ? first : sign;
+        if (sign != first || !read_feature(t, &f))
+            return false;
+        if (*t->at == '&' || first == '&')
+            t->list[t->count++] = f;
+        else
+            t->alike[t->alike_count++] = f;
+        if (*t->at != '&' && *t->at != '|')
+            break;
+    }
+    return *t->at++ == ']';
+}
+
+/* All that was read so far is one set; false: counts cannot be joined so. */
+static bool fold_features(struct feature_text *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->list[i].count > 0)
+            return false;
+    while (t->count > 1) {
+        t->list[t->count - 2].nodes = joined_sets(t->b, t->list[t->count - 2].nodes,
+                                                  t->list[t->count - 1].nodes, '&');
+        t->count--;
+    }
+    return t->count == 1;
+}
+
+static bool read_item(struct feature_text *t, char sign)
+{
+    struct cluster_features f;
+
+    if (*t->at == '[')
+        return sign != '|' && t->alike_count == 0 && read_alike(t);
+    if (!read_feature(t, &f))
+        return false;
+    if (sign != '|') {
+        t->list[t->count++] = f;
+        return true;
+    }
+    if (f.count > 0 || t->alike_count > 0 || !fold_features(t))
+        return false;
+    t->list[0].nodes = joined_sets(t->b, t->list[0].nodes, f.nodes, '|');
+    return true;
+}
+
+/* a&b: all of them; a|b: any; [a|b]: any, the same for all nodes; a*2: of so many. Signs
+ * count from left to right, parentheses first. */
 static bool read_features(struct cluster_bound *b, const char *text,
                           struct cluster_job *to)
 {
-    const char *at = text;
-    struct cluster_features *list =
-        NEW(b->rq->arena, struct cluster_features, strlen(text) + 1);
+    size_t most = strlen(text) + 1;
+    struct feature_text t = {
+        .b = b,
+        .at = text,
+        .list = NEW(b->rq->arena, struct cluster_features, most),
+        .alike = NEW(b->rq->arena, struct cluster_features, most),
+    };
     char sign = 0;
-    size_t n = 0;
 
-    to->features_alike = *at == '[';
-    at += to->features_alike;
-    for (;;) {
-        struct cluster_features f;
-
-        if (!read_feature(b, &at, &f))
+    do
+        if (!read_item(&t, sign))
             return false;
-        if (sign == '|' && !to->features_alike) {
-            uint64_t *both = NEW(b->rq->arena, uint64_t, cluster_words(b->of.node_count));
-
-            for (size_t w = 0; w < cluster_words(b->of.node_count); w++)
-                both[w] = list[n - 1].nodes[w] | f.nodes[w];
-            list[n - 1].nodes = both;
-        } else {
-            list[n++] = f;
-        }
-        if (*at != '&' && *at != '|')
-            break;
-        if (sign && sign != *at)
-            return false;
-        sign = *at++;
-    }
-    if (to->features_alike && (*at++ != ']' || sign == '&'))
+    while ((sign = sign_at(&t)));
+    if (*t.at)
         return false;
-    to->features = list;
-    to->feature_count = n;
-    return !*at;
+    to->features_alike = t.alike_count > 0;
+    if (to->features_alike && t.count > 0) {
+        if (!fold_features(&t))
+            return false;
+        for (size_t i = 0; i < t.alike_count; i++)
+            t.alike[i].nodes = joined_sets(b, t.alike[i].nodes, t.list[0].nodes, '&');
+    }
+    to->features = to->features_alike ? t.alike : t.list;
+    to->feature_count = to->features_alike ? t.alike_count : t.count;
+    return true;
 }
 
 static void bind_nodes(struct cluster_bound *b, size_t i, struct cluster_job *to)
@@ -162,7 +256,8 @@ static void bind_nodes(struct cluster_bound *b, size_t i, struct cluster_job *to
         to->nodes = to->nodes_max = cluster_set_count(to->required, words);
     if (in->features && !read_features(b, in->features, to))
         invalid(b->rq->err, pointer_to(b, i, "features"), ITEM_MALFORMED,
-                "'%.60s' is not of the form a&b, a|b, [a|b] or a*2", in->features);
+                "'%.60s' is not of the form a&b, a|b, [a|b], a*2 or (a|b)&c",
+                in->features);
 }
 
 /* ---- rows ---- */

@@ -124,6 +124,8 @@ static enum error_code read_view(struct request *rq, const char *snapshot_id, in
     enum error_code code;
     bool found;
 
+    if (rq->snapshot_view && rq->snapshot_document) /* it has been read already */
+        return OK;
     TRY(decision_lookup(rq, "snapshot_view", &snapshot_view_json, view, &found));
     if (!found)
         *view = (struct snapshot_view){.now_at_s = NAN};
@@ -188,6 +190,23 @@ enum error_code decision_world_snapshot(struct request *rq, const struct snapsho
                               "do not run yet: their amounts are not free",
                               view->lease_count, view->lease_count == 1 ? "s" : "",
                               stored->leased_id_count));
+    return OK;
+}
+
+enum error_code decision_queue_snapshot(struct request *rq, const struct snapshot *given,
+                                        const char *snapshot_id,
+                                        const struct snapshot **snapshot)
+{
+    struct snapshot *stored;
+
+    TRY(read_snapshot(rq, given, snapshot_id, false, VIEW_KEPT_ALWAYS, &stored));
+    *snapshot = stored ? stored : given;
+    if (stored && stored->cluster && rq->snapshot_view->lease_count)
+        note(rq, arena_printf(rq->arena,
+                              "ignored: %zu lease%s of /snapshot_id: its cluster knows "
+                              "of no leases",
+                              rq->snapshot_view->lease_count,
+                              rq->snapshot_view->lease_count == 1 ? "" : "s"));
     return OK;
 }
 

@@ -147,6 +147,12 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
                                   const char *snapshot_id, bool required,
                                   const struct snapshot **snapshot);
 
+/* The same for queues, which look at its `cluster` first: without leases. *snapshot NULL:
+ * none is given. */
+enum error_code decision_queue_snapshot(struct request *rq, const struct snapshot *given,
+                                        const char *snapshot_id,
+                                        const struct snapshot **snapshot);
+
 /* Says in the answer, at its end, which members about amounts are not looked at.
  * O(resources). */
 void decision_ignore_amounts(struct request *rq, const struct snapshot *s);

@@ -183,6 +183,10 @@ static const struct json_field snapshot_rows[] = {
     JSON_LIST(T, partitions, partition_count, struct partition, &partition_json,
               PARTITIONS_MAX, JSON_UNIQUE_IDS,
               "Resources that jobs may use under common rules"),
+    JSON_RAW(T, cluster, JSON_NULLABLE | JSON_OPTIONAL,
+             "The same as POST /v1/queue-orders takes it inline, with QOS, accounts and "
+             "settings; times are seconds from now. Queues decide on it, nothing else "
+             "looks at it"),
     {0},
 };
 #undef T

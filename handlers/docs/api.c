@@ -320,9 +320,13 @@ enum error_code docs_operation(struct docs_page *p, const char *rest)
         docs_print_example(p, r, names[0]);
     }
     if (count > 1) {
+        size_t more = count - 1; /* the largest that is shown whole, if any is */
+
+        while (more > 1 && !docs_is_shown_whole(names[more], p->rq->arena))
+            more--;
         html_add(p->b, "<h2 id=\"more\">Say more</h2>\n<details><summary>A larger "
                        "example</summary>\n");
-        docs_print_example(p, r, names[count - 1]);
+        docs_print_example(p, r, names[more]);
         html_add(p->b, "</details>\n<p>All:");
         for (size_t i = 0; i < count; i++)
             html_add(p->b, " <a href=\"/docs/examples/%u\">%t</a>",
@@ -341,34 +345,38 @@ enum error_code docs_operation(struct docs_page *p, const char *rest)
 
 /* ---- for the index ---- */
 
-static void add_names(const struct json_object *table, int depth, struct text_buffer *b)
+/* Names of members, and what is said of them. */
+static void add_members(const struct json_object *table, int depth,
+                        struct text_buffer *names, struct text_buffer *text)
 {
     for (const struct json_field *f = table ? table->fields : NULL;
          f && f->type != JSON_END; f++) {
-        text_addf(b, "%s ", f->name);
+        text_addf(names, "%s ", f->name);
+        text_addf(text, "%s ", f->doc ? f->doc : "");
         if (f->of && depth < NAMES_DEPTH_MAX)
-            add_names(f->of, depth + 1, b);
+            add_members(f->of, depth + 1, names, text);
         for (const struct json_kind *k = f->kinds;
              k && k->name && depth < NAMES_DEPTH_MAX; k++)
-            add_names(k->of, depth + 1, b);
+            add_members(k->of, depth + 1, names, text);
     }
 }
 
 void docs_list_api(struct docs_index *ix)
 {
     for (const struct route *r = ix->routes; r->method; r++) {
-        struct text_buffer names = {.arena = ix->arena};
+        struct text_buffer names = {.arena = ix->arena}, text = {.arena = ix->arena};
 
         if (r->flags & ROUTE_ASSET)
             continue;
         text_addf(&names, "%s ", r->operation);
-        add_names(r->query, 0, &names);
-        add_names(r->request, 0, &names);
-        add_names(r->response, 0, &names);
+        text_addf(&text, "%s ", r->doc);
+        add_members(r->query, 0, &names, &text);
+        add_members(r->request, 0, &names, &text);
+        add_members(r->response, 0, &names, &text);
         docs_index_add(
             ix, (struct docs_entry){
                     arena_printf(ix->arena, "/docs/api/%s", r->operation),
                     arena_printf(ix->arena, "%s %s: %s", r->method, r->path, r->summary),
-                    text_end(&names), r->doc, NULL});
+                    text_end(&names), text_end(&text), NULL});
     }
 }

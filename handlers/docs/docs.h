@@ -70,6 +70,9 @@ const char *docs_example(const char *path, struct arena *a);
 const char *const *docs_examples_of(const struct route *r, size_t *count,
                                     struct arena *a);
 
+/* Whether request and answer of an example are short enough for a page. */
+bool docs_is_shown_whole(const char *name, struct arena *a);
+
 /* The file of an example's answer: "placement-mct.answer.json". */
 const char *docs_answer_file(const char *name, struct arena *a);
 

@@ -1,5 +1,6 @@
 /* examples.c - the examples of the API in the manual, and the files that it prints. */
 #include "handlers/docs/docs.h"
+#include "service/json_layout.h"
 
 #include "service/asset.h"
 #include "service/openapi.h"
@@ -60,6 +61,12 @@ static size_t length_of(const char *path)
     return file ? file->length : 0;
 }
 
+bool docs_is_shown_whole(const char *name, struct arena *a)
+{
+    return length_of(arena_printf(a, "%s.json", name)) <= SHOWN_BYTES &&
+           length_of(docs_answer_file(name, a)) <= SHOWN_BYTES;
+}
+
 const char *const *docs_examples_of(const struct route *r, size_t *count, struct arena *a)
 {
     struct sized *list = NEW(a, struct sized, example_file_count);
@@ -106,8 +113,12 @@ const char *docs_chart(struct docs_page *p, const char *name)
 
 void docs_print_json(struct text_buffer *b, const char *json, size_t max_lines)
 {
-    const char *end = json;
+    struct text_buffer laid = {.arena = b->arena};
+    const char *end;
 
+    json_layout(json, &laid);
+    json = text_end(&laid);
+    end = json;
     for (size_t line = 0; *end && line < max_lines && end - json < SHOWN_BYTES; end++)
         line += *end == '\n';
     html_add(b, "<pre class=\"json\" tabindex=\"0\">");

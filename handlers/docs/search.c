@@ -10,6 +10,7 @@
 enum {
     TITLE_WEIGHT = 8,
     NAME_WEIGHT = 4,
+    PART_WEIGHT = 2, /* of a name: "deadline" of deadline_s */
     TEXT_WEIGHT = 1,
     FOUND_MAX = 50,
     WORDS_MAX = 32
@@ -17,12 +18,12 @@ enum {
 
 struct found {
     const struct docs_entry *entry;
-    size_t score;
+    size_t words, score; /* how many of the words it has */
 };
 
-static bool is_letter(char c)
+static bool is_letter(char c, bool parts)
 {
-    return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
+    return isalnum((unsigned char)c) || (c == '_' && !parts) || (c & 0x80);
 }
 
 /* Length of a word without the s of a plural. */
@@ -34,17 +35,18 @@ static size_t singular(const char *word, size_t length)
     return length - plural;
 }
 
-/* Whether the word stands in the text, in whichever case; "gpu" is "GPUs", too. */
-static bool has_word(const char *text, const char *word)
+/* Whether the word stands in the text, in whichever case; "gpu" is "GPUs", too. With
+ * `parts` words end at underscores. */
+static bool has_word(const char *text, const char *word, bool parts)
 {
     size_t length = singular(word, strlen(word));
 
     for (const char *p = text; p && *p;) {
         size_t here = 0;
 
-        while (*p && !is_letter(*p))
+        while (*p && !is_letter(*p, parts))
             p++;
-        while (is_letter(p[here]))
+        while (is_letter(p[here], parts))
             here++;
         if (singular(p, here) == length && strncasecmp(p, word, length) == 0)
             return true;
@@ -53,25 +55,26 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-static size_t score_of(const struct docs_entry *e, const char *text,
-                       const char *const *words, size_t word_count)
+static struct found score_of(const struct docs_entry *e, const char *text,
+                             const char *const *words, size_t word_count)
 {
-    size_t sum = 0;
+    struct found f = {.entry = e};
 
     for (size_t i = 0; i < word_count; i++) {
         size_t here = 0;
 
-        if (has_word(e->title, words[i]))
+        if (has_word(e->title, words[i], false))
             here += TITLE_WEIGHT;
-        if (has_word(e->names, words[i]))
+        if (has_word(e->names, words[i], false))
             here += NAME_WEIGHT;
-        if (has_word(e->text, words[i]) || has_word(text, words[i]))
+        else if (has_word(e->names, words[i], true))
+            here += PART_WEIGHT;
+        if (has_word(e->text, words[i], false) || has_word(text, words[i], false))
             here += TEXT_WEIGHT;
-        if (!here)
-            return 0; /* all words have to be there */
-        sum += here;
+        f.words += here > 0;
+        f.score += here;
     }
-    return sum;
+    return f;
 }
 
 /* The words of what was asked, each once; at most WORDS_MAX. */
@@ -82,9 +85,9 @@ static size_t split_words(const char *q, const char **words, struct arena *a)
     while (*q && count < WORDS_MAX) {
         size_t length = 0;
 
-        while (*q && !is_letter(*q))
+        while (*q && !is_letter(*q, false))
             q++;
-        while (is_letter(q[length]))
+        while (is_letter(q[length], false))
             length++;
         if (length)
             words[count++] = arena_text(a, q, length);
@@ -97,6 +100,8 @@ static int compare_found(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
 
+    if (x->words != y->words)
+        return x->words > y->words ? -1 : 1;
     if (x->score != y->score)
         return x->score > y->score ? -1 : 1;
     return strcmp(x->entry->path, y->entry->path);
@@ -108,18 +113,22 @@ static void print_found(struct docs_page *p, const char *q)
     struct docs_index ix = docs_index(p->rq->service->routes, a);
     struct found *list = NEW(a, struct found, ix.count);
     const char *words[WORDS_MAX];
-    size_t word_count = split_words(q, words, a), count = 0;
+    size_t word_count = split_words(q, words, a), count = 0, whole = 0;
 
     for (size_t i = 0; i < ix.count && word_count; i++) {
         const struct docs_entry *e = &ix.items[i];
-        size_t score =
+        struct found f =
             score_of(e, e->source ? docs_file(e->source, a) : NULL, words, word_count);
 
-        if (score)
-            list[count++] = (struct found){e, score};
+        whole += f.words == word_count;
+        if (f.words)
+            list[count++] = f;
     }
     qsort(list, count, sizeof(*list), compare_found);
-    html_add(p->b, "<p>%z pages have all of these words%t.</p>\n<ol>\n", count,
+    if (whole)
+        count = whole;
+    html_add(p->b, "<p>%z pages have %t of these words%t.</p>\n<ol>\n", count,
+             whole || word_count < 2 ? "all" : "some, none has all",
              count > FOUND_MAX ? "; the first 50" : "");
     for (size_t i = 0; i < count && i < FOUND_MAX; i++)
         html_add(p->b, "<li><a href=\"%u\">%t</a></li>\n", list[i].entry->path,

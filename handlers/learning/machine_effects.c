@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { RUNS_MAX = 50000, MACHINES_MAX = 1000 };
+enum { RUNS_MAX = 50000, MACHINES_MAX = FITTED_EFFECTS_MAX };
 static const double AGE_S = 60;
 
 struct effect_row {
@@ -111,19 +111,14 @@ static int compare_keys(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-enum error_code machine_effects_now(struct request *rq, struct db_session *db,
-                                    const struct fitted_effect **list, size_t *count)
+enum error_code machine_effects_stored(struct request *rq, struct db_session *db,
+                                       const struct fitted_effect **list, size_t *count)
 {
     const struct store_page all = {.limit = MACHINES_MAX};
     const struct store_machine_effect *stored;
     struct fitted_effect *effects;
     const char *next;
-    bool is_due;
 
-    TRY(store_machine_effects_due(db, rq->principal.tenant, AGE_S, &is_due, rq->arena,
-                                  rq->err));
-    if (is_due)
-        TRY(work_out(rq, db));
     TRY(store_machine_effects(db, rq->principal.tenant, &all, &stored, count, &next,
                               rq->arena, rq->err));
     effects = NEW(rq->arena, struct fitted_effect, *count + 1);
@@ -133,6 +128,18 @@ enum error_code machine_effects_now(struct request *rq, struct db_session *db,
     qsort(effects, *count, sizeof(*effects), compare_keys);
     *list = effects;
     return OK;
+}
+
+enum error_code machine_effects_now(struct request *rq, struct db_session *db,
+                                    const struct fitted_effect **list, size_t *count)
+{
+    bool is_due;
+
+    TRY(store_machine_effects_due(db, rq->principal.tenant, AGE_S, &is_due, rq->arena,
+                                  rq->err));
+    if (is_due)
+        TRY(work_out(rq, db));
+    return machine_effects_stored(rq, db, list, count);
 }
 
 /* ---- the list ---- */

@@ -305,6 +305,39 @@ static const struct json_field member_rows[] = {
 const struct json_object member_json = {"ModelMember", "A member of a model of kind auto",
                                         sizeof(struct member_row), member_rows};
 
+#define T struct interval_row
+static const struct json_field interval_rows[] = {
+    JSON_TEXT(T, group, 0,
+              "same_configuration, inside or extrapolation: where questions lie"),
+    JSON_INTEGER(T, error_count, 0, JSON_EXACT, 0, 0,
+                 "Errors on runs not fitted to that this comes from"),
+    JSON_NUMBER(T, s0, 0, 0, 0, 0, "Scale of these errors, as a logarithm"),
+    JSON_NUMBER(T, q90, 0, 0, 0, 0,
+                "At the level 0.9 half of an interval, as a logarithm, over s0"),
+    {0},
+};
+#undef T
+const struct json_object interval_json = {
+    "ModelInterval", "What the intervals of a group of questions are made of",
+    sizeof(struct interval_row), interval_rows};
+
+static void add_intervals(const struct fitted_model *m, struct model_details *out,
+                          struct arena *a)
+{
+    struct fitted_interval interval;
+    struct interval_row *rows;
+
+    if (!m->core || m->reason)
+        return;
+    rows = NEW(a, struct interval_row, LOG_GROUP_COUNT);
+    core_interval(m->core, 0.9, &interval, a);
+    for (size_t g = 0; g < LOG_GROUP_COUNT; g++)
+        rows[g] = (struct interval_row){log_group_names[g], interval.error_count[g],
+                                        interval.scale[g], interval.quantile[g]};
+    out->intervals = rows;
+    out->interval_count = LOG_GROUP_COUNT;
+}
+
 /* Members that answer at all, with their weights; and the inputs. */
 static void details_of_auto(const struct fitted_model *m, struct model_details *out,
                             struct arena *a)
@@ -341,6 +374,7 @@ void model_details_of(const struct fitted_model *m, size_t limit,
                       struct model_details *out, struct arena *a)
 {
     *out = (struct model_details){0};
+    add_intervals(m, out, a);
     if (m->kind == MODEL_COMPREHENSIVE) {
         out->combinations_total = m->set.sorted.count;
         list_rows(&m->set.sorted, limit, &out->combinations, &out->combination_count, a);

@@ -48,9 +48,19 @@ struct member_row {
 };
 extern const struct json_object member_json;
 
+/* What the intervals of a group of questions are made of. */
+struct interval_row {
+    const char *group;
+    uint64_t error_count;
+    double s0, q90;
+};
+extern const struct json_object interval_json;
+
 /* What a model consists of. */
 struct model_details {
     const struct member_row *members;
+    const struct interval_row *intervals;
+    size_t interval_count;
     const char *const *inputs;
     size_t member_count, input_count;
     const struct combination_row *combinations, *single_combinations;
@@ -66,47 +76,55 @@ void model_details_of(const struct fitted_model *m, size_t limit,
                       struct model_details *out, struct arena *a);
 
 /* Rows of a struct T with the member `details`. */
-#define MODEL_DETAILS_ROWS(T)                                                           \
-    {.name = "members",                                                                 \
-     .doc = "auto: what its estimate is the weighted mean of, by group of questions",   \
-     .type = JSON_TYPE_LIST,                                                            \
-     .offset = JSON_AT(T, details.members, const struct member_row *),                  \
-     .count_offset = JSON_AT(T, details.member_count, size_t),                          \
-     .of = &member_json,                                                                \
-     .flags = JSON_OPTIONAL},                                                           \
-        {.name = "inputs",                                                              \
-         .doc = "auto: the inputs that at least half of its runs have",                 \
-         .type = JSON_TYPE_TEXTS,                                                       \
-         .offset = JSON_AT(T, details.inputs, const char *const *),                     \
-         .count_offset = JSON_AT(T, details.input_count, size_t),                       \
-         .flags = JSON_OPTIONAL},                                                       \
-        {.name = "combinations",                                                        \
-         .doc = "comprehensive: the best of the sorted list, the first predicts first", \
-         .type = JSON_TYPE_LIST,                                                        \
-         .offset = JSON_AT(T, details.combinations, const struct combination_row *),    \
-         .count_offset = JSON_AT(T, details.combination_count, size_t),                 \
-         .of = &combination_json,                                                       \
-         .flags = JSON_OPTIONAL},                                                       \
-        {.name = "single_combinations",                                                 \
-         .doc = "comprehensive: those for one processor",                               \
-         .type = JSON_TYPE_LIST,                                                        \
-         .offset =                                                                      \
-             JSON_AT(T, details.single_combinations, const struct combination_row *),   \
-         .count_offset = JSON_AT(T, details.single_combination_count, size_t),          \
-         .of = &combination_json,                                                       \
-         .flags = JSON_OPTIONAL},                                                       \
-        {.name = "formula",                                                             \
-         .doc = "Other kinds: the formula, for people",                                 \
-         .type = JSON_TYPE_TEXT,                                                        \
-         .offset = JSON_AT(T, details.formula, const char *),                           \
-         .flags = JSON_OPTIONAL},                                                       \
-    {                                                                                   \
-        .name = "coefficients",                                                         \
-        .doc = "Other kinds: all numbers that a prediction uses",                       \
-        .type = JSON_TYPE_NUMBERS,                                                      \
-        .offset = JSON_AT(T, details.coefficients, const double *),                     \
-        .count_offset = JSON_AT(T, details.coefficient_count, size_t),                  \
-        .flags = JSON_OPTIONAL                                                          \
+#define MODEL_DETAILS_ROWS(T)                                                            \
+    {.name = "members",                                                                  \
+     .doc = "auto: what its estimate is the weighted mean of, by group of questions",    \
+     .type = JSON_TYPE_LIST,                                                             \
+     .offset = JSON_AT(T, details.members, const struct member_row *),                   \
+     .count_offset = JSON_AT(T, details.member_count, size_t),                           \
+     .of = &member_json,                                                                 \
+     .flags = JSON_OPTIONAL},                                                            \
+        {.name = "intervals",                                                            \
+         .doc = "What intervals are made of, by group of questions; not of the profile " \
+                "thesis",                                                                \
+         .type = JSON_TYPE_LIST,                                                         \
+         .offset = JSON_AT(T, details.intervals, const struct interval_row *),           \
+         .count_offset = JSON_AT(T, details.interval_count, size_t),                     \
+         .of = &interval_json,                                                           \
+         .flags = JSON_OPTIONAL},                                                        \
+        {.name = "inputs",                                                               \
+         .doc = "auto: the inputs that at least half of its runs have",                  \
+         .type = JSON_TYPE_TEXTS,                                                        \
+         .offset = JSON_AT(T, details.inputs, const char *const *),                      \
+         .count_offset = JSON_AT(T, details.input_count, size_t),                        \
+         .flags = JSON_OPTIONAL},                                                        \
+        {.name = "combinations",                                                         \
+         .doc = "comprehensive: the best of the sorted list, the first predicts first",  \
+         .type = JSON_TYPE_LIST,                                                         \
+         .offset = JSON_AT(T, details.combinations, const struct combination_row *),     \
+         .count_offset = JSON_AT(T, details.combination_count, size_t),                  \
+         .of = &combination_json,                                                        \
+         .flags = JSON_OPTIONAL},                                                        \
+        {.name = "single_combinations",                                                  \
+         .doc = "comprehensive: those for one processor",                                \
+         .type = JSON_TYPE_LIST,                                                         \
+         .offset =                                                                       \
+             JSON_AT(T, details.single_combinations, const struct combination_row *),    \
+         .count_offset = JSON_AT(T, details.single_combination_count, size_t),           \
+         .of = &combination_json,                                                        \
+         .flags = JSON_OPTIONAL},                                                        \
+        {.name = "formula",                                                              \
+         .doc = "Other kinds: the formula, for people",                                  \
+         .type = JSON_TYPE_TEXT,                                                         \
+         .offset = JSON_AT(T, details.formula, const char *),                            \
+         .flags = JSON_OPTIONAL},                                                        \
+    {                                                                                    \
+        .name = "coefficients",                                                          \
+        .doc = "Other kinds: all numbers that a prediction uses",                        \
+        .type = JSON_TYPE_NUMBERS,                                                       \
+        .offset = JSON_AT(T, details.coefficients, const double *),                      \
+        .count_offset = JSON_AT(T, details.coefficient_count, size_t),                   \
+        .flags = JSON_OPTIONAL                                                           \
     }
 
 /* What is known of a model: kept with each version. */

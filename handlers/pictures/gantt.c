@@ -1132,24 +1132,40 @@ static void print_shade(const struct drawing *d, unsigned shade)
     text_addf(b, "\"/>\n");
 }
 
+/* How the swatch of a sign looks. */
+struct look {
+    const char *fill, *opacity, *edge;
+};
+
+static struct look look_of(const struct legend *l)
+{
+    switch (l->sign) {
+    case SIGN_SHADE:
+        return (struct look){SHADE_COLOUR, shade_opacities[l->colour], ""};
+    case SIGN_DONE:
+        return (struct look){DONE_COLOUR, "0.4", ""};
+    case SIGN_RESERVED:
+        return (struct look){SHADE_COLOUR, "1", ""};
+    case SIGN_STAGE_IN:
+        return (struct look){SHADE_COLOUR, "0.55", ""};
+    case SIGN_CRITICAL:
+        return (struct look){"none", "1",
+                             " stroke=\"" CRITICAL_COLOUR "\" stroke-width=\"2\""};
+    case SIGN_LATE:
+        return (struct look){"none", "1", " stroke=\"" CRITICAL_COLOUR "\""};
+    case SIGN_RUNNING:
+        return (struct look){"none", "1",
+                             " class=\"gp-ink\" stroke=\"#1c2126\" "
+                             "stroke-width=\"1.5\" stroke-dasharray=\"4 2\""};
+    default:
+        return (struct look){"none", "1", ""};
+    }
+}
+
 static void print_swatch(const struct legend *l, double x, double y,
                          struct text_buffer *b)
 {
-    const char *fill = l->sign == SIGN_SHADE  ? SHADE_COLOUR
-                       : l->sign == SIGN_DONE ? DONE_COLOUR
-                       : l->sign == SIGN_RESERVED || l->sign == SIGN_STAGE_IN
-                           ? SHADE_COLOUR
-                           : "none";
-    const char *opacity = l->sign == SIGN_SHADE      ? shade_opacities[l->colour]
-                          : l->sign == SIGN_DONE     ? "0.4"
-                          : l->sign == SIGN_STAGE_IN ? "0.55"
-                                                     : "1";
-    const char *edge =
-        l->sign == SIGN_CRITICAL  ? " stroke=\"" CRITICAL_COLOUR "\" stroke-width=\"2\""
-        : l->sign == SIGN_LATE    ? " stroke=\"" CRITICAL_COLOUR "\""
-        : l->sign == SIGN_RUNNING ? " class=\"gp-ink\" stroke=\"#1c2126\" "
-                                    "stroke-width=\"1.5\" stroke-dasharray=\"4 2\""
-                                  : "";
+    struct look look = look_of(l);
 
     if (l->sign == SIGN_TRANSFER) {
         text_addf(b, "<path stroke=\"" TRANSFER_COLOUR "\" stroke-width=\"3\" d=\"M");
@@ -1166,7 +1182,8 @@ static void print_swatch(const struct legend *l, double x, double y,
         else if (l->sign == SIGN_KIND)
             print_fill(l->colour, b);
         else
-            text_addf(b, " fill=\"%s\" fill-opacity=\"%s\"%s", fill, opacity, edge);
+            text_addf(b, " fill=\"%s\" fill-opacity=\"%s\"%s", look.fill, look.opacity,
+                      look.edge);
         text_addf(b, " d=\"M");
         print_length(x, b);
         text_add(b, " ", 1);

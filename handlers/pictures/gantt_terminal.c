@@ -89,6 +89,15 @@ static size_t column_of(const struct writer *w, double at_s)
                                           : (size_t)lround(column);
 }
 
+/* Whether each letter is one byte: only such names are written into bars. */
+static bool is_of_bytes(const char *name)
+{
+    for (; *name; name++)
+        if ((unsigned char)*name < 0x20 || (unsigned char)*name > 0x7e)
+            return false;
+    return true;
+}
+
 static void draw_bar(struct writer *w, const struct gantt_bar *bar, size_t number)
 {
     size_t from = column_of(w, bar->start_s), to = column_of(w, bar->finish_s);
@@ -110,10 +119,7 @@ static void draw_bar(struct writer *w, const struct gantt_bar *bar, size_t numbe
            : sign == OTHER_BAR ? CYAN
                                : BLUE,
            to - from);
-    for (size_t i = 0; length + 2 <= to - from && i < length; i++)
-        if ((unsigned char)bar->id[i] < 0x20 || (unsigned char)bar->id[i] > 0x7e)
-            return; /* only names of one byte a letter are written into bars */
-    if (length + 2 <= to - from)
+    if (length + 2 <= to - from && is_of_bytes(bar->id))
         memcpy(w->line + from + 1, bar->id, length);
 }
 

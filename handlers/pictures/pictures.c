@@ -14,7 +14,8 @@ enum {
     IDLE_ROWS_MAX = 60, /* with more rows only those with bars are shown */
     LANES_MAX = GANTT_LANES_MAX,
     ENTRY_STEPS = 128, /* what an entry costs, about */
-    UNPLACED_SHOWN = 8
+    UNPLACED_SHOWN = 8,
+    NODES_NAMED = 8 /* in the tooltip of a job on more */
 };
 
 enum rows_by { BY_RESOURCE, BY_SITE, BY_JOB };
@@ -23,9 +24,12 @@ enum rows_by { BY_RESOURCE, BY_SITE, BY_JOB };
 struct entry {
     const char *workflow_id, *id, *resource_id, *state; /* NULL: not said */
     const char *site_id, *group, *reason;
+    const char *const *resource_ids; /* of several nodes; NULL: not said */
+    size_t resource_count;
     double slot, processors, start_s, finish_s, length_s;
     double data_ready_s, transfer_from_s;
     double stage_in_s, progress_ratio, deadline_s;
+    double time_limit_s, elapsed_s;
 };
 
 struct entries {
@@ -58,6 +62,7 @@ struct picture {
     double processors, now_s; /* NAN: not said */
     bool rows_missing;        /* results without their jobs */
     bool by_resource;         /* entries say where */
+    bool on_cluster;          /* of a queue: its jobs say on which nodes */
     size_t drawn_count;       /* entries that have times */
 
     const char **rows; /* resources */
@@ -72,6 +77,7 @@ struct picture {
     struct entries jobs;      /* of the request: group and deadline */
     struct entries resources; /* of the snapshot: site */
     struct entries unplaced;  /* with the first reason */
+    struct entries around;    /* of the snapshot: what runs on resources, is reserved */
 };
 
 /* ---- walking ---- */
@@ -116,6 +122,8 @@ static bool take_number(struct entry *e, const char *name, struct json_walk *w)
         {"stage_in_s", &e->stage_in_s},
         {"progress_ratio", &e->progress_ratio},
         {"deadline_s", &e->deadline_s},
+        {"time_limit_s", &e->time_limit_s},
+        {"elapsed_s", &e->elapsed_s},
     };
 
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
@@ -145,6 +153,34 @@ static const char *take_reason(struct picture *p, struct json_walk *w)
     return reason;
 }
 
+/* Names of nodes, of which one is no list. */
+static void take_nodes(struct picture *p, struct entry *e, struct json_walk *w)
+{
+    const char **list = NULL;
+    size_t size = 0;
+
+    e->resource_count = 0;
+    if (!json_walk_enter_if(w, '['))
+        return;
+    while (p->code == OK && json_walk_element(w)) {
+        const char *name = take_text(p, w);
+
+        if (e->resource_count == size) {
+            size_t more = size ? 2 * size : 4;
+
+            list = size ? GROW(p->arena, list, const char *, size, more)
+                        : NEW(p->arena, const char *, more);
+            size = more;
+        }
+        if (name)
+            list[e->resource_count++] = name;
+        check(p, json_go_on(1, p->err));
+    }
+    e->resource_ids = list;
+    if (e->resource_count && !e->resource_id)
+        e->resource_id = list[0];
+}
+
 /* The member of an entry that a JSON name stands for; it is taken. */
 static bool take_name(struct picture *p, struct entry *e, const char *name,
                       struct json_walk *w)
@@ -169,7 +205,9 @@ static bool take_name(struct picture *p, struct entry *e, const char *name,
             *members[i].to = take_text(p, w);
             return true;
         }
-    if (strcmp(name, "reasons") == 0)
+    if (strcmp(name, "resource_ids") == 0 || strcmp(name, "planned_resource_ids") == 0)
+        take_nodes(p, e, w);
+    else if (strcmp(name, "reasons") == 0)
         e->reason = take_reason(p, w);
     else if (strcmp(name, "group") == 0 ||
              (strcmp(name, "application_id") == 0 && !e->group))
@@ -179,7 +217,10 @@ static bool take_name(struct picture *p, struct entry *e, const char *name,
     return true;
 }
 
-static void take_entry(struct picture *p, struct json_walk *w, struct entry *e)
+static void take_around(struct picture *p, struct json_walk *w, const char *state);
+
+static void take_entry(struct picture *p, struct json_walk *w, struct entry *e,
+                       bool is_resource)
 {
     const char *name;
 
@@ -193,10 +234,16 @@ static void take_entry(struct picture *p, struct json_walk *w, struct entry *e)
         .transfer_from_s = NAN,
         .progress_ratio = NAN,
         .deadline_s = NAN,
+        .time_limit_s = NAN,
+        .elapsed_s = NAN,
     };
     json_walk_enter(w, '{');
     while (p->code == OK && (name = json_walk_member(w)))
-        if (!take_name(p, e, name, w) && !take_number(e, name, w))
+        if (is_resource && strcmp(name, "running") == 0)
+            take_around(p, w, "running");
+        else if (is_resource && strcmp(name, "reservations") == 0)
+            take_around(p, w, "reserved");
+        else if (!take_name(p, e, name, w) && !take_number(e, name, w))
             json_walk_skip(w);
 }
 
@@ -216,8 +263,10 @@ static enum error_code add_entry(struct picture *p, struct entries *list,
     return OK;
 }
 
-static void take_list(struct picture *p, struct json_walk *w, struct entries *list)
+static void take_objects(struct picture *p, struct json_walk *w, struct entries *list,
+                         bool resources)
 {
+    size_t around;
     struct entry e;
 
     if (json_walk_type(w) != '[') {
@@ -228,11 +277,37 @@ static void take_list(struct picture *p, struct json_walk *w, struct entries *li
     while (p->code == OK && json_walk_element(w)) {
         check(p, json_go_on(ENTRY_STEPS, p->err));
         if (json_walk_type(w) == '{') {
-            take_entry(p, w, &e);
+            around = p->around.count;
+            take_entry(p, w, &e, resources);
+            for (; resources && around < p->around.count; around++)
+                p->around.items[around].resource_id = e.id;
             check(p, add_entry(p, list, &e));
         } else {
             json_walk_skip(w);
         }
+    }
+}
+
+static void take_list(struct picture *p, struct json_walk *w, struct entries *list)
+{
+    take_objects(p, w, list, false);
+}
+
+/* What a resource has besides, whose name comes when it has been read. */
+static void take_around(struct picture *p, struct json_walk *w, const char *state)
+{
+    size_t first = p->around.count;
+
+    take_list(p, w, &p->around);
+    for (size_t i = first; i < p->around.count; i++) {
+        struct entry *e = &p->around.items[i];
+        bool runs = strcmp(state, "running") == 0;
+
+        e->state = state;
+        if (runs && isnan(e->finish_s))
+            e->finish_s = e->time_limit_s - e->elapsed_s;
+        if (runs)
+            e->start_s = isnan(e->elapsed_s) ? 0 : -e->elapsed_s;
     }
 }
 
@@ -442,7 +517,7 @@ static void take_snapshot(struct picture *p, struct json_walk *w)
     json_walk_enter(w, '{');
     while (p->code == OK && (name = json_walk_member(w))) {
         if (strcmp(name, "resources") == 0)
-            take_list(p, w, &resources);
+            take_objects(p, w, &resources, true);
         else
             json_walk_skip(w);
     }
@@ -495,6 +570,34 @@ static double finish_or(const struct entry *e, double start_s)
     return isnan(e->finish_s) ? start_s + e->length_s : e->finish_s;
 }
 
+/* How long a job takes at most, as far as that is known. */
+static double length_of(const struct entry *e)
+{
+    return isnan(e->length_s) ? e->time_limit_s : e->length_s;
+}
+
+/* Of the tasks 7_0, 7_1 ... of an array the job that stands in the request. */
+static size_t find_job(const struct name_index *index, const char *id, struct arena *a)
+{
+    size_t found = id ? name_index_find(index, id) : NAME_NOT_FOUND;
+    const char *task = id ? strrchr(id, '_') : NULL;
+
+    if (found != NAME_NOT_FOUND || !task)
+        return found;
+    return name_index_find(index, arena_text(a, id, (size_t)(task - id)));
+}
+
+/* What runs, or is reserved, from now on; begun before now if that is said. */
+static struct entry from_now(struct entry e, bool runs, double now_s)
+{
+    double left_s = e.time_limit_s - e.elapsed_s;
+
+    e.start_s = !runs ? e.start_s - now_s : isnan(e.elapsed_s) ? 0 : -e.elapsed_s;
+    e.finish_s = isnan(e.finish_s) && runs ? left_s : e.finish_s - now_s;
+    e.state = runs ? "runs" : "reserved";
+    return e;
+}
+
 /* Of a queue: how long its jobs take, what runs, what is reserved. */
 static enum error_code join_queue(struct picture *p, const struct entries *jobs,
                                   const struct entries *running,
@@ -509,24 +612,49 @@ static enum error_code join_queue(struct picture *p, const struct entries *jobs,
             name_index_add(&index, jobs->items[i].id, i);
     for (size_t i = 0; i < p->entries.count; i++) {
         struct entry *e = &p->entries.items[i];
-        size_t job = e->id ? name_index_find(&index, e->id) : NAME_NOT_FOUND;
+        size_t job = jobs->count ? find_job(&index, e->id, p->arena) : NAME_NOT_FOUND;
 
-        if (job != NAME_NOT_FOUND && jobs->items)
-            e->length_s = jobs->items[job].length_s;
+        e->length_s = length_of(e);
+        if (job != NAME_NOT_FOUND && !isnan(length_of(&jobs->items[job])))
+            e->length_s = length_of(&jobs->items[job]);
         e->finish_s = finish_or(e, e->start_s) - now_s;
         e->start_s -= now_s;
         e->state = e->start_s > 0 ? "planned" : "starts now";
     }
     for (size_t i = 0; i < running->count + reserved->count; i++) {
         bool runs = i < running->count;
-        struct entry e = runs ? running->items[i] : reserved->items[i - running->count];
+        struct entry e = from_now(
+            runs ? running->items[i] : reserved->items[i - running->count], runs, now_s);
 
-        e.start_s = runs ? 0 : e.start_s - now_s;
-        e.finish_s -= now_s;
-        e.state = runs ? "runs" : "reserved";
         TRY(add_entry(p, &p->entries, &e));
     }
     return OK;
+}
+
+/* Nodes, what runs on them, what is reserved. */
+static void take_cluster(struct picture *p, struct json_walk *w, struct entries *running,
+                         struct entries *reserved)
+{
+    struct entries nodes = {0};
+    const char *name;
+    size_t row;
+
+    if (!json_walk_enter_if(w, '{'))
+        return;
+    p->on_cluster = true;
+    while (p->code == OK && (name = json_walk_member(w)))
+        if (strcmp(name, "resources") == 0)
+            take_list(p, w, &nodes);
+        else if (strcmp(name, "running") == 0)
+            take_list(p, w, running);
+        else if (strcmp(name, "reservations") == 0)
+            take_list(p, w, reserved);
+        else
+            json_walk_skip(w);
+    for (size_t i = 0; i < nodes.count && p->code == OK; i++)
+        if (nodes.items[i].id && p->rows_by == BY_RESOURCE)
+            check(p, add_row(p, nodes.items[i].id, &row));
+    p->resources = nodes;
 }
 
 static enum error_code read_request(struct picture *p, const char *request)
@@ -547,6 +675,8 @@ static enum error_code read_request(struct picture *p, const char *request)
             take_list(p, &w, &jobs);
         else if (strcmp(name, "workflow") == 0)
             take_tasks(p, &w, &jobs);
+        else if (queue && strcmp(name, "cluster") == 0)
+            take_cluster(p, &w, &running, &reserved);
         else if (queue && strcmp(name, "running") == 0)
             take_list(p, &w, &running);
         else if (queue && strcmp(name, "reservations") == 0)
@@ -582,6 +712,10 @@ static const char *detail_of(struct picture *p, const struct entry *e)
 
     if (e->resource_id)
         text_addf(&b, "on %s", e->resource_id);
+    for (size_t i = 1; i < e->resource_count && i < NODES_NAMED; i++)
+        text_addf(&b, ", %s", e->resource_ids[i]);
+    if (e->resource_count > NODES_NAMED)
+        text_addf(&b, " and %zu more", e->resource_count - NODES_NAMED);
     if (e->resource_id && e->slot > 0)
         text_addf(&b, ", slot %.0f", e->slot);
     if (!isnan(e->processors))
@@ -680,52 +814,85 @@ static void find_workflows(struct picture *p)
                           strcmp(p->entries.items[i].workflow_id, first) == 0;
 }
 
-/* The row of an entry: its resource's, its site's, or its own. */
+/* The row of a place of an entry: the resource's, its site's, or the entry's own. */
 static const char *row_of(const struct picture *p, const struct name_index *resources,
-                          const struct entry *e, const char *own)
+                          const struct entry *e, const char *resource_id, const char *own)
 {
     const struct entry *r;
 
-    if (p->rows_by == BY_JOB || !e->resource_id)
+    if (p->rows_by == BY_JOB || !resource_id)
         return own;
     if (p->rows_by == BY_RESOURCE)
-        return e->resource_id;
-    r = entry_of(&p->resources, resources, e->resource_id);
-    return r && r->site_id ? r->site_id : e->site_id ? e->site_id : e->resource_id;
+        return resource_id;
+    r = entry_of(&p->resources, resources, resource_id);
+    return r && r->site_id ? r->site_id : e->site_id ? e->site_id : resource_id;
 }
 
-/* A bar for each entry; without resources each has a row of its own. */
+static struct gantt_bar bar_of(struct picture *p, const struct entry *e)
+{
+    return (struct gantt_bar){.state = state_of(e),
+                              .critical = is_critical(p, e),
+                              .transfer_from_s = e->transfer_from_s,
+                              .transfer_to_s = e->data_ready_s,
+                              .id = name_of(p, e),
+                              .detail = detail_of(p, e),
+                              .group = e->group,
+                              .progress_ratio = progress_of(e),
+                              .stage_in_s = e->stage_in_s,
+                              .late = is_late(e),
+                              .row_count = 1,
+                              .start_s = start_of(e),
+                              .finish_s = finish_or(e, start_of(e))};
+}
+
+/* A bar on each node of an entry, once on each row. */
+static enum error_code add_bars(struct picture *p, const struct name_index *resources,
+                                const struct entry *e, struct gantt_bar *bars,
+                                size_t *count)
+{
+    size_t places = p->rows_by != BY_JOB && e->resource_count ? e->resource_count : 1;
+    struct gantt_bar bar = bar_of(p, e);
+
+    for (size_t i = 0; i < places; i++) {
+        const char *place = e->resource_count ? e->resource_ids[i] : e->resource_id;
+
+        TRY(json_go_on(ENTRY_STEPS, p->err));
+        TRY(add_row(p, row_of(p, resources, e, place, bar.id), &bar.row));
+        if (i == 0 || bar.row != bars[*count - 1].row)
+            bars[(*count)++] = bar;
+    }
+    p->by_resource = p->by_resource || e->resource_id;
+    return OK;
+}
+
+/* Bars for each entry; without resources each has a row of its own. What is there besides
+ * begins before the last of them ends, or is left out. */
 static enum error_code bars_on_rows(struct picture *p, struct gantt *chart)
 {
-    struct gantt_bar *bars = NEW(p->arena, struct gantt_bar, p->entries.count);
+    struct gantt_bar *bars;
     struct name_index resources;
+    size_t size = p->around.count;
+    double end_s = 0;
 
+    for (size_t i = 0; i < p->entries.count; i++)
+        size += 1 + p->entries.items[i].resource_count;
+    bars = NEW(p->arena, struct gantt_bar, size);
     index_entries(p, &p->resources, &resources);
     for (size_t i = 0; i < p->entries.count; i++) {
         const struct entry *e = &p->entries.items[i];
-        struct gantt_bar *bar = &bars[chart->bar_count];
 
-        TRY(json_go_on(ENTRY_STEPS, p->err));
         if (isnan(start_of(e)) || isnan(finish_or(e, start_of(e))))
             continue;
-        *bar = (struct gantt_bar){.state = state_of(e),
-                                  .critical = is_critical(p, e),
-                                  .transfer_from_s = e->transfer_from_s,
-                                  .transfer_to_s = e->data_ready_s,
-                                  .id = name_of(p, e),
-                                  .detail = detail_of(p, e),
-                                  .group = e->group,
-                                  .progress_ratio = progress_of(e),
-                                  .stage_in_s = e->stage_in_s,
-                                  .late = is_late(e),
-                                  .row_count = 1,
-                                  .start_s = start_of(e),
-                                  .finish_s = finish_or(e, start_of(e))};
-        p->by_resource = p->by_resource || e->resource_id;
-        TRY(add_row(p, row_of(p, &resources, e, bar->id), &bar->row));
-        chart->bar_count++;
+        TRY(add_bars(p, &resources, e, bars, &chart->bar_count));
+        p->drawn_count++;
+        end_s = fmax(end_s, finish_or(e, start_of(e)));
     }
-    p->drawn_count = chart->bar_count;
+    for (size_t i = 0; i < p->around.count && p->rows_by == BY_RESOURCE; i++) {
+        const struct entry *e = &p->around.items[i];
+
+        if (e->resource_id && e->start_s < end_s && isfinite(finish_or(e, e->start_s)))
+            TRY(add_bars(p, &resources, e, bars, &chart->bar_count));
+    }
     chart->bars = bars;
     chart->rows = p->rows;
     chart->row_count = p->row_count;
@@ -915,10 +1082,16 @@ static void add_time(struct text_buffer *b, const char *name, double time_s)
     text_addf(b, " \xc2\xb7 %s %s", name, text);
 }
 
+/* Of jobs that have so many processors, wherever they are. */
+static bool is_on_processors(const struct picture *p)
+{
+    return !p->on_cluster && (p->subject == QUEUE || !isnan(p->processors));
+}
+
 /* What stands below the title. */
 static const char *subtitle_of(struct picture *p, const struct gantt *chart, size_t idle)
 {
-    bool on_processors = p->subject == QUEUE || !isnan(p->processors);
+    bool on_processors = is_on_processors(p);
     struct text_buffer b = {.arena = p->arena};
 
     if (p->drawn_count < p->entries.count)
@@ -982,8 +1155,7 @@ static enum error_code draw(struct picture *p, struct text_buffer *b)
     struct gantt_mark marks[2];
     const char *by = p->policy ? p->policy : p->algorithm;
     struct gantt chart = {.marks = marks, .view = p->view};
-    bool on_processors =
-        p->rows_by == BY_RESOURCE && (p->subject == QUEUE || !isnan(p->processors));
+    bool on_processors = p->rows_by == BY_RESOURCE && is_on_processors(p);
     const char *remark = unplaced_of(p);
     size_t idle = 0;
 

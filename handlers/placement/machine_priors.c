@@ -6,8 +6,7 @@
  * line. Without benchmarks, but with speeds that differ, B is -ln(mips_total).
  *
  * Source: learning.md 6. Ours: known types are those of the snapshot, which is where
- * benchmarks come from; and the interval is widened as a whole, spread of the members
- * included, so it is no narrower than the source's.
+ * benchmarks come from.
  * Cost: O(unseen types x known types x benchmarks).
  */
 #include "handlers/placement/machine_priors.h"
@@ -190,20 +189,21 @@ void machine_priors(const struct snapshot *s, const struct fitted_effect *effect
             out[i] = of_type[type_of[i]];
 }
 
-void machine_prior_apply(const struct machine_prior *prior,
-                         const struct fitted_interval *interval,
-                         struct fitted_prediction *p)
+struct fitted_interval machine_prior_interval(const struct machine_prior *prior,
+                                              const struct fitted_interval *interval)
 {
-    double scale = interval->scale[LOG_OUTSIDE], wider = 1, half_low, half_high;
+    struct fitted_interval out = *interval;
 
+    out.scale_least = prior->scale_least;
+    return out;
+}
+
+void machine_prior_apply(const struct machine_prior *prior, struct fitted_prediction *p)
+{
     if (isnan(prior->effect) || p->reason)
         return;
-    if (interval->by_group && scale > 0)
-        wider = fmax(1, prior->scale_least / scale);
-    half_low = wider * log(p->time_s / p->low_s);
-    half_high = wider * log(p->high_s / p->time_s);
     p->time_s *= exp(prior->effect);
-    p->low_s = p->time_s * exp(-half_low);
-    p->high_s = p->time_s * exp(half_high);
-    p->own_basis = "machine_prior";
+    p->low_s *= exp(prior->effect);
+    p->high_s *= exp(prior->effect);
+    p->own_basis = FITTED_MACHINE_PRIOR;
 }

@@ -16,10 +16,11 @@ void machine_priors(const struct snapshot *s, const struct fitted_effect *effect
                     size_t effect_count, struct budget *budget, struct machine_prior *out,
                     struct arena *a);
 
-/* The prediction of a machine without an effect, there. The interval grows by as much as
- * its scale does. */
-void machine_prior_apply(const struct machine_prior *prior,
-                         const struct fitted_interval *interval,
-                         struct fitted_prediction *p);
+/* The interval of questions about such a machine. */
+struct fitted_interval machine_prior_interval(const struct machine_prior *prior,
+                                              const struct fitted_interval *interval);
+
+/* Their prediction, with that interval, there. */
+void machine_prior_apply(const struct machine_prior *prior, struct fitted_prediction *p);
 
 #endif

@@ -516,14 +516,16 @@ static enum error_code ask_quantile(struct run_times *t, const struct asked *q,
                                     const struct machine_prior *prior, struct told *out)
 {
     double quantile = q->of->quantile, time_s;
+    struct fitted_interval interval;
     struct fitted_prediction p;
 
     if (use->quantile != quantile)
         TRY(fitted_interval(&use->model->fitted, fabs(2 * quantile - 1), &use->asked,
                             t->rq->arena, t->rq->err));
     use->quantile = quantile;
-    fitted_predict(&use->model->fitted, query, inputs, &use->asked, &p);
-    machine_prior_apply(prior, &use->asked, &p);
+    interval = machine_prior_interval(prior, &use->asked);
+    fitted_predict(&use->model->fitted, query, inputs, &interval, &p);
+    machine_prior_apply(prior, &p);
     time_s = quantile > 0.5 ? p.high_s : p.low_s;
     out->no_quantile = !isfinite(time_s);
     if (!out->no_quantile)
@@ -536,6 +538,7 @@ static enum error_code ask(struct run_times *t, const struct asked *q,
 {
     double inputs[FITTED_INPUTS_MAX] = {0};
     struct model_use *use = c->use;
+    struct fitted_interval interval;
     struct fitted_prediction p;
     struct perf_query query;
     bool plain;
@@ -549,8 +552,9 @@ static enum error_code ask(struct run_times *t, const struct asked *q,
     query = query_of(t, q, c, inputs, &out->silence);
     if (out->silence)
         return OK;
-    fitted_predict(&use->model->fitted, &query, inputs, &use->told, &p);
-    machine_prior_apply(&c->prior, &use->told, &p);
+    interval = machine_prior_interval(&c->prior, &use->told);
+    fitted_predict(&use->model->fitted, &query, inputs, &interval, &p);
+    machine_prior_apply(&c->prior, &p);
     if (p.reason || !isfinite(p.time_s) || p.time_s < 0) {
         out->silence = p.reason ? prediction_reason_text(p.reason)
                                 : "it has no time that makes sense";

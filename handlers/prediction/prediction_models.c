@@ -2,6 +2,7 @@
 #include "handlers/prediction/prediction_models.h"
 
 #include "handlers/common/decision.h"
+#include "handlers/learning/machine_effects.h"
 #include "handlers/model/model_learn.h"
 
 #include <string.h>
@@ -182,14 +183,39 @@ static enum error_code take_kept(struct request *rq, const struct kept_model *ke
                                rq->err);
 }
 
+/* Effects of machines as they are now, read once. */
+struct effects_now {
+    const struct fitted_effect *list;
+    size_t count;
+    bool is_read;
+};
+
+/* What others taught of machines since the model was fitted. */
+static enum error_code add_effects(struct request *rq, struct effects_now *now,
+                                   struct fitted_model *m)
+{
+    struct db_session *db;
+
+    if (m->kind != MODEL_AUTO || m->settings.target != TARGET_RUN_TIME || !m->ensemble)
+        return OK;
+    if (!now->is_read) {
+        TRY(request_db(rq, &db));
+        TRY(machine_effects_stored(rq, db, &now->list, &now->count));
+    }
+    now->is_read = true;
+    fitted_add_effects(m, now->list, now->count, rq->arena);
+    return OK;
+}
+
 static enum error_code take_stored(struct request *rq, const struct store_model_now *now,
-                                   struct model_at_hand *out)
+                                   struct effects_now *effects, struct model_at_hand *out)
 {
     *out = (struct model_at_hand){.id = now->model.model_id,
                                   .phase_index = now->model.phase_index,
                                   .version = now->version.version,
                                   .state = now->model.state};
-    return stored_fitted(&now->model, &now->version, &out->fitted, rq->arena, rq->err);
+    TRY(stored_fitted(&now->model, &now->version, &out->fitted, rq->arena, rq->err));
+    return add_effects(rq, effects, &out->fitted);
 }
 
 static int kind_rank(const struct store_model_now *m)
@@ -256,6 +282,7 @@ static enum error_code stored_models(struct request *rq, const struct model_sour
 {
     struct kept_models kept = {0};
     struct store_model_now *stored = NULL;
+    struct effects_now effects = {0};
     bool found;
 
     TRY(decision_lookup(rq, "models", &kept_list_json, &kept, &found));
@@ -269,7 +296,7 @@ static enum error_code stored_models(struct request *rq, const struct model_sour
         if (found)
             TRY(take_kept(rq, &kept.models[i], &(*list)[i]));
         else
-            TRY(take_stored(rq, &stored[i], &(*list)[i]));
+            TRY(take_stored(rq, &stored[i], &effects, &(*list)[i]));
     }
     return found ? OK : keep(rq, "models", *list, *count);
 }
@@ -283,6 +310,7 @@ struct model_shelf {
     struct kept_models kept;
     struct model_at_hand **found; /* id NULL: there was none */
     size_t count, room;
+    struct effects_now effects;
 };
 
 enum error_code model_shelf_open(struct request *rq, const char *name,
@@ -309,7 +337,7 @@ static enum error_code find_now(struct model_shelf *shelf,
         return OK;
     }
     TRY(code);
-    return count ? take_stored(shelf->rq, &stored[0], out) : OK;
+    return count ? take_stored(shelf->rq, &stored[0], &shelf->effects, out) : OK;
 }
 
 enum error_code model_shelf_find(struct model_shelf *shelf,

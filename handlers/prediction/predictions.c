@@ -14,6 +14,7 @@
 #include "handlers/prediction/loads.h"
 #include "handlers/prediction/prediction_models.h"
 #include "handlers/prediction/prediction_remaining.h"
+#include "handlers/prediction/prediction_targets.h"
 #include "models/base/pointer.h"
 #include "models/fitted/core.h"
 #include "models/performance/phase_sum.h"
@@ -50,7 +51,8 @@ struct predictions_request {
     struct load_request load;
     double interval_level;
     const double *quantiles;
-    size_t quantile_count;
+    const char *const *targets;
+    size_t quantile_count, target_count;
 };
 
 static const char *const run_time_kinds[] = {"run_time", NULL};
@@ -146,6 +148,9 @@ static const struct json_field request_rows[] = {
     JSON_NUMBERS(T, quantiles, quantile_count, QUANTILE_LEAST, QUANTILE_GREATEST, 0,
                  "Shares of the runs, ascending, at most 9: each answer says what run "
                  "time they do not exceed; not with phases"),
+    JSON_TEXTS(T, targets, target_count, 64, 0,
+               "What is predicted: run_time_s, which always is, and memory_peak_bytes, "
+               "of an application_id; not with phases"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -178,6 +183,7 @@ struct result {
     size_t warning_count;
     const struct predicted_quantile *quantiles; /* NULL: none */
     size_t quantile_count;
+    const struct predicted_target *memory_peak_bytes; /* NULL: not known, or not asked */
 };
 
 struct named_model {
@@ -238,6 +244,12 @@ struct predictions_answer {
         RESULT_ROW(T, at, extrapolation_ratio, JSON_TYPE_NUMBER,                         \
                    "How far the question lies outside what was seen: of the worst "      \
                    "input, 1 inside"),                                                   \
+        {.name = "memory_peak_bytes",                                                    \
+         .doc = "With it among the targets: the peak of the memory",                     \
+         .type = JSON_TYPE_OBJECT,                                                       \
+         .offset = offsetof(T, at memory_peak_bytes),                                    \
+         .of = &predicted_target_json,                                                   \
+         .flags = JSON_POINTER | JSON_OPTIONAL},                                         \
     {                                                                                    \
         .name = "quantiles",                                                             \
         .doc = "Run times of the quantiles that were asked for, in their order",         \
@@ -378,6 +390,7 @@ struct predicting {
     size_t model_count;
     struct fitted_interval interval; /* of the first model, as are: */
     struct asked_quantiles quantiles;
+    struct asked_targets targets;
     struct load_history_read history;
     struct load_forecast forecast; /* of resource_ids */
     struct question common;        /* what a query does not say itself */
@@ -672,6 +685,18 @@ static void add_quantiles(const struct predicting *p, const struct perf_query *q
     out->quantile_count = out->quantiles ? p->quantiles.count : 0;
 }
 
+/* What else is asked of the run. */
+static void add_targets(const struct predicting *p, const struct question *q,
+                        const struct perf_query *query, struct result *out)
+{
+    double inputs[FITTED_INPUTS_MAX] = {0};
+
+    if (!p->targets.peak)
+        return;
+    fill_auto_inputs(p, p->targets.peak, q, query, inputs);
+    out->memory_peak_bytes = prediction_peak_of(&p->targets, query, inputs, p->rq->arena);
+}
+
 static enum error_code ask_once(struct predicting *p, struct fitted_prediction *out)
 {
     const struct fitted_model *m = &p->models[0].fitted;
@@ -685,6 +710,7 @@ static enum error_code ask_once(struct predicting *p, struct fitted_prediction *
     fitted_predict(m, &query, inputs, &p->interval, out);
     fill_result(p, out, &p->out->result);
     add_quantiles(p, &query, inputs, out, &p->out->result);
+    add_targets(p, &p->in->query, &query, &p->out->result);
     return OK;
 }
 
@@ -730,6 +756,7 @@ static enum error_code answer_many(struct predicting *p)
         fitted_predict(m, &query, inputs, &p->interval, &prediction);
         fill_result(p, &prediction, &results[i]);
         add_quantiles(p, &query, inputs, &prediction, &results[i]);
+        add_targets(p, q, &query, &results[i]);
         count_warnings(&counted, prediction.warnings, i);
         answered += !prediction.reason;
         reason = prediction.reason ? prediction.reason : reason;
@@ -859,6 +886,10 @@ static enum error_code check_request(const struct predictions_request *in,
         invalid(err, "/quantiles", ITEM_INVALID_COMBINATION,
                 "not with phases: quantiles of theirs do not add up");
     prediction_quantiles_check(in->quantiles, in->quantile_count, err);
+    prediction_targets_check(in->targets, in->target_count, in->source.application_id,
+                             err);
+    if (in->target_count > 0 && in->phases)
+        invalid(err, "/targets", ITEM_INVALID_COMBINATION, "not with phases");
     if (in->queries && in->phases)
         invalid(err, "/phases", ITEM_CONFLICT, "give either queries or phases");
     if (in->queries && in->query_count == 0)
@@ -893,6 +924,7 @@ static void warn_of_corrections(struct predicting *p)
 static enum error_code predict(struct predicting *p)
 {
     const struct predictions_request *in = p->in;
+    const char *warning;
     bool done;
 
     if (in->is_load)
@@ -907,7 +939,12 @@ static enum error_code predict(struct predicting *p)
     TRY(prediction_quantiles_begin(&p->models[0].fitted, in->quantiles,
                                    in->quantile_count, &p->quantiles, p->rq->arena,
                                    p->rq->err));
+    TRY(prediction_targets_begin(p->rq, in->targets, in->target_count,
+                                 in->source.application_id, in->interval_level,
+                                 &p->targets, &warning));
     TRY(name_models(p));
+    if (warning)
+        warn(p, warning);
     warn_of_corrections(p);
     TRY(forecast_loads(p, &done));
     if (done)

@@ -1,12 +1,14 @@
 /* queue_orders.c - POST /v1/queue-orders: which waiting jobs of a batch queue start. */
 #include "handlers/queue/routes.h"
 
+#include "handlers/cluster_queue/cluster_stored.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/run_times.h"
 #include "handlers/queue/queue_orders.h"
+
 #include "models/base/names.h"
 #include "models/base/pointer.h"
 #include "service/metrics.h"
@@ -893,6 +895,8 @@ static void check_cluster_members(const struct queue_orders_request *body,
 
         if (member)
             mistake(err, i, member, ITEM_CONFLICT, "it goes with a cluster alone");
+        if (member && strcmp(member, "cpus") == 0)
+            error_hint(err, "in a pool it is 'processors'");
     }
 }
 
@@ -992,6 +996,20 @@ enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
     enum error_code code;
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
+    if (!body->cluster && (body->snapshot || body->snapshot_id)) {
+        struct queue_orders_request *with =
+            NEW(rq->arena, struct queue_orders_request, 1);
+        double now_s = isnan(body->now_s) ? 0 : body->now_s;
+
+        *with = *body;
+        TRY(cluster_of_snapshot(rq, body->snapshot, body->snapshot_id, now_s,
+                                &with->cluster));
+        if (with->cluster) {
+            with->snapshot = NULL;
+            with->snapshot_id = NULL;
+            body = with;
+        }
+    }
     if (body->cluster) {
         check_cluster_form(body, rq->err);
         TRY(queue_orders_cluster(rq, body, answer));

@@ -1,8 +1,10 @@
 /* simulation_queue.c - simulations of kind "queue": a job log on a batch system. */
 #include "handlers/queue/simulation_queue.h"
 
+#include "handlers/cluster_queue/cluster_stored.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/experiment.h"
+#include "handlers/common/snapshot_json.h"
 #include "handlers/queue/simulation_cluster.h"
 #include "handlers/queue/simulation_details.h"
 #include "handlers/queue/simulation_study.h"
@@ -66,6 +68,8 @@ struct queue_simulation {
     size_t reservation_count;
     const struct study_request *study;
     const struct cluster_in *cluster; /* NULL: equal processors */
+    const struct snapshot *snapshot;  /* which has a cluster; NULL */
+    const char *snapshot_id;
     bool strict_dependencies;
 };
 
@@ -213,6 +217,11 @@ static const struct json_field request_rows[] = {
      .offset = JSON_AT(T, cluster, const struct cluster_in *),
      .of = &simulated_cluster_json,
      .flags = JSON_POINTER | JSON_NULLABLE},
+    JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json,
+                JSON_POINTER | JSON_NULLABLE,
+                "Instead of cluster: the one of a snapshot, else its resources and "
+                "partitions; what runs and is reserved counts from the log's second 0"),
+    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
     JSON_BOOLEAN(T, strict_dependencies, false, 0,
                  "cluster: a job in `after` that is not known is a mistake; else it is "
                  "taken to be gone"),
@@ -697,6 +706,8 @@ static void check_form(const struct playing *p)
         if (member)
             invalid(err, arena_printf(p->rq->arena, "/jobs/%zu/%s", i, member),
                     ITEM_CONFLICT, "it goes with a cluster alone");
+        if (member && strcmp(member, "cpus") == 0)
+            error_hint(err, "in a pool it is 'processors'");
     }
 }
 
@@ -1445,14 +1456,30 @@ static enum error_code reply_text(struct request *rq, const char *text)
     return OK;
 }
 
+/* The cluster of the snapshot that is given instead. */
+static enum error_code take_snapshot(struct request *rq, struct queue_simulation *body)
+{
+    const char *member = body->snapshot_id ? "/snapshot_id" : "/snapshot";
+
+    if (!body->snapshot && !body->snapshot_id)
+        return OK;
+    if (body->cluster || body->processors)
+        return invalid(rq->err, member, ITEM_CONFLICT,
+                       "give one of processors, cluster, snapshot and snapshot_id");
+    return cluster_of_any_snapshot(rq, body->snapshot, body->snapshot_id, 0,
+                                   &body->cluster);
+}
+
 enum error_code simulate_queue(struct request *rq, const void *in, void *out)
 {
-    const struct queue_simulation *body = in;
+    struct queue_simulation *body = NEW(rq->arena, struct queue_simulation, 1);
     struct queue_simulation_answer *answer = out;
     struct playing p = {.rq = rq, .body = body, .answer = answer};
     bool text = request_answer_form(rq) == ANSWER_TEXT && !request_is_async(rq);
 
+    *body = *(const struct queue_simulation *)in;
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
+    TRY(take_snapshot(rq, body));
     if (text && (body->policy_count != 1 || body->decision.store || body->study))
         return invalid(rq->err,
                        body->decision.store ? "/store"

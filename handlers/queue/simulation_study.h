@@ -42,7 +42,7 @@ enum error_code study_cluster_of(const struct study_plan *plan, size_t number,
                                  struct request *rq, const struct cluster_in *base,
                                  const struct simulation_jobs *jobs,
                                  bool strict_dependencies, const struct policy **policy,
-                                 enum queue_estimates *estimates,
+                                 enum queue_estimates *counted_on,
                                  struct simulation_cluster *out);
 
 /* Before the games: 422 when the window of the study has no job. */

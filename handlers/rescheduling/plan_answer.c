@@ -66,6 +66,17 @@ const struct json_object plan_unplaced_json = {"PlanUnplaced", "A job without a 
                                                sizeof(struct plan_answer_unplaced),
                                                unplaced_rows};
 
+#define T struct plan_best_list
+static const struct json_field best_list_rows[] = {
+    JSON_TEXT(T, algorithm, 0, "The best of the planners that ask little"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "Its total_predicted_s"),
+    {0},
+};
+#undef T
+const struct json_object plan_best_list_json = {
+    "PlanBestList", "What a plan is compared with", sizeof(struct plan_best_list),
+    best_list_rows};
+
 #define T struct plan_answer_objective
 static const struct json_field objective_rows[] = {
     JSON_NUMBER(T, makespan_s, 0, 0, 0, JSON_MAY_BE_NULL,
@@ -247,6 +258,14 @@ enum error_code plan_call_answer(struct plan_call *call, const struct plan_out *
         .single_schedule_s = finite_or_null(out->single_s),
         .scheduler_calls = out->calls,
         .stopped_early = out->status == DECISION_CUT,
+        .because = out->because,
+        .bound_effort = out->bound_effort,
+        .bounds = out->bounds,
+        .bound_count = out->bound_count,
+        .best_list = out->best_list,
+        .improved_at_steps = out->improved_at_steps,
+        .improvement_count = out->improvement_count,
+        .steps = out->calls,
         .objective = {finite_or_null(out->total_s),
                       out->lower_bound_s > 0 ? out->lower_bound_s : (double)NAN,
                       out->gap_ratio},

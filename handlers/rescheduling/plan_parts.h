@@ -11,6 +11,7 @@
 #include "algorithms/plan/plan.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
+#include "handlers/placement/search_json.h"
 #include "handlers/sites/sites_lookup.h"
 
 enum { PLAN_SITES_MAX = 100, PLAN_ROUTES_MAX = PLAN_SITES_MAX * PLAN_SITES_MAX };
@@ -64,17 +65,35 @@ struct plan_job_request {
     size_t history_count;
 };
 
+/* An interval of a plan: in an answer, and in a request that brings one. */
+struct plan_answer_interval {
+    uint64_t first_phase, last_phase;
+    const char *site_id;
+    const char *const *resource_ids;
+    size_t resource_count;
+    uint64_t processors;
+    double predicted_s;
+    enum plan_action action;
+    double reschedule_cost_s;
+    const char *reschedule_cost_basis; /* NULL: no move */
+    double reschedule_cost_samples;    /* NAN: not learnt */
+    bool valid;
+};
+
 struct plan_request {
     struct decision_request decision;
     const struct plan_snapshot_request *snapshot; /* NULL: a stored one */
     const char *snapshot_id;
     const struct plan_job_request *jobs;
     size_t job_count;
+    const struct plan_answer_interval *initial; /* rows of a plan of an answer */
+    size_t initial_count;
 };
 
 extern const struct json_object plan_snapshot_json;
 extern const struct json_object plan_phase_json;
 extern const struct json_object plan_current_json;
+extern const struct json_object plan_initial_json;
 
 /* Rows of struct plan_job_request that both bodies have. */
 #define PLAN_JOB_ROWS(T)                                                             \
@@ -105,20 +124,6 @@ extern const struct json_object plan_current_json;
             "Instead: a stored snapshot, whose resources are sites by their site_id")
 
 /* ---- the answer ---- */
-
-struct plan_answer_interval {
-    uint64_t first_phase, last_phase;
-    const char *site_id;
-    const char *const *resource_ids;
-    size_t resource_count;
-    uint64_t processors;
-    double predicted_s;
-    enum plan_action action;
-    double reschedule_cost_s;
-    const char *reschedule_cost_basis; /* NULL: no move */
-    double reschedule_cost_samples;    /* NAN: not learnt */
-    bool valid;
-};
 
 /* A stored model that a plan rests on. */
 struct plan_answer_model {
@@ -151,6 +156,14 @@ struct plan_answer_part {
     double total_predicted_s, total_reschedule_cost_s, single_schedule_s;
     uint64_t scheduler_calls;
     bool stopped_early;
+    const char *because; /* NULL: there is no plan */
+    const char *bound_effort;
+    const struct proven_bound *bounds;
+    size_t bound_count;
+    const struct plan_best_list *best_list;
+    const struct improvement *improved_at_steps;
+    size_t improvement_count;
+    uint64_t steps;
     const struct plan_answer_model *models;
     size_t model_count;
     struct plan_answer_objective objective;
@@ -162,6 +175,7 @@ extern const struct json_object plan_interval_json;
 extern const struct json_object plan_model_json;
 extern const struct json_object plan_objective_json;
 extern const struct json_object plan_unplaced_json;
+extern const struct json_object plan_best_list_json;
 
 #define PLAN_ANSWER_NUMBER(T, m, flag, text)                \
     {                                                       \
@@ -203,6 +217,25 @@ extern const struct json_object plan_unplaced_json;
          .doc = "The time limit ended the planning",                                     \
          .type = JSON_TYPE_BOOLEAN,                                                      \
          .offset = JSON_AT(T, part.stopped_early, bool)},                                \
+        {.name = "because",                                                              \
+         .doc = "Which planner found the plan, and what each that ran came to, in s",    \
+         .type = JSON_TYPE_TEXT,                                                         \
+         .offset = JSON_AT(T, part.because, const char *),                               \
+         .flags = JSON_OPTIONAL},                                                        \
+        {.name = "steps",                                                                \
+         .doc = "Likewise scheduler_calls; options.max_steps replays them",              \
+         .type = JSON_TYPE_INTEGER,                                                      \
+         .offset = JSON_AT(T, part.steps, uint64_t),                                     \
+         .max = JSON_EXACT,                                                              \
+         .flags = JSON_OPTIONAL},                                                        \
+        {.name = "bounds",                                                               \
+         .doc = "Bounds of the total, largest first",                                    \
+         .type = JSON_TYPE_LIST,                                                         \
+         .offset = JSON_AT(T, part.bounds, const struct proven_bound *),                 \
+         .count_offset = JSON_AT(T, part.bound_count, size_t),                           \
+         .of = &proven_bound_json,                                                       \
+         .flags = JSON_OPTIONAL},                                                        \
+        SEARCH_ROWS_OF(T, part, struct plan_best_list, plan_best_list_json),             \
         {.name = "models",                                                               \
          .doc = "The stored models that it rests on",                                    \
          .type = JSON_TYPE_LIST,                                                         \
@@ -257,6 +290,7 @@ struct plan_call {
     double *inter_cost_s;
     struct plan_cost_basis *basis; /* [from * site_count + to] */
     uint64_t asked;
+    bool repeatable;            /* no time limit was given */
     bool current_gone;          /* some machine of the current schedule cannot be used */
     double extrapolation_ratio; /* of the farthest phase of the plan, 1: inside */
     struct arena *scratch;
@@ -310,6 +344,9 @@ enum error_code plan_costs_make(struct plan_call *call);
 
 /* What has been reported of moves goes before what was assumed. */
 enum error_code plan_costs_learn(struct plan_call *call);
+
+/* Reads the request's plan to start from into call->in, and notes mistakes. */
+enum error_code plan_initial_read(struct plan_call *call);
 
 /* Index of a site; SIZE_MAX: there is none of that name. */
 size_t plan_site_named(const struct plan_call *call, const char *id);

@@ -107,6 +107,19 @@ static enum error_code bind_options(struct plan_call *call,
     return OK;
 }
 
+enum { BOXES_MAX = 2000 }; /* some tenths of a second for some hundred machines */
+
+/* Without a time limit a question ends by its work, so that the answer can be repeated.
+ */
+static void limit_boxes(struct plan_call *call)
+{
+    const struct param *rows = call->scheduler->params;
+
+    for (size_t i = 0; rows && rows[i].name; i++)
+        if (strcmp(rows[i].name, "max_boxes") == 0)
+            call->scheduler_param[PARALLEL_COMMON_COUNT + i] = BOXES_MAX;
+}
+
 /* The scheduler that is named; else `auto` takes the exact one. */
 static enum error_code find_scheduler(struct plan_call *call)
 {
@@ -120,7 +133,11 @@ static enum error_code find_scheduler(struct plan_call *call)
         name = plan_common_params[PLAN_SCHEDULER]
                    .choices[(size_t)call->option[PLAN_SCHEDULER]];
     call->scheduler = policy_find(parallel_policies, name);
-    return policy_bind(call->scheduler, NULL, 0, call->scheduler_param, call->rq->err);
+    TRY(policy_bind(call->scheduler, NULL, 0, call->scheduler_param, call->rq->err));
+    call->repeatable = isnan(decision->time_limit_s);
+    if (call->repeatable && !(call->option[PLAN_MAX_STEPS] > 0))
+        limit_boxes(call);
+    return OK;
 }
 
 /* ---- sites ---- */
@@ -318,6 +335,7 @@ static void make_source(struct plan_call *call, size_t s, size_t missing)
             .scheduler_param = call->scheduler_param,
             .fallback = exact ? policy_find(parallel_policies, "box_elimination") : NULL,
             .scheduler_share = 0.6,
+            .repeatable = call->repeatable,
             .questions = n * (n + 1) / 2 * call->in.site_count,
             .asked = &call->asked,
             .site_id = at->given->site.id,
@@ -437,7 +455,7 @@ enum error_code plan_call_begin(struct plan_call *call, struct request *rq,
     TRY(make_sources(call));
     TRY(plan_costs_learn(call));
     make_current(call);
-    return OK;
+    return plan_initial_read(call);
 }
 
 void plan_call_end(struct plan_call *call)

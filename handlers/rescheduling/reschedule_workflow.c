@@ -48,7 +48,7 @@ enum error_code reschedule_workflow_round(struct request *rq, const void *in, vo
         workflow_round_auto_options(decision, &options, &option_count, rq->arena);
     }
     TRY(workflow_call_begin(&call, rq, body));
-    workflow_call_ignores_amounts(&call);
+    workflow_call_ignores_models(&call);
     return workflow_round_answer_fill(&call, policy, options, option_count,
                                       WORKFLOW_STEP_MOVE, answer);
 }

@@ -28,6 +28,10 @@ static const struct json_field request_rows[] = {
     PLAN_SNAPSHOT_ROWS(T),
     JSON_LIST(T, jobs, job_count, struct plan_job_request, &job_json, 1, JSON_REQUIRED,
               "The application: one"),
+    JSON_LIST(T, initial, initial_count, struct plan_answer_interval, &plan_initial_json,
+              PLAN_PHASES_MAX, 0,
+              "A plan to start from, as an answer has it: the plan is no worse. Not with "
+              "single_schedule, incremental, incremental_lookahead, division"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };

@@ -87,7 +87,7 @@ static void bind_queue(struct cluster_playing *p, const struct cluster_compared 
     bool deep = false, chosen = false;
 
     snprintf(at, sizeof(at), "%.99s/queue", pointer);
-    if (!found && policy_find(cluster_policies, name)) {
+    if (in->queue && !found && policy_find(cluster_policies, name)) {
         bind_slurm(p, in->queue, at, to);
         return;
     }

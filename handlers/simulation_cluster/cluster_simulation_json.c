@@ -3,6 +3,7 @@
 
 #include "algorithms/queue/replay.h"
 #include "handlers/common/world_json.h"
+#include "handlers/simulation_cluster/cluster_simulation.h"
 
 #define LARGEST 1e18
 

@@ -158,8 +158,6 @@ struct cluster_simulation {
     struct cluster_output output;
 };
 
-extern const struct json_object cluster_simulation_request_json;
-
 /* ---- the answer ---- */
 
 /* A mean over the jobs of a run, with percentiles: name, meaning. */
@@ -257,7 +255,5 @@ struct cluster_simulation_answer {
     const double *seeds;
     size_t seed_count;
 };
-
-extern const struct json_object cluster_simulation_answer_json;
 
 #endif

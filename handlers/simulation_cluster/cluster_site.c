@@ -44,6 +44,23 @@ struct laws {
     size_t count;
 };
 
+static bool is_same_law(const struct distribution *a, const struct distribution *b)
+{
+    const double x[] = {a->value, a->l_bound, a->u_bound, a->mean,  a->sd,
+                        a->min,   a->mu,      a->sigma,   a->shape, a->scale,
+                        a->p,     a->shape2,  a->scale2};
+    const double y[] = {b->value, b->l_bound, b->u_bound, b->mean,  b->sd,
+                        b->min,   b->mu,      b->sigma,   b->shape, b->scale,
+                        b->p,     b->shape2,  b->scale2};
+
+    if (a->kind != b->kind || a->value_count || b->value_count)
+        return false;
+    for (size_t i = 0; i < sizeof(x) / sizeof(*x); i++)
+        if (x[i] != y[i] && !(isnan(x[i]) && isnan(y[i])))
+            return false;
+    return true;
+}
+
 static const struct distribution *law_of(struct cluster_playing *p, struct laws *laws,
                                          const struct distribution *given,
                                          const char *pointer)
@@ -51,7 +68,7 @@ static const struct distribution *law_of(struct cluster_playing *p, struct laws 
     struct distribution *made;
 
     for (size_t i = 0; i < laws->count; i++)
-        if (!given->value_count && memcmp(laws->given[i], given, sizeof(*given)) == 0)
+        if (is_same_law(laws->given[i], given))
             return laws->made[i];
     made = NEW(p->a, struct distribution, 1);
     *made = *given;
@@ -363,7 +380,7 @@ static const uint64_t *set_of(struct cluster_playing *p, const char *const *ids,
     for (size_t i = 0; all && i < p->site.host_count; i++)
         cluster_set_add(set, i);
     budget_step(&p->rq->budget, p->site.host_count / 16 + 1);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; ids && i < count; i++) {
         snprintf(here, sizeof(here), "%s/resource_ids/%zu", pointer, i);
         add_named(p, ids[i], here, set);
     }

@@ -315,6 +315,8 @@ static const struct json_field job_rows[] = {
     JSON_OBJECT(T, array, const struct slurm_array *, &array_json, JSON_POINTER | OPT,
                 "It is an array: its tasks"),
     LIST(T, after, after_count, slurm_after, &after_json, "Jobs that it waits for"),
+    JSON_BOOLEAN(T, kill_on_invalid_dependency, 0, 0,
+                 "It is cancelled when none of them can let it start any more"),
     JSON_BOOLEAN(T, singleton, 0, OPT, "One of its name and user at a time"),
     NUM(T, begin_s, "Not before, epoch"),
     JSON_BOOLEAN(T, held, 0, OPT, "It does not start before it is released"),

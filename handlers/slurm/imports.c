@@ -1,6 +1,8 @@
 /* imports.c - POST /v1/imports/slurm: Slurm's documents as a cluster and its queue. */
 #include "handlers/slurm/cluster_json.h"
+#include "handlers/slurm/ingest.h"
 #include "handlers/slurm/slurm.h"
+#include "handlers/slurm/store.h"
 #include "models/json_walk.h"
 #include "models/slurm/history.h"
 #include "service/clock.h"
@@ -32,7 +34,8 @@ struct import_request {
 #undef X
     double now_s, tz_offset_s;
     const char *application_pattern;
-    bool drain_is_failure;
+    bool drain_is_failure, ingest;
+    const char *store_snapshot; /* NULL: none */
 };
 
 /* A run that did not complete: it says little or nothing of its run time. */
@@ -67,6 +70,8 @@ struct import_answer {
     size_t censored_count;
     const struct slurm_failure *failures;
     size_t failure_count;
+    const struct slurm_ingested *ingested;
+    const struct slurm_stored *snapshot;
     const char *const *warnings;
     size_t warning_count;
     const struct slurm_loss_row *lost;
@@ -90,6 +95,13 @@ static const struct json_field request_rows[] = {
               "{name}"),
     JSON_BOOLEAN(T, drain_is_failure, false, 0,
                  "events: DRAIN is a failure too; default: it is not"),
+    JSON_BOOLEAN(T, ingest, false, 0,
+                 "Store the runs and failures of sacct and events; takes a key with the "
+                 "scope ingest. What is stored already stays"),
+    JSON_TEXT(
+        T, store_snapshot, JSON_NULLABLE,
+        "Store the cluster as the snapshot of this name, or in its place; decisions "
+        "take it by snapshot_id"),
     {0},
 };
 #undef T
@@ -114,7 +126,7 @@ static const struct json_object estimate_json = {
 #define T struct import_unplaced
 static const struct json_field unplaced_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_TEXT(T, reason, 0, "unknown_partition"),
+    JSON_TEXT(T, reason, 0, "unknown_partition, unknown_reservation"),
     {0},
 };
 #undef T
@@ -134,6 +146,11 @@ static const struct json_field run_rows[] = {
     JSON_NUMBER(T, memory_peak_bytes, 0, 0, 0, JSON_OPTIONAL,
                 "The most that a step of it had"),
     JSON_NUMBER(T, exit_code, 0, 0, 0, 0, "0 only for what completed"),
+    JSON_NUMBER(T, attempt, 0, 0, 0, 0, "Of the job, from 1"),
+    JSON_TEXT(T, failure_kind, JSON_OPTIONAL,
+              "time_limit, memory, error, cancelled or host; absent: it completed"),
+    JSON_NUMBER(T, memory_requested_bytes, 0, 0, 0, JSON_OPTIONAL,
+                "Memory of a node that it asked for"),
     {0},
 };
 #undef T
@@ -144,8 +161,7 @@ static const struct json_object run_json = {"SlurmExecution",
 #define T struct import_censored
 static const struct json_field censored_rows[] = {
     JSON_TEXT(T, execution_id, 0, "The run"),
-    JSON_TEXT(T, failure_kind, 0,
-              "time_limit, memory, error, cancelled, preempted or node"),
+    JSON_TEXT(T, failure_kind, 0, "time_limit, memory, error, cancelled or host"),
     JSON_NUMBER(T, memory_requested_bytes, 0, 0, 0, JSON_OPTIONAL,
                 "Memory of a node that it asked for"),
     {0},
@@ -187,6 +203,10 @@ static const struct json_field answer_rows[] = {
               JSON_OPTIONAL, "Those of them that did not complete"),
     JSON_LIST(T, failures, failure_count, struct slurm_failure, &failure_json, 0,
               JSON_OPTIONAL, "Failures of nodes, of events and of jobs that they ended"),
+    JSON_OBJECT(T, ingested, const struct slurm_ingested *, &slurm_ingested_json,
+                JSON_POINTER | JSON_OPTIONAL, "With ingest: what was stored"),
+    JSON_OBJECT(T, snapshot, const struct slurm_stored *, &slurm_stored_json,
+                JSON_POINTER | JSON_OPTIONAL, "With store_snapshot: the snapshot"),
     JSON_TEXTS(T, warnings, warning_count, 0, 0,
                "What was guessed, left out or could not be read"),
     JSON_LIST(T, lost, lost_count, struct slurm_loss_row, &slurm_loss_json, 0, 0,
@@ -273,18 +293,20 @@ static void warn(struct import_answer *answer, struct arena *a, size_t count,
 }
 
 static void print_history(const struct import_request *in,
-                          const struct slurm_records *past, struct import_answer *answer,
-                          struct arena *a)
+                          const struct slurm_records *past, struct slurm_history *read,
+                          struct import_answer *answer, struct arena *a)
 {
     struct slurm_history_options options = {
         .application_pattern = in->application_pattern,
         .drain_is_failure = in->drain_is_failure,
         .tz_offset_s = isnan(in->tz_offset_s) ? 0 : in->tz_offset_s,
+        .cluster = answer->name ? answer->name : "cluster",
     };
     struct slurm_history history;
     struct import_censored *censored;
 
     slurm_history_read(past, &options, &history, a);
+    *read = history;
     censored = NEW(a, struct import_censored, history.run_count);
     for (size_t i = 0; i < history.run_count; i++) {
         const struct slurm_run *run = &history.runs[i];
@@ -354,6 +376,7 @@ enum error_code post_slurm_import(struct request *rq, const void *in, void *out)
     struct slurm_options options = {.now_s = body->now_s,
                                     .received_s = clock_wall_s(),
                                     .tz_offset_s = body->tz_offset_s};
+    struct slurm_history history;
 
     TRY(read_parts(rq, body, &records[0], &records[1]));
     slurm_cluster_read(records, &options, &answer->cluster, rq->arena);
@@ -362,8 +385,20 @@ enum error_code post_slurm_import(struct request *rq, const void *in, void *out)
     answer->version = answer->cluster.version;
     answer->warnings = answer->cluster.warnings;
     answer->warning_count = answer->cluster.warning_count;
-    print_history(body, &records[1], answer, rq->arena);
+    print_history(body, &records[1], &history, answer, rq->arena);
     print_jobs(answer, rq->arena);
     print_losses(answer, rq->arena);
+    if (body->store_snapshot) {
+        struct slurm_stored *stored = NEW(rq->arena, struct slurm_stored, 1);
+
+        answer->snapshot = stored;
+        TRY(slurm_store(rq, &answer->cluster, body->store_snapshot, stored));
+    }
+    if (body->ingest) {
+        struct slurm_ingested *ingested = NEW(rq->arena, struct slurm_ingested, 1);
+
+        answer->ingested = ingested;
+        TRY(slurm_ingest(rq, &history, ingested));
+    }
     return OK;
 }

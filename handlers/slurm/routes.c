@@ -27,7 +27,9 @@ const struct route slurm_routes[] = {
      "answers (v0.0.36 and later), into the cluster and the jobs that POST "
      "/v1/queue-orders takes. JSON, records of key=value and tables with | are known by "
      "what they hold. Minutes become seconds, MiB bytes. What was guessed is in the "
-     "warnings, what has no place in `lost`. Nothing is stored.",
+     "warnings, what has no place in `lost`. Nothing is stored, but with "
+     "`store_snapshot` the cluster, and with `ingest` the "
+     "runs and failures of accounting.",
      "slurm-import"},
     {0},
 };

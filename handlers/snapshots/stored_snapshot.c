@@ -2,6 +2,7 @@
 #include "handlers/snapshots/stored_snapshot.h"
 
 #include "algorithms/placement/amounts.h"
+#include "handlers/cluster_queue/cluster_stored.h"
 #include "handlers/common/snapshot_json.h"
 #include "service/clock.h"
 #include "service/etag.h"
@@ -89,11 +90,14 @@ static void check_meaning(struct request *rq, struct snapshot *s, struct error *
 static enum error_code read_document(struct request *rq, const char *text, size_t length,
                                      struct error *found)
 {
+    const struct cluster_in *cluster;
     struct snapshot snapshot;
 
     TRY(json_read(&snapshot_json, length ? text : "", length, &snapshot, &rq->renames,
                   rq->arena, found));
     check_meaning(rq, &snapshot, found);
+    if (snapshot.cluster)
+        cluster_text_read(snapshot.cluster, "/cluster", &cluster, rq->arena, found);
     return found->code;
 }
 

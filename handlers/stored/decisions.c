@@ -4,6 +4,7 @@
 #include "handlers/common/page.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/stored/removal.h"
+#include "service/hash.h"
 #include "service/json_patch.h"
 #include "service/openapi.h"
 
@@ -16,8 +17,8 @@ enum { DIFFERENCES_MAX = 100 };
 /* Members of the answers that a replay does not compare; it leases nothing. */
 #define IGNORED "decision_id", "timings", "lease_id", "lease_expires_at"
 static const char *const ignored[] = {IGNORED, NULL};
-static const char *const ignored_if_cut[] = {IGNORED,   "status", "warnings",
-                                             "because", "bounds", NULL};
+static const char *const ignored_if_cut[] = {
+    IGNORED, "status", "warnings", "because", "bounds", "stopped_early", NULL};
 /* Cut before its first step, of which it is not known what came before it. */
 static const char *const ignored_if_not_begun[] = {
     IGNORED,  "status",       "warnings",          "because",
@@ -262,8 +263,24 @@ static enum error_code take_parts(struct request *rq, const struct decision_quer
     return OK;
 }
 
+/* A strong ETag of what is printed of a decision, which never changes: by id, parts,
+ * form and the program that prints it. */
+static void add_etag(struct request *rq, const struct store_decision *stored,
+                     enum answer_form form)
+{
+    char hex[SHA256_HEX_SIZE];
+    const char *text =
+        arena_printf(rq->arena, "%s %d %d%d%d%d %s", stored->decision_id, (int)form,
+                     !!stored->request, !!stored->answer, !!stored->snapshot_document,
+                     !!stored->history_document, GRIDPLAN_VERSION);
+
+    hash_sha256_hex(text, strlen(text), hex);
+    reply_header_add(rq->reply, "ETag", arena_printf(rq->arena, "\"%.16s\"", hex));
+}
+
 enum error_code get_decision(struct request *rq, const void *in, void *out)
 {
+    enum answer_form form = request_answer_form(rq);
     struct store_decision *stored = out;
     struct store_decision none = {0};
     struct db_session *db;
@@ -273,10 +290,13 @@ enum error_code get_decision(struct request *rq, const void *in, void *out)
     TRY(request_db(rq, &db));
     TRY(store_decision_read(db, rq->principal.tenant, rq->path_value[0], out, rq->arena,
                             rq->err));
-    return request_answer_form(rq) == ANSWER_CHART
-               ? picture_stored(rq, stored->request, stored->snapshot_document,
-                                stored->answer)
-               : take_parts(rq, rq->query, stored);
+    if (form == ANSWER_CHART)
+        TRY(picture_stored(rq, stored->request, stored->snapshot_document,
+                           stored->answer));
+    else
+        TRY(take_parts(rq, rq->query, stored));
+    add_etag(rq, stored, form);
+    return OK;
 }
 
 enum error_code get_decision_chart(struct request *rq, const void *in, void *out)
@@ -360,14 +380,16 @@ static enum error_code add_options(const struct store_decision *stored, const ch
                                    const char *effort, struct text_buffer *patch,
                                    struct error *err)
 {
-    const char *start;
+    const char *start, *questions;
 
     text_addf(patch, ",\"options\":{\"max_steps\":%s", steps);
     TRY(answer_member(stored->answer, "best_list", "algorithm", &start, patch->arena,
                       err));
+    TRY(answer_member(stored->answer, NULL, "scheduler_calls", &questions, patch->arena,
+                      err));
     if (effort)
         text_addf(patch, ",\"bound_effort\":%s", effort);
-    if (start)
+    if (start && !questions) /* of plans all planners count their steps */
         text_addf(patch, ",\"start\":%s", start);
     text_addf(patch, "}");
     return OK;

@@ -32,9 +32,11 @@ const struct route stored_routes[] = {
      "With its request, its answer and all that it looked up.", NULL},
     {"GET", "/v1/decisions/{decision_id}", "getDecision", TAG_DECISIONS, get_decision,
      NULL, &stored_decision_json, &decision_query_json, WORK_QUERY,
-     SCOPE_DECIDE | SCOPE_INGEST, ROUTE_ANSWERS_CHART, "Read a stored decision",
+     SCOPE_DECIDE | SCOPE_INGEST, ROUTE_ANSWERS_CHART | ROUTE_VERSIONED,
+     "Read a stored decision",
      "The request as it came, the snapshot that it named and what else it looked up as "
-     "it was then, and the answer. With Accept: image/svg+xml the answer as a picture.",
+     "it was then, and the answer, with an ETag that never changes. With Accept: "
+     "image/svg+xml the answer as a picture.",
      NULL},
     {"GET", "/v1/decisions/{decision_id}/chart", "getDecisionChart", TAG_DECISIONS,
      get_decision_chart, NULL, NULL, &chart_query_json, WORK_QUERY,

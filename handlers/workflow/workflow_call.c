@@ -506,8 +506,7 @@ enum error_code workflow_call_models(struct workflow_call *call, struct run_time
     return OK;
 }
 
-/* Rounds count what is left in reference seconds. */
-static void ignore_models(struct workflow_call *call)
+void workflow_call_ignores_models(struct workflow_call *call)
 {
     size_t total, first = 0, count = count_models(call, &total, &first);
 
@@ -517,29 +516,4 @@ static void ignore_models(struct workflow_call *call)
             "ignored: model of %zu task%s (first %s/model): a round counts "
             "in reference seconds",
             count, count == 1 ? "" : "s", task_pointer(call, first, call->rq->arena));
-}
-
-void workflow_call_ignores_amounts(struct workflow_call *call)
-{
-    size_t count = 0, workflow = 0, task = 0;
-    char path[64];
-
-    decision_ignore_amounts(call->rq, call->in.snapshot);
-    ignore_models(call);
-    for (size_t w = call->in.workflow_count; w-- > 0;)
-        for (size_t i = call->in.workflows[w].task_count; i-- > 0;) {
-            if (!workflow_task_asks(&call->in.workflows[w].tasks[i]))
-                continue;
-            count++;
-            workflow = w;
-            task = i;
-        }
-    if (count == 0)
-        return;
-    snprintf(path, sizeof(path), call->in.single ? "/workflow" : "/workflows/%zu",
-             workflow);
-    workflow_call_warn(call,
-                       "ignored: what %zu task%s of amounts, nodes and limits (first "
-                       "%s/tasks/%zu): it is not looked at here",
-                       count, count == 1 ? " needs" : "s need", path, task);
 }

@@ -224,8 +224,8 @@ enum error_code workflow_call_begin(struct workflow_call *call, struct request *
 enum error_code workflow_call_models(struct workflow_call *call,
                                      struct run_times **times);
 
-/* The decision runs tasks on slots: says what of amounts it does not look at. */
-void workflow_call_ignores_amounts(struct workflow_call *call);
+/* The decision counts in reference seconds: says whose models it does not ask. */
+void workflow_call_ignores_models(struct workflow_call *call);
 
 /* One more about the request. */
 void workflow_call_warn(struct workflow_call *call, const char *format, ...)

@@ -62,7 +62,10 @@ static const struct json_object postponed_json = {
 #define T struct workflow_start
 static const struct json_field start_rows[] = {
     TASK_ROWS(T),
-    JSON_TEXT(T, resource_id, 0, "Where it starts"),
+    JSON_TEXT(T, resource_id, JSON_OPTIONAL,
+              "Where it starts; missing: on several, see resource_ids"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
+               "All of them, where it needs several nodes"),
     JSON_NUMBER(T, expected_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Until it is done, with its stage-in; null: no estimate"),
     JSON_NUMBER(T, stage_in_s, 0, 0, 0, 0, "Until its input is there"),

@@ -480,7 +480,7 @@ enum error_code post_workflow_schedules(struct request *rq, const void *in, void
     TRY(workflow_call_begin(&call, rq, body));
     settle_auto(body, &call, &choice);
     if (!choice.policy)
-        workflow_call_ignores_amounts(&call);
+        workflow_call_ignores_models(&call);
     else
         TRY(workflow_call_models(&call, &times));
     TRY(reserve_tables(&call));

@@ -416,7 +416,7 @@ static void add_residual(struct ensemble_history *h, double residual)
         memmove(h->residual, h->residual + 1, (h->count - 1) * sizeof(*h->residual));
         h->count--;
     }
-    h->residual[h->count++] = residual;
+    h->residual[h->count++] = (double)(float)residual; /* as it is kept: pack.c */
 }
 
 /* Of a configuration's runs each is predicted from the others of it. */
@@ -547,8 +547,13 @@ void ensemble_predict(const struct ensemble *e, const double *value,
     *out = (struct ensemble_answer){
         .group = LOG_INSIDE, .distance = 1, .constant_distance = 1};
     place(e, x, out);
-    for (size_t k = 0; k < e->input_count; k++)
+    for (size_t k = 0; k < e->input_count; k++) {
         is_new = is_new || isnan(x[k]);
+        if (isnan(raw[k]) || !isnan(x[k]))
+            continue;
+        out->new_text[e->input[k].column] = true;
+        out->new_text_count++;
+    }
     key = inputs_key(e, raw, true);
     h = isnan(key) ? e->history + e->history_count : find_history(e, key);
     if (is_there(e, h, key)) {

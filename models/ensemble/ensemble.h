@@ -135,6 +135,8 @@ struct ensemble_answer {
     double runs;     /* of its configuration, at most ENSEMBLE_HISTORY_MAX */
     bool is_unknown; /* an input is missing, a category was never seen, or d > 1.5 in
                         the group outside */
+    size_t new_text_count;                  /* categories that were never seen, */
+    bool new_text[ENSEMBLE_INPUTS_MAX + 1]; /* by column of the data */
 };
 
 /* What the ensemble says of a run with these inputs (as in the data). */

@@ -2,7 +2,13 @@
  *
  * One function walks over it: with a writer it copies members to the numbers, with a
  * reader back, so both cannot disagree. What is read may be anything: counts and indexes
- * are checked. A node of a tree is one number: 32 bits of the float, the input, the bin.
+ * are checked.
+ *
+ * Trees and residuals are most of it. They are streams of units of 16 bits, three to a
+ * number: of a tree its nodes, breadth first, an inner one as one unit (input, bin), a
+ * leaf as LEAF_FOLLOWS and the two halves of its float; of a configuration how many
+ * residuals, and the halves of each, which are floats. What was packed before FORM_UNITS
+ * has a node, and a residual, in a number each, and is read as well.
  */
 #include "models/ensemble/internal.h"
 
@@ -14,8 +20,12 @@ struct walk {
     const double *in; /* NULL: writes */
     size_t at, count; /* place; numbers there are (reading) */
     bool failed;
+    bool by_units; /* FORM_UNITS */
     struct arena *a;
 };
+
+/* The first number; before there were forms it was how many inputs there are. */
+enum { FORM_UNITS = 1001 };
 
 enum { RUNS_MAX = 1 << 24, HISTORIES_MAX = 1 << 16 };
 
@@ -90,6 +100,75 @@ static void *room_of(struct walk *w, void *list, size_t *count, size_t max, size
     return arena_alloc(w->a, size, *count + 1);
 }
 
+/* ---- streams of units ---- */
+
+enum { UNIT_BITS = 16, UNITS = 3, UNIT_MAX = 65535 };
+#define NUMBER_END 281474976710656.0 /* UNITS * UNIT_BITS bits */
+
+/* Units of a number that is not full yet, or not all read. */
+struct units {
+    uint64_t bits;
+    unsigned count;
+};
+
+static void unit(struct walk *w, struct units *u, unsigned *value)
+{
+    double x;
+
+    if (!w->in) {
+        u->bits |= (uint64_t)*value << UNIT_BITS * u->count;
+        if (++u->count < UNITS)
+            return;
+        x = (double)u->bits;
+        number(w, &x);
+        *u = (struct units){0, 0};
+        return;
+    }
+    if (u->count == 0) {
+        x = -1;
+        number(w, &x);
+        if (!(x >= 0 && x < NUMBER_END && x == floor(x))) {
+            w->failed = true;
+            x = 0;
+        }
+        *u = (struct units){(uint64_t)x, UNITS};
+    }
+    *value = (unsigned)(u->bits & UNIT_MAX);
+    u->bits >>= UNIT_BITS;
+    u->count--;
+}
+
+/* What follows begins with a number of its own. */
+static void end_units(struct walk *w, struct units *u)
+{
+    double x = (double)u->bits;
+
+    if (!w->in && u->count > 0)
+        number(w, &x);
+    if (w->in && u->bits != 0)
+        w->failed = true;
+    *u = (struct units){0, 0};
+}
+
+static void unit_float(struct walk *w, struct units *u, float *value)
+{
+    uint32_t bits;
+    unsigned low, high;
+
+    memcpy(&bits, value, sizeof(bits));
+    low = bits & UNIT_MAX;
+    high = bits >> UNIT_BITS;
+    unit(w, u, &low);
+    unit(w, u, &high);
+    if (!w->in)
+        return;
+    bits = (uint32_t)(low | high << UNIT_BITS);
+    memcpy(value, &bits, sizeof(bits));
+    w->failed = w->failed || !isfinite(*value);
+}
+
+/* ---- parts ---- */
+
 static void walk_input(struct walk *w, struct ensemble_input *in)
 {
     whole(w, &in->column, ENSEMBLE_INPUTS_MAX - 1);
@@ -159,12 +238,52 @@ static void walk_node(struct walk *w, struct tree_node *node, size_t at,
         w->failed = true;
 }
 
+enum { LEAF_FOLLOWS = UNIT_MAX, INNER_NODES = TREE_NODES / 2 };
+
+static void walk_node_units(struct walk *w, struct units *u, struct tree_node *node,
+                            bool is_inner, size_t input_count)
+{
+    unsigned code = (unsigned)node->input << 8 | node->bin;
+
+    if (is_inner) {
+        if (node->input == TREE_LEAF)
+            code = LEAF_FOLLOWS;
+        unit(w, u, &code);
+    } else {
+        code = LEAF_FOLLOWS;
+    }
+    if (code == LEAF_FOLLOWS) {
+        unit_float(w, u, &node->value);
+    } else if (w->in && code >> 8 >= input_count) {
+        w->failed = true;
+    }
+    if (!w->in)
+        return;
+    node->input = code == LEAF_FOLLOWS ? TREE_LEAF : (uint8_t)(code >> 8);
+    node->bin = code == LEAF_FOLLOWS ? 0 : (uint8_t)(code & 255);
+}
+
+/* The nodes that can be reached. */
+static void walk_tree(struct walk *w, struct tree_node *node, size_t input_count)
+{
+    bool is_there[TREE_NODES] = {true};
+    struct units u = {0, 0};
+
+    for (size_t k = 0; k < TREE_NODES && !w->failed; k++) {
+        if (k > 0)
+            is_there[k] = is_there[(k - 1) / 2] && node[(k - 1) / 2].input != TREE_LEAF;
+        if (is_there[k])
+            walk_node_units(w, &u, &node[k], k < INNER_NODES, input_count);
+    }
+    end_units(w, &u);
+}
+
 static void walk_trees(struct walk *w, const struct ensemble *e, struct trees *t)
 {
     size_t text = 0;
 
-    t->node =
-        room_of(w, t->node, &t->tree_count, TREES_MAX, sizeof(*t->node), TREE_NODES);
+    t->node = room_of(w, t->node, &t->tree_count, TREES_MAX, sizeof(*t->node),
+                      w->by_units ? 1 : TREE_NODES);
     if (t->tree_count == 0 || w->failed)
         return;
     whole(w, &t->input_count, TREE_INPUTS_MAX);
@@ -178,9 +297,12 @@ static void walk_trees(struct walk *w, const struct ensemble *e, struct trees *t
     for (size_t k = 0; k < e->input_count && !w->failed; k++)
         if (e->input[k].is_text)
             numbers(w, t->code[text++], e->input[k].value_count + 1);
-    for (size_t i = 0; i < t->tree_count; i++)
-        for (size_t k = 0; k < TREE_NODES && !w->failed; k++)
+    for (size_t i = 0; i < t->tree_count && !w->failed; i++) {
+        if (w->by_units)
+            walk_tree(w, t->node[i], t->input_count);
+        for (size_t k = 0; !w->by_units && k < TREE_NODES && !w->failed; k++)
             walk_node(w, &t->node[i][k], k, t->input_count);
+    }
 }
 
 static void walk_contexts(struct walk *w, struct contexts *c)
@@ -196,18 +318,43 @@ static void walk_contexts(struct walk *w, struct contexts *c)
     }
 }
 
+static void walk_residuals(struct walk *w, struct ensemble_history *h)
+{
+    struct units u = {0, 0};
+    unsigned count = (unsigned)h->count;
+
+    unit(w, &u, &count);
+    if (count > ENSEMBLE_HISTORY_MAX) {
+        w->failed = true;
+        return;
+    }
+    h->count = count;
+    for (size_t k = 0; k < count && !w->failed; k++) {
+        float residual = (float)h->residual[k];
+
+        unit_float(w, &u, &residual);
+        if (w->in)
+            h->residual[k] = (double)residual;
+    }
+    end_units(w, &u);
+}
+
 static void walk_history(struct walk *w, struct ensemble *e)
 {
-    e->history =
-        room_of(w, e->history, &e->history_count, HISTORIES_MAX, sizeof(*e->history), 3);
+    e->history = room_of(w, e->history, &e->history_count, HISTORIES_MAX,
+                         sizeof(*e->history), w->by_units ? 2 : 3);
     if (w->in)
         e->history_room = e->history_count;
     for (size_t i = 0; i < e->history_count && !w->failed; i++) {
         struct ensemble_history *h = &e->history[i];
 
         numbers(w, &h->key, 1);
-        whole(w, &h->count, ENSEMBLE_HISTORY_MAX);
-        numbers(w, h->residual, w->failed ? 0 : h->count);
+        if (w->by_units) {
+            walk_residuals(w, h);
+        } else {
+            whole(w, &h->count, ENSEMBLE_HISTORY_MAX);
+            numbers(w, h->residual, w->failed ? 0 : h->count);
+        }
         for (size_t k = 0; w->in && k < h->count; k++)
             w->failed = w->failed || isnan(h->residual[k]);
         w->failed = w->failed || h->count == 0;
@@ -216,6 +363,11 @@ static void walk_history(struct walk *w, struct ensemble *e)
 
 static void walk_ensemble(struct walk *w, struct ensemble *e)
 {
+    double form = FORM_UNITS;
+
+    w->by_units = !w->in || (w->count > 0 && w->in[0] >= form && w->in[0] <= form);
+    if (w->by_units)
+        number(w, &form);
     whole(w, &e->input_count, ENSEMBLE_INPUTS_MAX);
     flag(w, &e->inputs_cut);
     for (size_t k = 0; k < e->input_count && !w->failed; k++)

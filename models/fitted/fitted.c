@@ -88,14 +88,17 @@ void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *q
         put_input(names, ENSEMBLE_SITE_ID, ensemble_text(site_id), inputs, a);
 }
 
-double fitted_effect_of(const struct fitted_model *m, const double *inputs)
+static const char *const machine_names[] = {ENSEMBLE_RESOURCE_CLASS, ENSEMBLE_SITE_ID};
+
+/* NULL: nothing is known of the machine. */
+static const struct fitted_effect *find_effect(const struct fitted_model *m,
+                                               const double *inputs)
 {
-    static const char *const machine[] = {ENSEMBLE_RESOURCE_CLASS, ENSEMBLE_SITE_ID};
     size_t low = 0, high = m->effect_count;
     double key = (double)NAN;
 
     for (size_t i = 0; i < 2 && high > 0 && isnan(key); i++) {
-        size_t at = ensemble_names_find(m->names, machine[i]);
+        size_t at = ensemble_names_find(m->names, machine_names[i]);
 
         key = at < ENSEMBLE_INPUTS_MAX ? inputs[at] : (double)NAN;
     }
@@ -107,8 +110,94 @@ double fitted_effect_of(const struct fitted_model *m, const double *inputs)
         else
             high = middle;
     }
-    return low < m->effect_count && m->effects[low].key == key ? m->effects[low].effect
-                                                               : 0;
+    return low < m->effect_count && m->effects[low].key == key ? &m->effects[low] : NULL;
+}
+
+double fitted_effect_of(const struct fitted_model *m, const double *inputs)
+{
+    const struct fitted_effect *effect = find_effect(m, inputs);
+
+    return effect ? effect->effect : 0;
+}
+
+/* Is the machine one of those in the fit's runs? Then its effect is in the fit. */
+static bool has_seen_machine(const struct fitted_model *m, double key)
+{
+    for (size_t i = 0; i < 2; i++) {
+        size_t column = ensemble_names_find(m->names, machine_names[i]);
+
+        for (size_t k = 0; k < m->ensemble->input_count; k++) {
+            const struct ensemble_input *in = &m->ensemble->input[k];
+
+            for (size_t v = 0; in->column == column && v < in->value_count; v++)
+                if (in->value[v] == key)
+                    return true;
+        }
+    }
+    return false;
+}
+
+/* Each list has the mean 0 over machines of its own: what is added to the second so that
+ * both say the same of the machines that are in both. NAN: none is. */
+static double offset_of(const struct fitted_effect *list, size_t count,
+                        const struct fitted_effect *second, size_t second_count)
+{
+    double sum = 0, both = 0;
+
+    for (size_t i = 0, k = 0; i < count && k < second_count;) {
+        if (list[i].key == second[k].key) {
+            sum += list[i++].effect - second[k++].effect;
+            both++;
+        } else if (list[i].key < second[k].key) {
+            i++;
+        } else {
+            k++;
+        }
+    }
+    return both > 0 ? sum / both : (double)NAN;
+}
+
+/* The same for a fit that knew no effect: of the machines in its runs it is 0. */
+static double offset_of_seen(const struct fitted_model *m,
+                             const struct fitted_effect *now, size_t count)
+{
+    double sum = 0, seen = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (has_seen_machine(m, now[i].key)) {
+            sum -= now[i].effect;
+            seen++;
+        }
+    return seen > 0 ? sum / seen : (double)NAN;
+}
+
+void fitted_add_effects(struct fitted_model *m, const struct fitted_effect *now,
+                        size_t count, struct arena *a)
+{
+    struct fitted_effect *all;
+    size_t own = 0, n = 0;
+    double offset;
+
+    if (m->kind != MODEL_AUTO || !m->ensemble)
+        return;
+    offset = offset_of(m->effects, m->effect_count, now, count);
+    if (isnan(offset) && m->effect_count == 0)
+        offset = offset_of_seen(m, now, count);
+    if (isnan(offset))
+        return;
+    all = NEW(a, struct fitted_effect, m->effect_count + count);
+    for (size_t i = 0; i < count; i++) {
+        while (own < m->effect_count && m->effects[own].key < now[i].key)
+            all[n++] = m->effects[own++];
+        if (own < m->effect_count && m->effects[own].key == now[i].key)
+            continue;
+        if (!has_seen_machine(m, now[i].key))
+            all[n++] = (struct fitted_effect){now[i].key, now[i].effect + offset};
+    }
+    while (own < m->effect_count)
+        all[n++] = m->effects[own++];
+    m->effects = all;
+    m->effect_count = n;
 }
 
 void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
@@ -862,6 +951,34 @@ enum error_code fitted_interval(const struct fitted_model *m, double level,
     return OK;
 }
 
+#define SCALE_NEW_TEXT 0.35
+
+/* Is the machine one of which the model has seen no run, and no effect is known? */
+static bool is_new_machine(const struct fitted_model *m, const double *inputs,
+                           const struct ensemble_answer *answer)
+{
+    for (size_t i = 0; i < 2 && answer->new_text_count > 0; i++)
+        if (answer->new_text[ensemble_names_find(m->names, machine_names[i])])
+            return !find_effect(m, inputs);
+    return false;
+}
+
+/* The scale of the interval: of a category that no run had nobody knows what it does. Of
+ * a machine the caller may know more. */
+static double scale_of_answer(const struct fitted_model *m,
+                              const struct fitted_interval *interval,
+                              const struct ensemble_answer *answer, bool new_machine)
+{
+    size_t machines = 0;
+    double least = interval->scale_least;
+
+    for (size_t i = 0; i < 2 && answer->new_text_count > 0; i++)
+        machines += answer->new_text[ensemble_names_find(m->names, machine_names[i])];
+    if (answer->new_text_count > machines || (new_machine && !(least > 0)))
+        least = SCALE_NEW_TEXT;
+    return fmax(interval->scale[answer->group], least);
+}
+
 /* Where it lies, and half of its interval, is all the ensemble's. */
 static void predict_auto(const struct fitted_model *m, const struct perf_query *query,
                          const double *inputs, const struct fitted_interval *interval,
@@ -869,6 +986,7 @@ static void predict_auto(const struct fitted_model *m, const struct perf_query *
 {
     double terms[ENSEMBLE_INPUTS_MAX], half;
     struct ensemble_answer answer;
+    bool new_machine;
 
     if (!inputs) {
         fitted_auto_inputs(m->names, query, NULL, 0, NULL, NULL, terms, NULL);
@@ -893,12 +1011,13 @@ static void predict_auto(const struct fitted_model *m, const struct perf_query *
     }
     if (!interval)
         return;
-    half =
-        log_half(interval->quantile[answer.group], interval->scale[answer.group],
-                 answer.spread, answer.distance, answer.runs, answer.constant_distance);
+    new_machine = is_new_machine(m, inputs, &answer);
+    half = log_half(interval->quantile[answer.group],
+                    scale_of_answer(m, interval, &answer, new_machine), answer.spread,
+                    answer.distance, answer.runs, answer.constant_distance);
     out->low_s = out->time_s * exp(-half);
     out->high_s = out->time_s * exp(half);
-    out->own_basis = log_group_names[answer.group];
+    out->own_basis = new_machine ? FITTED_MACHINE_PRIOR : log_group_names[answer.group];
     out->error_count = interval->error_count[answer.group];
 }
 

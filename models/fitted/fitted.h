@@ -43,7 +43,8 @@ enum {
     FITTED_LAYOUT = 2,      /* of the packed numbers; 1 is read as well */
     FITTED_RATIOS_MAX = 50, /* PREDICTION_RATIOS_MAX */
     FITTED_FOLDS_MAX = 50,  /* of the cross-validation */
-    FITTED_INPUTS_MAX = ENSEMBLE_INPUTS_MAX
+    FITTED_INPUTS_MAX = ENSEMBLE_INPUTS_MAX,
+    FITTED_EFFECTS_MAX = 1000 /* of a tenant */
 };
 
 /* symbol, name on the wire: what a model predicts */
@@ -150,8 +151,16 @@ void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *q
                         const char *resource_class, const char *site_id, double *inputs,
                         struct arena *a);
 
+/* Basis of an interval on a machine of which nothing was seen. */
+#define FITTED_MACHINE_PRIOR "machine_prior"
+
 /* auto: the effect of the machine of a run or question. */
 double fitted_effect_of(const struct fitted_model *m, const double *inputs);
+
+/* auto: effects that are known now, by key, of machines of which the fit saw no run and
+ * knew nothing, join its own, if both know a machine. At most FITTED_EFFECTS_MAX. */
+void fitted_add_effects(struct fitted_model *m, const struct fitted_effect *now,
+                        size_t count, struct arena *a);
 
 /* Notes settings that the kind does not take, with pointers below `at`. */
 void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
@@ -219,6 +228,8 @@ struct fitted_interval {
     size_t ratio_count;
     bool by_group; /* then these, by enum log_group, and not the ratios */
     double scale[LOG_GROUP_COUNT], quantile[LOG_GROUP_COUNT];
+    double
+        scale_least; /* of any group, for a machine of which no run was seen; 0: none */
     size_t error_count[LOG_GROUP_COUNT];
 };
 enum error_code fitted_interval(const struct fitted_model *m, double level,

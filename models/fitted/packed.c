@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME_BYTES_MAX = 1024, LETTERS = 6, EFFECTS_MAX = 1000 };
+enum { NAME_BYTES_MAX = 1024, LETTERS = 6, EFFECTS_MAX = 2 * FITTED_EFFECTS_MAX };
 
 struct walk {
     double *out;      /* NULL: counts only, or reads */

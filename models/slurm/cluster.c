@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -160,19 +161,38 @@ static const char *node_state(const struct slurm_record *r)
     static const struct {
         const char *word, *state;
     } rows[] = {
-        {"FUTURE", "future"},     {"DOWN", "down"},          {"FAIL", "down"},
-        {"FAILING", "down"},      {"ERROR", "down"},         {"INVAL", "down"},
-        {"INVALID_REG", "down"},  {"UNKNOWN", "down"},       {"NOT_RESPONDING", "down"},
-        {"POWERED_DOWN", "down"}, {"POWERING_DOWN", "down"}, {"REBOOT_ISSUED", "down"},
-        {"DRAIN", "drain"},       {"DRAINED", "drain"},      {"DRAINING", "drain"},
-        {"MAINT", "maint"},       {"MAINTENANCE", "maint"},
+        {"FUTURE", "future"},
+        {"DOWN", "down"},
+        {"FAIL", "down"},
+        {"FAILING", "down"},
+        {"ERROR", "down"},
+        {"INVAL", "down"},
+        {"INVALID_REG", "down"},
+        {"UNKNOWN", "down"},
+        {"NOT_RESPONDING", "down"},
+        {"POWERED_DOWN", "down"},
+        {"POWERING_DOWN", "down"},
+        {"REBOOT_ISSUED", "down"},
+        {"DRAIN", "drain"},
+        {"DRAINED", "drain"},
+        {"DRAINING", "drain"},
+        {"MAINT", "maint"},
+        {"MAINTENANCE", "maint"},
+        /* sinfo -o %t */
+        {"DRNG", "drain"},
+        {"FAILG", "down"},
+        {"FUTR", "future"},
+        {"UNK", "down"},
+        {"POW_DN", "down"},
+        {"NO_RESPOND", "down"},
     };
     const char *state = r->value[SLURM_F_STATE], *flags = r->value[SLURM_F_STATE_FLAGS];
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (slurm_has_word(state, rows[i].word) || slurm_has_word(flags, rows[i].word))
             return rows[i].state;
-    if (state && strpbrk(state, "*~%")) /* not responding, powered down, powering down */
+    /* Not responding, powered down, powering down, rebooting. */
+    if (state && strpbrk(state, "*~%^"))
         return "down";
     return state && strchr(state, '$') ? "maint" : "up";
 }
@@ -202,46 +222,133 @@ static double at_least(double number, double least)
     return number >= least && isfinite(number) ? number : (double)NAN;
 }
 
+/* A number, of which "32000+" is the least of some; NAN: none. */
+static double least_of(struct slurm_reading *c, const struct slurm_record *r,
+                       enum slurm_field field)
+{
+    const char *text = slurm_value(r, field);
+    size_t length = text ? strlen(text) : 0;
+
+    if (length == 0 || text[length - 1] != '+')
+        return slurm_number(text);
+    slurm_note(c, SLURM_NOTE_UNEQUAL, text, SLURM_NODE, r);
+    return slurm_number(arena_text(c->arena, text, length - 1));
+}
+
+/* CPUs of each of the nodes of a record: "0/16/0/16" has their sum at the end. */
+static double cpus_of(struct slurm_reading *c, const struct slurm_record *r,
+                      size_t node_count)
+{
+    double cpus = slurm_number_of(r, SLURM_F_CPUS_EFFECTIVE);
+    const char *states = slurm_value(r, SLURM_F_CPU_STATES);
+    const char *total = states ? strrchr(states, '/') : NULL;
+
+    if (!(cpus > 0))
+        cpus = least_of(c, r, SLURM_F_CPUS);
+    if (isnan(cpus) && total)
+        cpus = floor(slurm_number(total + 1) / (double)node_count);
+    return at_least(cpus, 0);
+}
+
+/* Sockets, cores and threads, of "2:8:1" where they are not said one by one. */
+static void read_shape(struct slurm_reading *c, const struct slurm_record *r,
+                       struct slurm_node *n)
+{
+    const char *const *parts;
+    size_t count = slurm_split(slurm_value(r, SLURM_F_SHAPE), ':', &parts, c->arena);
+    double *to[] = {&n->sockets, &n->cores_per_socket, &n->threads_per_core};
+    static const enum slurm_field from[] = {SLURM_F_SOCKETS, SLURM_F_CORES,
+                                            SLURM_F_THREADS};
+
+    for (size_t i = 0; i < 3; i++) {
+        double number = least_of(c, r, from[i]);
+
+        if (isnan(number) && count == 3)
+            number = slurm_number(parts[i]);
+        *to[i] = at_least(number, 1);
+    }
+}
+
+static struct slurm_node node_of(struct slurm_reading *c, const struct slurm_record *r,
+                                 size_t node_count)
+{
+    double weight = least_of(c, r, SLURM_F_WEIGHT);
+    struct slurm_node n = {
+        .cpus = cpus_of(c, r, node_count),
+        .memory_bytes = at_least(least_of(c, r, SLURM_F_MEMORY), 0) * 1048576,
+        .capacities = node_gres(c, slurm_value(r, SLURM_F_GRES)),
+        .weight = isfinite(weight) ? weight : 1,
+        .features = slurm_texts_of(c, r, SLURM_F_FEATURES, NULL),
+        .state = node_state(r),
+        .partition_ids = slurm_texts_of(c, r, SLURM_F_PARTITIONS, NULL),
+    };
+
+    read_shape(c, r, &n);
+    return n;
+}
+
+/* Names of the nodes that a record is about: one, but of sinfo a list of hosts. */
+static struct slurm_texts node_names(struct slurm_reading *c,
+                                     const struct slurm_record *r)
+{
+    const char *name = slurm_value(r, SLURM_F_NAME);
+    struct slurm_texts found = {0};
+    const char **one;
+
+    if (name) {
+        one = NEW(c->arena, const char *, 1);
+        *one = name;
+        return (struct slurm_texts){one, 1};
+    }
+    name = slurm_value(r, SLURM_F_NODES);
+    name = name ? name : slurm_value(r, SLURM_F_HOST);
+    if (!name)
+        slurm_note(c, SLURM_NOTE_NO_ID, NULL, SLURM_NODE, r);
+    else if (!slurm_hosts(name, &found.list, &found.count, c->arena)) {
+        slurm_note(c, SLURM_NOTE_BAD_HOSTS, name, SLURM_NODE, r);
+        return (struct slurm_texts){0};
+    }
+    return found;
+}
+
+/* sinfo has a row for each partition of a node: the first one tells of the node. */
+static bool is_row_of_sinfo(const struct slurm_record *r)
+{
+    return !slurm_value(r, SLURM_F_NAME);
+}
+
 static void read_nodes(struct slurm_reading *c)
 {
     const struct slurm_list *list = &c->from->of[SLURM_NODE];
-    struct slurm_node *nodes = NEW(c->arena, struct slurm_node, list->count);
-    size_t count = 0;
+    struct slurm_texts *names = NEW(c->arena, struct slurm_texts, list->count);
+    struct slurm_node *nodes;
+    size_t count = 0, total = 0;
 
-    name_index_create(&c->nodes, list->count + 1, c->arena);
+    for (size_t i = 0; i < list->count; i++) {
+        budget_read_step(64);
+        names[i] = node_names(c, &list->records[i]);
+        total += names[i].count;
+    }
+    nodes = NEW(c->arena, struct slurm_node, total);
+    name_index_create(&c->nodes, total + 1, c->arena);
     for (size_t i = 0; i < list->count; i++) {
         const struct slurm_record *r = &list->records[i];
-        struct slurm_node *n = &nodes[count];
-        const char *name = slurm_text_of(r, SLURM_F_NAME);
-        double weight = slurm_number_of(r, SLURM_F_WEIGHT);
-        double cpus = slurm_number_of(r, SLURM_F_CPUS_EFFECTIVE);
+        struct slurm_node node = {0};
 
-        budget_read_step(64);
-        name = name ? name : slurm_text_of(r, SLURM_F_NODES);
-        if (!name) {
-            slurm_note(c, SLURM_NOTE_NO_ID, NULL, SLURM_NODE, r);
-            continue;
+        if (names[i].count > 0)
+            node = node_of(c, r, names[i].count);
+        budget_read_step(16 * names[i].count);
+        for (size_t k = 0; k < names[i].count; k++) {
+            const char *name = names[i].list[k];
+
+            if (name_index_add(&c->nodes, name, count) != NAME_NOT_FOUND) {
+                if (!is_row_of_sinfo(r))
+                    slurm_note(c, SLURM_NOTE_TWICE, name, SLURM_NODE, r);
+                continue;
+            }
+            node.id = name;
+            nodes[count++] = node;
         }
-        if (name_index_add(&c->nodes, name, count) != NAME_NOT_FOUND) {
-            slurm_note(c, SLURM_NOTE_TWICE, name, SLURM_NODE, r);
-            continue;
-        }
-        *n = (struct slurm_node){
-            .id = name,
-            .cpus = cpus > 0 ? cpus : slurm_number_of(r, SLURM_F_CPUS),
-            .memory_bytes =
-                at_least(slurm_bytes(slurm_value(r, SLURM_F_MEMORY), NULL), 0),
-            .capacities = node_gres(c, slurm_value(r, SLURM_F_GRES)),
-            .weight = isfinite(weight) ? weight : 1,
-            .features = slurm_texts_of(c, r, SLURM_F_FEATURES, NULL),
-            .sockets = at_least(slurm_number_of(r, SLURM_F_SOCKETS), 1),
-            .cores_per_socket = at_least(slurm_number_of(r, SLURM_F_CORES), 1),
-            .threads_per_core = at_least(slurm_number_of(r, SLURM_F_THREADS), 1),
-            .state = node_state(r),
-            .partition_ids = slurm_texts_of(c, r, SLURM_F_PARTITIONS, NULL),
-        };
-        n->cpus = at_least(n->cpus, 0);
-        count++;
     }
     c->out->nodes = nodes;
     c->out->node_count = count;
@@ -279,6 +386,46 @@ static void read_sharing(const char *text, struct slurm_partition *p)
         p->sharing = strncasecmp(text, "EXCLUSIVE", 9) == 0 ? "exclusive" : "no";
 }
 
+/* Since v0.0.40: for how many jobs, 0 for whole nodes, and whether they are asked. */
+static void read_shares_max(const struct slurm_record *r, struct slurm_partition *p)
+{
+    double jobs = slurm_number_of(r, SLURM_F_SHARES_MAX);
+    bool force = slurm_has_word(r->value[SLURM_F_SHARES_FLAGS], "force");
+
+    if (!(jobs >= 0) || !isfinite(jobs))
+        return;
+    if (jobs >= 32768) { /* in one number */
+        force = true;
+        jobs -= 32768;
+    }
+    p->sharing = jobs == 0 ? "exclusive" : force ? "force" : jobs > 1 ? "yes" : "no";
+    p->shared_jobs_max = force || jobs > 1 ? jobs : (double)NAN;
+}
+
+/* One number for a node or, with its highest bit, for a cpu. Nothing where it was read
+ * as a double before (9.22e18): that has lost what it is about. */
+static double flagged_bytes(const char *text, bool per_cpu)
+{
+    const unsigned long long bit = 1ULL << 63, none = 0xfffffffffffffffeULL;
+    unsigned long long number;
+
+    if (!text || !*text || text[strspn(text, "0123456789")])
+        return NAN;
+    number = strtoull(text, NULL, 10);
+    if (number == 0 || number >= none || (number >= bit) != per_cpu)
+        return NAN;
+    return (double)(number & ~bit) * 1048576;
+}
+
+/* Memory of a field, else of the older one that is of a node or of a cpu. */
+static double partition_bytes(const struct slurm_record *r, enum slurm_field field,
+                              enum slurm_field older, bool per_cpu)
+{
+    double bytes = at_least(slurm_bytes(slurm_value(r, field), NULL), 1);
+
+    return isnan(bytes) ? flagged_bytes(slurm_value(r, older), per_cpu) : bytes;
+}
+
 static void read_partition(struct slurm_reading *c, const struct slurm_record *r,
                            const char *name, struct slurm_partition *p)
 {
@@ -301,11 +448,11 @@ static void read_partition(struct slurm_reading *c, const struct slurm_record *r
         .nodes_per_job_max = at_least(slurm_number_of(r, SLURM_F_NODES_MAX), 1),
         .cpus_per_node_max = at_least(slurm_number_of(r, SLURM_F_CPUS_PER_NODE_MAX), 1),
         .memory_per_node_default_bytes =
-            at_least(slurm_bytes(slurm_value(r, SLURM_F_DEFAULT_PER_NODE), NULL), 1),
+            partition_bytes(r, SLURM_F_DEFAULT_PER_NODE, SLURM_F_DEFAULT_MEMORY, false),
         .memory_per_cpu_default_bytes =
-            at_least(slurm_bytes(slurm_value(r, SLURM_F_DEFAULT_PER_CPU), NULL), 1),
+            partition_bytes(r, SLURM_F_DEFAULT_PER_CPU, SLURM_F_DEFAULT_MEMORY, true),
         .memory_per_cpu_max_bytes =
-            at_least(slurm_bytes(slurm_value(r, SLURM_F_MAX_PER_CPU), NULL), 1),
+            partition_bytes(r, SLURM_F_MAX_PER_CPU, SLURM_F_MAX_MEMORY, true),
         .accounts_allowed = slurm_texts_of(c, r, SLURM_F_ACCOUNTS_ALLOWED, "ALL"),
         .accounts_denied = slurm_texts_of(c, r, SLURM_F_ACCOUNTS_DENIED, NULL),
         .qos_allowed = slurm_texts_of(c, r, SLURM_F_QOS_ALLOWED, "ALL"),
@@ -314,6 +461,29 @@ static void read_partition(struct slurm_reading *c, const struct slurm_record *r
     if (p->nodes_per_job_min <= 1)
         p->nodes_per_job_min = NAN;
     read_sharing(slurm_value(r, SLURM_F_SHARED), p);
+    read_shares_max(r, p);
+}
+
+/* Nodes of another row of sinfo for the same partition. */
+static void add_partition_nodes(struct slurm_reading *c, const struct slurm_record *r,
+                                struct slurm_partition *p)
+{
+    struct slurm_texts more =
+        slurm_hosts_of(c, slurm_value(r, SLURM_F_NODES), SLURM_NODE, r);
+    size_t count = p->resource_ids.count;
+    const char **list = NEW(c->arena, const char *, count + more.count);
+    struct name_index seen;
+
+    name_index_create(&seen, count + more.count + 1, c->arena);
+    for (size_t i = 0; i < count; i++) {
+        list[i] = p->resource_ids.list[i];
+        name_index_add(&seen, list[i], i);
+    }
+    for (size_t i = 0; i < more.count; i++)
+        if (name_index_add(&seen, more.list[i], count) == NAME_NOT_FOUND)
+            list[count++] = more.list[i];
+    budget_read_step(8 * (count + more.count));
+    p->resource_ids = (struct slurm_texts){list, count};
 }
 
 /* Partitions that nodes name, with the number of their nodes. */
@@ -379,7 +549,9 @@ static size_t name_partitions(struct slurm_reading *c, struct slurm_partition **
 
 static void read_partitions(struct slurm_reading *c)
 {
-    const struct slurm_list *list = &c->from->of[SLURM_PARTITION];
+    bool is_short = c->from->of[SLURM_PARTITION].count == 0;
+    const struct slurm_list *list =
+        &c->from->of[is_short ? SLURM_SINFO_PARTITION : SLURM_PARTITION];
     struct slurm_partition *found = NEW(c->arena, struct slurm_partition, list->count);
     size_t count = 0;
 
@@ -392,14 +564,20 @@ static void read_partitions(struct slurm_reading *c)
     for (size_t i = 0; i < list->count; i++) {
         const struct slurm_record *r = &list->records[i];
         const char *name = slurm_text_of(r, SLURM_F_NAME);
+        size_t at;
 
         budget_read_step(64);
-        if (!name)
+        if (!name) {
             slurm_note(c, SLURM_NOTE_NO_ID, NULL, SLURM_PARTITION, r);
-        else if (name_index_add(&c->partitions, name, count) != NAME_NOT_FOUND)
-            slurm_note(c, SLURM_NOTE_TWICE, name, SLURM_PARTITION, r);
-        else
+            continue;
+        }
+        at = name_index_add(&c->partitions, name, count);
+        if (at == NAME_NOT_FOUND)
             read_partition(c, r, name, &found[count++]);
+        else if (is_short)
+            add_partition_nodes(c, r, &found[at]);
+        else
+            slurm_note(c, SLURM_NOTE_TWICE, name, SLURM_PARTITION, r);
     }
     c->out->partitions = found;
     c->out->partition_count = count;
@@ -598,5 +776,6 @@ void slurm_cluster_read(const struct slurm_records *from,
     slurm_read_policy(c);
     slurm_read_qos(c);
     slurm_read_accounts(c);
+    slurm_complete(c);
     say_notes(c);
 }

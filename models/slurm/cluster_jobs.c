@@ -296,6 +296,36 @@ static void add_held(struct jobs *j, const struct slurm_record *r,
     }
 }
 
+/* Bytes that a field says; NAN: none, or no limit. */
+static double memory_of(const struct slurm_record *r, enum slurm_field field)
+{
+    double bytes = slurm_bytes(slurm_value(r, field), NULL);
+
+    return isfinite(bytes) && bytes > 0 ? bytes : (double)NAN;
+}
+
+/* "4000Mc" of a table. */
+static bool is_per_cpu(const char *text)
+{
+    bool per_cpu;
+
+    slurm_bytes(text, &per_cpu);
+    return per_cpu;
+}
+
+/* Memory of a node that a job asked for; 0: not said. */
+static double memory_asked(const struct slurm_record *r, double cpus)
+{
+    double per_node = memory_of(r, SLURM_F_MEMORY_PER_NODE);
+    double per_cpu = memory_of(r, SLURM_F_MEMORY_PER_CPU);
+
+    if (is_per_cpu(slurm_value(r, SLURM_F_MEMORY_PER_NODE)))
+        per_node *= cpus;
+    if (isnan(per_node))
+        per_node = per_cpu * cpus;
+    return isnan(per_node) ? 0 : per_node;
+}
+
 /* Without a word about each node: equal parts of what it was given. */
 static void add_evenly(struct jobs *j, const struct slurm_record *r,
                        struct slurm_running *row)
@@ -317,6 +347,8 @@ static void add_evenly(struct jobs *j, const struct slurm_record *r,
         cpus = slurm_number_of(r, SLURM_F_CPUS);
     row->cpus = cpus > 0 ? ceil(cpus * share) : 0;
     row->memory_bytes = slurm_amount_of(list, count, "mem") * share;
+    if (row->memory_bytes == 0)
+        row->memory_bytes = memory_asked(r, row->cpus);
     add_gres(c, &sums, given, share, true);
     row->needs = (struct slurm_amounts){sums.list, sums.count};
     add_running(j, j->running_count, row);
@@ -336,6 +368,16 @@ static void add_licences(struct slurm_reading *c, const struct slurm_record *r,
     row->needs = (struct slurm_amounts){sums.list, sums.count};
 }
 
+/* When it started: as is said, else so long ago as it runs. */
+static double started_of(struct slurm_reading *c, const struct slurm_record *r)
+{
+    double start_s = slurm_instant_of(c, r, SLURM_F_START);
+
+    return isnan(start_s)
+               ? c->out->now_s - slurm_duration_s(slurm_value(r, SLURM_F_ELAPSED), 1)
+               : start_s;
+}
+
 static void read_running(struct jobs *j, const struct slurm_record *r, bool suspended)
 {
     struct slurm_reading *c = j->c;
@@ -351,7 +393,7 @@ static void read_running(struct jobs *j, const struct slurm_record *r, bool susp
     row.qos_id = slurm_text_of(r, SLURM_F_QOS);
     row.partition_id = partition_ids.count ? partition_ids.list[0] : NULL;
     row.priority = slurm_number_of(r, SLURM_F_PRIORITY);
-    row.started_s = slurm_instant_of(c, r, SLURM_F_START);
+    row.started_s = started_of(c, r);
     row.time_limit_s = limit_of(c, r, &partition_ids);
     row.expected_end_s = row.started_s + row.time_limit_s;
     if (suspended) /* nobody knows */
@@ -404,48 +446,62 @@ static bool read_after(struct slurm_reading *c, const char *text, const char *ki
     return length > 0 && isfinite(after->delay_s);
 }
 
-/* "afterok:12_3:13(unfulfilled),afterany:14": all; with ? between: any of them. */
+/* "afterok:12_3:13(unfulfilled)" or "singleton", appended to what w->after_count says. */
+static void read_clause(struct slurm_reading *c, const struct slurm_record *r,
+                        const char *clause, struct slurm_waiting *w,
+                        struct slurm_after *after, size_t size)
+{
+    const char *const *words;
+    size_t count = slurm_split(clause, ':', &words, c->arena);
+    const char *first =
+        count ? arena_text(c->arena, words[0], strcspn(words[0], "(")) : "";
+    const char *kind;
+
+    if (strcmp(first, "singleton") == 0) {
+        w->singleton = true;
+        return;
+    }
+    kind = after_kind(c, first);
+    if (!kind || count < 2)
+        slurm_note(c, SLURM_NOTE_BAD_TEXT, clause, SLURM_JOB, r);
+    for (size_t k = 1; kind && k < count; k++) {
+        const char *id = arena_text(c->arena, words[k], strcspn(words[k], "("));
+
+        if (w->after_count < size && read_after(c, id, kind, &after[w->after_count]))
+            w->after_count++;
+        else
+            slurm_note(c, SLURM_NOTE_BAD_TEXT, clause, SLURM_JOB, r);
+    }
+    budget_read_step(8 * count);
+}
+
+/* "afterok:12_3:13(unfulfilled),afterany:14": all; with ? between: any of them. Slurm
+ * takes one of both in a text; one ? makes it any. */
 static void read_dependency(struct slurm_reading *c, const struct slurm_record *r,
                             struct slurm_waiting *w)
 {
     const char *text = slurm_value(r, SLURM_F_DEPENDENCY);
-    const char *const *clauses, *const *words;
+    const char *const *clauses;
     struct slurm_after *after;
     size_t clause_count, size = 0;
+    char *copy;
 
     if (!text)
         return;
+    copy = arena_text(c->arena, text, strlen(text));
     w->after_mode = strchr(text, '?') ? "any" : NULL;
-    clause_count = slurm_split(text, w->after_mode ? '?' : ',', &clauses, c->arena);
-    for (const char *at = text; *at; at++)
+    if (w->after_mode && strchr(text, ','))
+        slurm_note(c, SLURM_NOTE_MIXED_AFTER, text, SLURM_JOB, r);
+    for (char *at = copy; *at; at++) {
         size += *at == ':';
-    after = NEW(c->arena, struct slurm_after, size);
-    for (size_t i = 0; i < clause_count; i++) {
-        size_t word_count = slurm_split(clauses[i], ':', &words, c->arena);
-        const char *first =
-            word_count ? arena_text(c->arena, words[0], strcspn(words[0], "(")) : "";
-        const char *kind;
-
-        if (strcmp(first, "singleton") == 0) {
-            w->singleton = true;
-            continue;
-        }
-        kind = after_kind(c, first);
-        if (!kind || word_count < 2) {
-            slurm_note(c, SLURM_NOTE_BAD_TEXT, clauses[i], SLURM_JOB, r);
-            continue;
-        }
-        for (size_t k = 1; k < word_count; k++) {
-            const char *id = arena_text(c->arena, words[k], strcspn(words[k], "("));
-
-            if (w->after_count < size && read_after(c, id, kind, &after[w->after_count]))
-                w->after_count++;
-            else
-                slurm_note(c, SLURM_NOTE_BAD_TEXT, clauses[i], SLURM_JOB, r);
-        }
-        budget_read_step(8 * word_count);
+        if (*at == '?')
+            *at = ',';
     }
+    clause_count = slurm_split(copy, ',', &clauses, c->arena);
+    after = NEW(c->arena, struct slurm_after, size);
     w->after = after;
+    for (size_t i = 0; i < clause_count; i++)
+        read_clause(c, r, clauses[i], w, after, size);
 }
 
 /* NumNodes of scontrol is "2-5", or "1" where only the tasks are said. */
@@ -526,12 +582,12 @@ static struct slurm_amounts needs_of(struct slurm_reading *c,
     return (struct slurm_amounts){sums.list, sums.count};
 }
 
-/* Bytes that a field says; NAN: none, or no limit. */
-static double memory_of(const struct slurm_record *r, enum slurm_field field)
+/* Of a sum over so many nodes; NAN: none. */
+static double memory_of_node(const struct slurm_amount *list, size_t count, double nodes)
 {
-    double bytes = slurm_bytes(slurm_value(r, field), NULL);
+    double sum = slurm_amount_of(list, count, "mem");
 
-    return isfinite(bytes) && bytes > 0 ? bytes : (double)NAN;
+    return sum > 0 ? sum / nodes : (double)NAN;
 }
 
 static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
@@ -557,19 +613,25 @@ static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
     w->tasks = w->cpus_per_task = w->nodes_max = NAN;
     w->memory_per_cpu_bytes = memory_of(r, SLURM_F_MEMORY_PER_CPU);
     w->memory_bytes = memory_of(r, SLURM_F_MEMORY_PER_NODE);
+    if (is_per_cpu(slurm_value(r, SLURM_F_MEMORY_PER_NODE))) {
+        w->memory_per_cpu_bytes = w->memory_bytes;
+        w->memory_bytes = NAN;
+    }
 
     if (!nodes.fixed && per_node == 0 && tasks > 1 && isfinite(tasks)) {
         w->nodes = w->cpus = NAN;
         w->tasks = tasks;
         w->cpus_per_task = per_task;
+        if (isnan(w->memory_bytes) && isnan(w->memory_per_cpu_bytes)) /* all of a node */
+            w->memory_bytes = memory_of_node(list, count, nodes.least);
     } else {
         w->nodes = nodes.least;
         w->nodes_max = nodes.most;
         w->cpus = per_node > 0 ? per_node * per_task : ceil(cpus / nodes.least);
         if (isnan(w->memory_bytes) && !isnan(w->memory_per_cpu_bytes))
             w->memory_bytes = w->memory_per_cpu_bytes * w->cpus;
-        else if (isnan(w->memory_bytes) && slurm_amount_of(list, count, "mem") > 0)
-            w->memory_bytes = slurm_amount_of(list, count, "mem") / nodes.least;
+        else if (isnan(w->memory_bytes))
+            w->memory_bytes = memory_of_node(list, count, nodes.least);
         w->memory_per_cpu_bytes = NAN;
     }
     if (!isnan(w->memory_bytes))
@@ -620,6 +682,21 @@ static void read_times(struct slurm_reading *c, const struct slurm_record *r,
         slurm_note(c, SLURM_NOTE_DEADLINE, deadline, SLURM_JOB, r);
 }
 
+/* What becomes of it when a dependency can no longer be met: as it asked, else as the
+ * cluster has it, where the default is that it waits. */
+static bool is_killed(const struct slurm_reading *c, const struct slurm_record *r)
+{
+    const char *flags = r->value[SLURM_F_FLAGS];
+
+    if (slurm_has_word(flags, "KILL_INV_DEP") ||
+        slurm_has_word(flags, "KILL_INVALID_DEPENDENCY"))
+        return true;
+    return !slurm_has_word(flags, "NO_KILL_INV_DEP") &&
+           !slurm_has_word(flags, "NO_KILL_INVALID_DEPENDENCY") &&
+           slurm_has_word(slurm_config(c->from, "SchedulerParameters"),
+                          "kill_invalid_depend");
+}
+
 static void read_waiting(struct jobs *j, const struct slurm_record *r)
 {
     struct slurm_reading *c = j->c;
@@ -644,9 +721,7 @@ static void read_waiting(struct jobs *j, const struct slurm_record *r)
             slurm_hosts_of(c, slurm_value(r, SLURM_F_REQ_NODES), SLURM_JOB, r),
         .resource_ids_excluded =
             slurm_hosts_of(c, slurm_value(r, SLURM_F_EXC_NODES), SLURM_JOB, r),
-        .kill_on_invalid_dependency =
-            slurm_has_word(r->value[SLURM_F_FLAGS], "KILL_INV_DEP") ||
-            slurm_has_word(r->value[SLURM_F_FLAGS], "KILL_INVALID_DEPENDENCY"),
+        .kill_on_invalid_dependency = is_killed(c, r),
         .requeue =
             !requeue || (strcmp(requeue, "0") != 0 && strcmp(requeue, "false") != 0),
         .held = priority == 0,
@@ -665,6 +740,38 @@ static void read_waiting(struct jobs *j, const struct slurm_record *r)
     j->waiting_count++;
 }
 
+/* What becomes of a job: the first of these that its states have. */
+enum phase { SUSPENDED, RUNS, WAITS, IS_OVER, UNKNOWN };
+
+static enum phase phase_of(const char *states)
+{
+    static const struct {
+        const char *word, *code; /* code: squeue -o %t */
+        enum phase phase;
+    } rows[] = {
+        {"SUSPENDED", "S", SUSPENDED},    {"RUNNING", "R", RUNS},
+        {"COMPLETING", "CG", RUNS},       {"CONFIGURING", "CF", RUNS},
+        {"STAGE_OUT", "SO", RUNS},        {"RESIZING", "RS", RUNS},
+        {"SIGNALING", "SI", RUNS},        {"STOPPED", "ST", RUNS},
+        {"POWER_UP_NODE", NULL, RUNS},    {"PENDING", "PD", WAITS},
+        {"REQUEUED", "RQ", WAITS},        {"REQUEUE_HOLD", "RH", WAITS},
+        {"REQUEUE_FED", "RF", WAITS},     {"SPECIAL_EXIT", "SE", WAITS},
+        {"RESV_DEL_HOLD", "RD", WAITS},   {"COMPLETED", "CD", IS_OVER},
+        {"CANCELLED", "CA", IS_OVER},     {"FAILED", "F", IS_OVER},
+        {"TIMEOUT", "TO", IS_OVER},       {"NODE_FAIL", "NF", IS_OVER},
+        {"PREEMPTED", "PR", IS_OVER},     {"BOOT_FAIL", "BF", IS_OVER},
+        {"DEADLINE", "DL", IS_OVER},      {"OUT_OF_MEMORY", "OOM", IS_OVER},
+        {"REVOKED", "RV", IS_OVER},       {"LAUNCH_FAILED", NULL, IS_OVER},
+        {"RECONFIG_FAIL", NULL, IS_OVER},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (slurm_has_word(states, rows[i].word) ||
+            (rows[i].code && slurm_has_word(states, rows[i].code)))
+            return rows[i].phase;
+    return UNKNOWN;
+}
+
 void slurm_read_jobs(struct slurm_reading *c)
 {
     const struct slurm_list *list = &c->from->of[SLURM_JOB];
@@ -675,29 +782,26 @@ void slurm_read_jobs(struct slurm_reading *c)
     for (size_t i = 0; i < list->count; i++) {
         const struct slurm_record *r = &list->records[i];
         const char *state = r->value[SLURM_F_STATE], *id = slurm_text_of(r, SLURM_F_ID);
-        const char *tasks = tasks_of(r);
-        bool suspended;
+        enum phase phase = phase_of(state);
 
         budget_read_step(2 * SLURM_FIELD_COUNT);
         if (!id) {
             slurm_note(c, SLURM_NOTE_NO_ID, NULL, SLURM_JOB, r);
             continue;
         }
-        if (!tasks && name_index_add(&seen, id, i) != NAME_NOT_FOUND) {
+        if (!tasks_of(r) && name_index_add(&seen, id, i) != NAME_NOT_FOUND) {
             slurm_note(c, SLURM_NOTE_TWICE, id, SLURM_JOB, r);
             continue;
         }
-        suspended = slurm_has_word(state, "SUSPENDED");
-        if (suspended || slurm_has_word(state, "RUNNING") ||
-            slurm_has_word(state, "COMPLETING") || slurm_has_word(state, "CONFIGURING") ||
-            slurm_has_word(state, "STAGE_OUT") || slurm_has_word(state, "RESIZING"))
-            read_running(&j, r, suspended);
-        else if (slurm_has_word(state, "PENDING") || slurm_has_word(state, "REQUEUED") ||
-                 slurm_has_word(state, "REQUEUE_HOLD"))
+        if (phase == SUSPENDED || phase == RUNS)
+            read_running(&j, r, phase == SUSPENDED);
+        else if (phase == WAITS)
             read_waiting(&j, r);
+        else if (phase == UNKNOWN)
+            slurm_note(c, SLURM_NOTE_UNKNOWN_STATE, state ? state : "none", SLURM_JOB, r);
     }
     c->out->running = j.running;
     c->out->running_count = j.running_count;
-    c->out->waiting = j.waiting;
+    c->out->waiting = c->waiting = j.waiting;
     c->out->waiting_count = j.waiting_count;
 }

@@ -5,47 +5,58 @@
 #include "models/slurm/cluster.h"
 
 /* Warnings and losses: symbol, whether it is a loss, code or what is lost, sentence. */
-#define SLURM_NOTES(X)                                                                  \
-    X(NOW, false, "guessed",                                                            \
-      "now_s is the time of receipt: no document says when it was made")                \
-    X(TIME_ZONE, false, "guessed",                                                      \
-      "times written as text are taken for UTC: tz_offset_s was not given")             \
-    X(NO_LIMIT, false, "guessed",                                                       \
-      "jobs without a time limit, in partitions without one, count as 365 days")        \
-    X(PARTITIONS, false, "guessed",                                                     \
-      "no document of partitions: they are those that the nodes name, without limits")  \
-    X(HELD_EVENLY, false, "guessed",                                                    \
-      "running jobs of which no document says what they have of each node: an equal "   \
-      "part")                                                                           \
-    X(UNKNOWN_PARTITION, false, "unknown_partition",                                    \
-      "jobs name partitions that no document has")                                      \
-    X(UNKNOWN_NODE, false, "unknown_node",                                              \
-      "nodes are named that no document has; they are left out")                        \
-    X(BAD_HOSTS, false, "malformed", "lists of hosts that cannot be read are left out") \
-    X(BAD_TEXT, false, "malformed",                                                     \
-      "texts of dependencies that cannot be read are left out")                         \
-    X(BAD_ARRAY, false, "malformed",                                                    \
-      "arrays of which the tasks cannot be read, or that are too many, count as one "   \
-      "job")                                                                            \
-    X(NO_ID, false, "skipped", "records without a name are left out")                   \
-    X(TWICE, false, "skipped", "records of a name that was there before are left out")  \
-    X(ODD_ROWS, false, "guessed", "rows of tables with a | in a name or a comment")     \
-    X(CUT_ROWS, false, "skipped", "rows of tables with too few or too many fields")     \
-    X(PARAMETERS, false, "ignored",                                                     \
-      "parameters of SchedulerParameters without an effect here")                       \
-    X(SELECT, false, "ignored", "a SelectType that is not known here")                  \
-    X(OTHER_CLUSTER, false, "skipped", "rows of other clusters")                        \
-    X(SUSPENDED, false, "ignored", "suspended jobs hold their memory without an end")   \
-    X(HET, true, "heterogeneous_job", "")                                               \
-    X(BURST_BUFFER, true, "burst_buffer", "")                                           \
-    X(BURST_AFTER, true, "afterburstbuffer", "")                                        \
-    X(SWITCHES, true, "switches", "")                                                   \
-    X(CORE_SPEC, true, "core_specialisation", "")                                       \
-    X(SHARD, true, "mps_or_shard", "")                                                  \
-    X(FEDERATION, true, "federation", "")                                               \
-    X(DEADLINE, true, "deadline", "")                                                   \
-    X(RESERVED_CORES, true, "reservation_of_cores", "")                                 \
-    X(RESERVATION_USERS, true, "reservation_denies_users", "")                          \
+#define SLURM_NOTES(X)                                                                   \
+    X(NOW, false, "guessed",                                                             \
+      "now_s is the time of receipt: no document says when it was made")                 \
+    X(TIME_ZONE, false, "guessed",                                                       \
+      "times written as text are taken for UTC: tz_offset_s was not given")              \
+    X(NO_LIMIT, false, "guessed",                                                        \
+      "jobs without a time limit, in partitions without one, count as 365 days")         \
+    X(PARTITIONS, false, "guessed",                                                      \
+      "no document of partitions: they are those that the nodes name, without limits")   \
+    X(HELD_EVENLY, false, "guessed",                                                     \
+      "running jobs of which no document says what they have of each node: an equal "    \
+      "part")                                                                            \
+    X(UNKNOWN_PARTITION, false, "unknown_partition",                                     \
+      "jobs name partitions that no document has")                                       \
+    X(UNKNOWN_NODE, false, "unknown_node",                                               \
+      "nodes are named that no document has; they are left out")                         \
+    X(BAD_HOSTS, false, "malformed", "lists of hosts that cannot be read are left out")  \
+    X(BAD_TEXT, false, "malformed",                                                      \
+      "texts of dependencies that cannot be read are left out")                          \
+    X(MIXED_AFTER, false, "guessed",                                                     \
+      "dependencies with both , and ?: any of them suffices")                            \
+    X(BAD_ARRAY, false, "malformed",                                                     \
+      "arrays of which the tasks cannot be read, or that are too many, count as one "    \
+      "job")                                                                             \
+    X(NO_ID, false, "skipped", "records without a name are left out")                    \
+    X(TWICE, false, "skipped", "records of a name that was there before are left out")   \
+    X(ODD_ROWS, false, "guessed", "rows of tables with a | in a name or a comment")      \
+    X(CUT_ROWS, false, "skipped", "rows of tables with too few or too many fields")      \
+    X(PARAMETERS, false, "ignored",                                                      \
+      "parameters of SchedulerParameters without an effect here")                        \
+    X(SELECT, false, "ignored", "a SelectType that is not known here")                   \
+    X(OTHER_CLUSTER, false, "skipped", "rows of other clusters")                         \
+    X(UNKNOWN_QOS, false, "unknown_qos",                                                 \
+      "a QOS is named that no document has: here it has no limits and priority 0")       \
+    X(UNKNOWN_ACCOUNT, false, "unknown_account",                                         \
+      "jobs name accounts that no document has: here these have no shares")              \
+    X(UNKNOWN_RESERVATION, false, "unknown_reservation",                                 \
+      "jobs wait for reservations that no document has")                                 \
+    X(UNEQUAL, false, "guessed",                                                         \
+      "rows of sinfo for nodes that are not alike: each has the least of them")          \
+    X(UNKNOWN_STATE, false, "skipped", "jobs of a state that is not known are left out") \
+    X(SUSPENDED, false, "ignored", "suspended jobs hold their memory without an end")    \
+    X(HET, true, "heterogeneous_job", "")                                                \
+    X(BURST_BUFFER, true, "burst_buffer", "")                                            \
+    X(BURST_AFTER, true, "afterburstbuffer", "")                                         \
+    X(SWITCHES, true, "switches", "")                                                    \
+    X(CORE_SPEC, true, "core_specialisation", "")                                        \
+    X(SHARD, true, "mps_or_shard", "")                                                   \
+    X(FEDERATION, true, "federation", "")                                                \
+    X(DEADLINE, true, "deadline", "")                                                    \
+    X(RESERVED_CORES, true, "reservation_of_cores", "")                                  \
+    X(RESERVATION_USERS, true, "reservation_denies_users", "")                           \
     X(LIMITS, true, "limits", "")
 
 enum slurm_note {
@@ -61,6 +72,7 @@ struct slurm_reading {
     const struct slurm_options *options;
     struct slurm_cluster *out;
     struct name_index nodes, partitions;
+    struct slurm_waiting *waiting; /* that of out */
     size_t noted[SLURM_NOTE_COUNT];
     const char *example[SLURM_NOTE_COUNT][3];
     const char *pointer[SLURM_NOTE_COUNT];
@@ -113,5 +125,8 @@ void slurm_read_jobs(struct slurm_reading *c);
 void slurm_read_policy(struct slurm_reading *c);
 void slurm_read_accounts(struct slurm_reading *c);
 void slurm_read_qos(struct slurm_reading *c);
+
+/* What is named and no document has: queues take names that they know only. */
+void slurm_complete(struct slurm_reading *c);
 
 #endif

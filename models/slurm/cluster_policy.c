@@ -517,3 +517,169 @@ void slurm_read_accounts(struct slurm_reading *c)
     c->out->accounts = x.list;
     c->out->account_count = x.count;
 }
+
+/* ---- what is named and unknown ---- */
+
+struct completing {
+    struct slurm_reading *c;
+    struct name_index qos, accounts, reservations;
+    struct slurm_qos *qos_list;
+    struct slurm_account *account_list;
+    size_t qos_size, account_size;
+};
+
+static void need_qos(struct completing *x, const char *id)
+{
+    struct slurm_cluster *out = x->c->out;
+
+    if (!id || name_index_find(&x->qos, id) != NAME_NOT_FOUND)
+        return;
+    if (out->qos_count == x->qos_size) {
+        size_t size = 2 * x->qos_size + 8;
+
+        x->qos_list = GROW(x->c->arena, x->qos_list, struct slurm_qos, x->qos_size, size);
+        out->qos = x->qos_list;
+        x->qos_size = size;
+    }
+    name_index_add(&x->qos, id, out->qos_count);
+    x->qos_list[out->qos_count++] = (struct slurm_qos){.id = id, .usage_factor = 1};
+    slurm_note(x->c, SLURM_NOTE_UNKNOWN_QOS, id, SLURM_QOS, NULL);
+}
+
+static void need_all_qos(struct completing *x, const struct slurm_texts *ids)
+{
+    budget_read_step(1 + 8 * ids->count);
+    for (size_t i = 0; i < ids->count; i++)
+        need_qos(x, ids->list[i]);
+}
+
+static void need_account(struct completing *x, const char *id)
+{
+    struct slurm_cluster *out = x->c->out;
+
+    if (!id || name_index_find(&x->accounts, id) != NAME_NOT_FOUND)
+        return;
+    if (out->account_count == x->account_size) {
+        size_t size = 2 * x->account_size + 8;
+
+        x->account_list = GROW(x->c->arena, x->account_list, struct slurm_account,
+                               x->account_size, size);
+        out->accounts = x->account_list;
+        x->account_size = size;
+    }
+    name_index_add(&x->accounts, id, out->account_count);
+    x->account_list[out->account_count++] =
+        (struct slurm_account){.id = id, .usage_s = NAN};
+    slurm_note(x->c, SLURM_NOTE_UNKNOWN_ACCOUNT, id, SLURM_ASSOCIATION, NULL);
+}
+
+static void need_all_accounts(struct completing *x, const struct slurm_texts *ids)
+{
+    budget_read_step(1 + 8 * ids->count);
+    for (size_t i = 0; i < ids->count; i++)
+        need_account(x, ids->list[i]);
+}
+
+/* How many names there may be at most; whether anything is asked of accounts. */
+static size_t count_names(const struct slurm_cluster *out, bool *has_accounts)
+{
+    size_t count = out->running_count + out->waiting_count + out->qos_count +
+                   3 * out->account_count + out->partition_count;
+
+    *has_accounts = out->account_count > 0;
+    for (size_t i = 0; i < out->partition_count; i++) {
+        const struct slurm_partition *p = &out->partitions[i];
+
+        count += p->qos_allowed.count + p->accounts_allowed.count;
+        count += p->accounts_denied.count;
+        *has_accounts |= p->accounts_allowed.count > 0 || p->accounts_denied.count > 0;
+    }
+    for (size_t i = 0; i < out->reservation_count; i++) {
+        count += out->reservations[i].accounts_allowed.count;
+        *has_accounts |= out->reservations[i].accounts_allowed.count > 0;
+    }
+    for (size_t i = 0; i < out->qos_count; i++)
+        count += out->qos[i].preempts.count;
+    for (size_t i = 0; i < out->account_count; i++)
+        count += out->accounts[i].qos_ids.count;
+    budget_read_step(out->partition_count + out->reservation_count + out->qos_count +
+                     out->account_count);
+    return count;
+}
+
+static void index_known(struct completing *x, size_t name_count)
+{
+    struct slurm_cluster *out = x->c->out;
+    struct arena *a = x->c->arena;
+
+    name_index_create(&x->qos, name_count + 1, a);
+    name_index_create(&x->accounts, name_count + 1, a);
+    name_index_create(&x->reservations, out->reservation_count + 1, a);
+    for (size_t i = 0; i < out->qos_count; i++)
+        name_index_add(&x->qos, out->qos[i].id, i);
+    for (size_t i = 0; i < out->account_count; i++)
+        name_index_add(&x->accounts, out->accounts[i].id, i);
+    for (size_t i = 0; i < out->reservation_count; i++)
+        name_index_add(&x->reservations, out->reservations[i].id, i);
+    budget_read_step(8 * (out->qos_count + out->account_count + out->reservation_count));
+    x->qos_list = NEW(a, struct slurm_qos, x->qos_size = out->qos_count);
+    x->account_list = NEW(a, struct slurm_account, x->account_size = out->account_count);
+    if (out->qos_count > 0)
+        memcpy(x->qos_list, out->qos, out->qos_count * sizeof(*out->qos));
+    if (out->account_count > 0)
+        memcpy(x->account_list, out->accounts,
+               out->account_count * sizeof(*out->accounts));
+    out->qos = x->qos_list;
+    out->accounts = x->account_list;
+}
+
+static void complete_waiting(struct completing *x, bool has_accounts)
+{
+    const struct slurm_cluster *out = x->c->out;
+
+    for (size_t i = 0; i < out->waiting_count; i++) {
+        struct slurm_waiting *w = &x->c->waiting[i];
+
+        budget_read_step(24);
+        need_qos(x, w->qos_id);
+        if (has_accounts)
+            need_account(x, w->account_id);
+        if (!w->reservation_id ||
+            name_index_find(&x->reservations, w->reservation_id) != NAME_NOT_FOUND)
+            continue;
+        slurm_note(x->c, SLURM_NOTE_UNKNOWN_RESERVATION, w->reservation_id, SLURM_JOB,
+                   NULL);
+        if (!w->unplaced)
+            w->unplaced = "unknown_reservation";
+    }
+}
+
+void slurm_complete(struct slurm_reading *c)
+{
+    struct completing x = {.c = c};
+    struct slurm_cluster *out = c->out;
+    bool has_accounts;
+
+    index_known(&x, count_names(out, &has_accounts));
+    for (size_t i = 0; i < out->running_count; i++) {
+        budget_read_step(16);
+        need_qos(&x, out->running[i].qos_id);
+        if (has_accounts)
+            need_account(&x, out->running[i].account_id);
+    }
+    complete_waiting(&x, has_accounts);
+    for (size_t i = 0; i < out->partition_count; i++) {
+        need_qos(&x, out->partitions[i].qos_id);
+        need_all_qos(&x, &out->partitions[i].qos_allowed);
+        need_all_accounts(&x, &out->partitions[i].accounts_allowed);
+        need_all_accounts(&x, &out->partitions[i].accounts_denied);
+    }
+    for (size_t i = 0; i < out->reservation_count; i++)
+        need_all_accounts(&x, &out->reservations[i].accounts_allowed);
+    for (size_t i = 0, count = out->qos_count; i < count; i++)
+        need_all_qos(&x, &out->qos[i].preempts);
+    for (size_t i = 0; i < out->account_count; i++) {
+        need_qos(&x, out->accounts[i].default_qos_id);
+        need_all_qos(&x, &out->accounts[i].qos_ids);
+    }
+}

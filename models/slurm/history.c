@@ -6,16 +6,22 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NAME_BYTES = 512 };
 
+static const size_t NO_ROW = SIZE_MAX;
+
 struct reading {
     const struct slurm_history_options *options;
     struct slurm_history *out;
-    struct name_index peaks; /* of jobs that have steps: place in peak_bytes */
-    double *peak_bytes;
+    struct name_index jobs; /* by id: place in last */
+    size_t *last;           /* of each job: its last row */
+    size_t *before;         /* of each row the row before of that job; NO_ROW: none */
+    double *peak_bytes;     /* of each row; NAN: not known */
+    double *attempt;        /* of each row, from 1 */
     size_t failure_size;
     struct arena *arena;
 };
@@ -25,8 +31,8 @@ static const struct {
     const char *state, *kind; /* kind NULL: it completed */
 } states[] = {
     {"COMPLETED", NULL},       {"TIMEOUT", "time_limit"},  {"OUT_OF_MEMORY", "memory"},
-    {"FAILED", "error"},       {"CANCELLED", "cancelled"}, {"PREEMPTED", "preempted"},
-    {"REQUEUED", "preempted"}, {"NODE_FAIL", "node"},      {"BOOT_FAIL", "node"},
+    {"FAILED", "error"},       {"CANCELLED", "cancelled"}, {"PREEMPTED", "cancelled"},
+    {"REQUEUED", "cancelled"}, {"NODE_FAIL", "host"},      {"BOOT_FAIL", "host"},
     {"DEADLINE", "cancelled"}, {"REVOKED", "cancelled"},
 };
 
@@ -131,29 +137,61 @@ static const char *id_of(const struct slurm_record *r)
     return raw ? raw : slurm_value(r, SLURM_F_ID);
 }
 
-/* Peaks of memory of all jobs, from their steps. */
+/* The row of the attempt that a step is of: the last one that began before it. */
+static size_t attempt_of(const struct reading *c, const struct slurm_list *rows,
+                         const char *job, const struct slurm_record *step)
+{
+    size_t known = name_index_find(&c->jobs, job);
+    size_t last = known == NAME_NOT_FOUND ? NO_ROW : c->last[known], at = last;
+    double start_s = slurm_instant_s(slurm_value(step, SLURM_F_START), 0);
+
+    for (; at != NO_ROW; at = c->before[at]) {
+        budget_read_step(4);
+        if (!(slurm_instant_s(slurm_value(&rows->records[at], SLURM_F_START), 0) >
+              start_s))
+            return at;
+    }
+    return last;
+}
+
+/* Attempts of all jobs, and the peaks of memory of their steps. */
 static void read_steps(struct reading *c, const struct slurm_list *rows)
 {
-    size_t count = 0;
+    size_t job_count = 0;
 
-    name_index_create(&c->peaks, rows->count + 1, c->arena);
+    name_index_create(&c->jobs, rows->count + 1, c->arena);
+    c->last = NEW(c->arena, size_t, rows->count + 1);
+    c->before = NEW(c->arena, size_t, rows->count + 1);
     c->peak_bytes = NEW(c->arena, double, rows->count + 1);
+    c->attempt = NEW(c->arena, double, rows->count + 1);
     for (size_t i = 0; i < rows->count; i++) {
         const struct slurm_record *r = &rows->records[i];
-        double peak = peak_of(slurm_value(r, SLURM_F_RSS_MAX));
-        const char *id = id_of(r), *job = job_of_step(c, id);
-        size_t at;
+        const char *id = id_of(r);
+        size_t job;
 
         budget_read_step(16);
-        if (isnan(peak) || !id)
+        c->peak_bytes[i] = peak_of(slurm_value(r, SLURM_F_RSS_MAX));
+        c->before[i] = NO_ROW;
+        c->attempt[i] = 1;
+        if (!id || strchr(id, '.'))
             continue;
-        id = job ? job : id;
-        at = name_index_find(&c->peaks, id);
-        if (at == NAME_NOT_FOUND) {
-            at = count++;
-            name_index_add(&c->peaks, id, at);
+        job = name_index_add(&c->jobs, id, job_count);
+        if (job == NAME_NOT_FOUND) {
+            job = job_count++;
+        } else {
+            c->before[i] = c->last[job];
+            c->attempt[i] = c->attempt[c->last[job]] + 1;
         }
-        c->peak_bytes[at] = fmax(c->peak_bytes[at], peak);
+        c->last[job] = i;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct slurm_record *r = &rows->records[i];
+        const char *job = job_of_step(c, id_of(r));
+        size_t at =
+            job && !isnan(c->peak_bytes[i]) ? attempt_of(c, rows, job, r) : NO_ROW;
+
+        if (at != NO_ROW)
+            c->peak_bytes[at] = fmax(c->peak_bytes[at], c->peak_bytes[i]);
     }
 }
 
@@ -171,17 +209,6 @@ static void add_failure(struct reading *c, const struct slurm_failure *failure)
     out->failures[out->failure_count++] = *failure;
 }
 
-/* What was asked of memory, of a node's part of the job. */
-static double requested_of(const struct reading *c, const struct slurm_record *r)
-{
-    const struct slurm_amount *list;
-    size_t count = slurm_tracked(slurm_value(r, SLURM_F_TRES_ASKED), &list, c->arena);
-    double nodes = slurm_amount_of(list, count, "node");
-    double bytes = slurm_amount_of(list, count, "mem");
-
-    return bytes > 0 ? bytes / (nodes >= 1 ? nodes : 1) : (double)NAN;
-}
-
 static double processors_of(const struct reading *c, const struct slurm_record *r)
 {
     const char *given = slurm_value(r, SLURM_F_TRES_GIVEN);
@@ -195,22 +222,49 @@ static double processors_of(const struct reading *c, const struct slurm_record *
     return cpus >= 1 && isfinite(cpus) ? cpus : 1;
 }
 
+/* What was asked of memory, of a node's part of the job. */
+static double requested_of(const struct reading *c, const struct slurm_record *r)
+{
+    const struct slurm_amount *list;
+    size_t count = slurm_tracked(slurm_value(r, SLURM_F_TRES_ASKED), &list, c->arena);
+    double nodes = slurm_amount_of(list, count, "node");
+    double bytes = slurm_amount_of(list, count, "mem");
+
+    if (!(nodes >= 1))
+        nodes = slurm_number(slurm_value(r, SLURM_F_NODE_COUNT));
+    if (!(nodes >= 1) || !isfinite(nodes))
+        nodes = 1;
+    if (!(bytes > 0)) {
+        const char *text = slurm_value(r, SLURM_F_MEMORY_ASKED);
+        bool per_cpu;
+
+        bytes = slurm_bytes(text, &per_cpu);
+        if (per_cpu)
+            bytes *= processors_of(c, r);
+        else if (text && text[strlen(text) - 1] == 'n') /* of a node, before 21.08 */
+            bytes *= nodes;
+    }
+    return bytes > 0 && isfinite(bytes) ? bytes / nodes : (double)NAN;
+}
+
 /* "1:0": code and signal. Never 0 for what did not complete. */
 static double exit_code_of(const struct slurm_record *r, const char *kind)
 {
     const char *text = slurm_value(r, SLURM_F_EXIT_CODE);
     const char *colon = text ? strchr(text, ':') : NULL;
     double code = text ? strtod(text, NULL) : 0;
-    double signal = colon ? strtod(colon + 1, NULL) : 0;
+    double signal = colon ? strtod(colon + 1, NULL)
+                          : slurm_number(slurm_value(r, SLURM_F_EXIT_SIGNAL));
 
     if (!kind)
         return 0;
     if (code > 0)
         return code;
-    return signal > 0 ? 128 + signal : 1;
+    return signal > 0 && isfinite(signal) ? 128 + signal : 1;
 }
 
-static void read_run(struct reading *c, const struct slurm_record *r, const char *cluster)
+static void read_run(struct reading *c, const struct slurm_record *r, size_t row,
+                     const char *cluster)
 {
     const char *state = r->value[SLURM_F_STATE], *id = id_of(r), *kind;
     double offset_s = c->options->tz_offset_s;
@@ -218,7 +272,7 @@ static void read_run(struct reading *c, const struct slurm_record *r, const char
     double end_s = slurm_instant_s(slurm_value(r, SLURM_F_END), offset_s);
     double eligible_s = slurm_instant_s(slurm_value(r, SLURM_F_ELIGIBLE), offset_s);
     const char *const *nodes = NULL;
-    size_t i = 0, node_count = 0, peak;
+    size_t i = 0, node_count = 0;
     struct slurm_run *run;
 
     while (i < sizeof(states) / sizeof(states[0]) &&
@@ -245,7 +299,6 @@ static void read_run(struct reading *c, const struct slurm_record *r, const char
     if (!slurm_hosts(slurm_value(r, SLURM_F_NODES) ? slurm_value(r, SLURM_F_NODES) : "",
                      &nodes, &node_count, c->arena))
         node_count = 0;
-    peak = name_index_find(&c->peaks, id);
     run = &c->out->runs[c->out->run_count++];
     *run = (struct slurm_run){
         .execution_id =
@@ -256,12 +309,13 @@ static void read_run(struct reading *c, const struct slurm_record *r, const char
         .run_time_s = end_s - start_s,
         .queue_wait_s = start_s >= eligible_s ? start_s - eligible_s : (double)NAN,
         .processors = processors_of(c, r),
-        .memory_peak_bytes = peak == NAME_NOT_FOUND ? (double)NAN : c->peak_bytes[peak],
+        .memory_peak_bytes = c->peak_bytes[row],
         .memory_requested_bytes = requested_of(c, r),
         .exit_code = exit_code_of(r, kind),
+        .attempt = c->attempt[row],
         .failure_kind = kind,
     };
-    if (kind && strcmp(kind, "node") == 0)
+    if (kind && strcmp(kind, "host") == 0)
         for (size_t k = 0; k < node_count; k++) /* how long it was down nobody says */
             add_failure(c, &(struct slurm_failure){
                                nodes[k], end_s, end_s,
@@ -276,9 +330,8 @@ static void read_event(struct reading *c, const struct slurm_record *r)
 
     if (!node || !state || isnan(down_s))
         return;
-    if (strncmp(state, "DOWN", 4) != 0 && strncmp(state, "FAIL", 4) != 0 &&
-        !strchr(state, '*') &&
-        !(c->options->drain_is_failure && strncmp(state, "DRAIN", 5) == 0))
+    if (!strstr(state, "DOWN") && !strstr(state, "FAIL") && !strchr(state, '*') &&
+        !(c->options->drain_is_failure && strstr(state, "DRAIN")))
         return;
     add_failure(
         c, &(struct slurm_failure){node, down_s,
@@ -302,7 +355,7 @@ void slurm_history_read(const struct slurm_records *from,
 
         budget_read_step(SLURM_FIELD_COUNT);
         if (!id || !strchr(id, '.'))
-            read_run(&c, r, cluster ? cluster : "cluster");
+            read_run(&c, r, i, cluster ? cluster : options->cluster);
     }
     for (size_t i = 0; i < events->count; i++)
         read_event(&c, &events->records[i]);

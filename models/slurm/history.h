@@ -2,7 +2,7 @@
  *
  * Rows of sacct -D: each attempt of a job is a run, told apart by its start. A run that
  * did not complete is censored: it says how long the job ran at least (time_limit), or
- * that it needed more memory (memory), or nothing (error, cancelled, preempted, node).
+ * that it needed more memory (memory), or nothing (error, cancelled, host).
  * Steps of a job give its peak of memory. Rows of sacctmgr show event are failures.
  *
  * Source: Slurm's manual pages sacct(1) and sacctmgr(1).
@@ -20,7 +20,8 @@ struct slurm_run {
     double processors;
     double memory_peak_bytes, memory_requested_bytes; /* NAN: not known */
     double exit_code;                                 /* 0 for what completed only */
-    const char *failure_kind;                         /* NULL: it completed */
+    double attempt;           /* of the job, from 1; told apart by their starts */
+    const char *failure_kind; /* NULL: it completed */
 };
 
 struct slurm_failure {
@@ -43,7 +44,8 @@ struct slurm_history {
 struct slurm_history_options {
     const char *application_pattern; /* "{name}": members in braces; NULL: that */
     bool drain_is_failure;
-    double tz_offset_s; /* of times written as text */
+    double tz_offset_s;  /* of times written as text */
+    const char *cluster; /* of rows that do not say theirs */
 };
 
 /* Whether the members that a pattern names are known: name account user partition qos

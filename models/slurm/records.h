@@ -30,6 +30,7 @@
     X(ASSOCIATION, "associations", NULL)              \
     X(QOS, "qos", NULL)                               \
     X(EVENT, "events", NULL)                          \
+    X(SINFO_PARTITION, "partitions", NULL)            \
     X(CONFIG, "config", NULL)
 
 enum slurm_kind {
@@ -48,9 +49,10 @@ enum slurm_kind {
     X(ARRAY_TASKS, "array_task_string|array.task")                                       \
     X(ARRAY_MAX, "array_max_tasks|ArrayTaskThrottle|array.limits.max.running.tasks")     \
     X(NAME, "name|JobName|NodeName|PartitionName|ReservationName|LicenseName|NAME|Name") \
-    X(STATE, "job_state|JobState|STATE|state|State|state.current|partition.state")       \
+    X(STATE, "job_state|JobState|STATE|ST|state|State|state.current|partition.state|"    \
+             "node.state")                                                               \
     X(STATE_FLAGS, "state_flags")                                                        \
-    X(REASON, "state_reason|Reason|REASON|reason|state.reason")                          \
+    X(REASON, "state_reason|Reason|REASON|reason|state.reason|reason.description")       \
     X(USER, "user_name|USER|User|user|association.user")                                 \
     X(USER_ID, "UserId|user_id")                                                         \
     X(ACCOUNT, "account|Account|ACCOUNT|association.account")                            \
@@ -60,9 +62,10 @@ enum slurm_kind {
     X(NICE, "nice|Nice|NICE")                                                            \
     X(DEPENDENCY, "dependency|Dependency|DEPENDENCY")                                    \
     X(FLAGS, "flags|Flags")                                                              \
-    X(FEATURES, "features|Features|AvailableFeatures|FEATURES|AVAIL_FEATURES")           \
+    X(FEATURES,                                                                          \
+      "features|Features|AvailableFeatures|FEATURES|AVAIL_FEATURES|features.total")      \
     X(LICENSES, "licenses|Licenses|LICENSES")                                            \
-    X(SHARED, "shared|OverSubscribe|OVER_SUBSCRIBE")                                     \
+    X(SHARED, "shared|OverSubscribe|OVER_SUBSCRIBE|OVERSUBSCRIBE")                       \
     X(EXCLUSIVE, "exclusive")                                                            \
     X(RESERVATION, "resv_name|Reservation|RESERVATION|reservation.name")                 \
     X(COMMENT, "Comment|comment.job")                                                    \
@@ -75,22 +78,28 @@ enum slurm_kind {
     X(START,                                                                             \
       "start_time|StartTime|START_TIME|Start|time.start|TimeStart|time.node_start")      \
     X(END, "end_time|EndTime|END_TIME|End|time.end|TimeEnd")                             \
-    X(ELAPSED, "RunTime|ElapsedRaw|time.elapsed")                                        \
+    X(ELAPSED, "RunTime|ElapsedRaw|time.elapsed|TIME")                                   \
     X(DEADLINE, "deadline|Deadline")                                                     \
     X(REQ_NODES, "required_nodes|ReqNodeList|REQ_NODES")                                 \
     X(EXC_NODES, "excluded_nodes|ExcNodeList|EXC_NODES")                                 \
-    X(NODES, "nodes|NodeList|Nodes|NODELIST|node_list|nodes.configured")                 \
-    X(NODE_COUNT, "node_count|NumNodes|NODES|NNodes|allocation_nodes")                   \
+    X(NODES, "nodes|NodeList|Nodes|NODELIST|node_list|nodes.configured|nodes.nodes")     \
+    X(AVAIL, "AVAIL")                                                                    \
+    X(HOST, "HOSTNAMES")                                                                 \
+    X(NODES_OR_REASON, "NODELIST(REASON)")                                               \
+    X(NODE_COUNT,                                                                        \
+      "node_count|NumNodes|NODES|NNodes|allocation_nodes|AllocNodes|ReqNodes")           \
     X(MAX_NODES, "max_nodes")                                                            \
-    X(CPUS, "cpus|NumCPUs|CPUTot|CPUS|NCPUS|required.CPUs")                              \
+    X(CPUS, "cpus|NumCPUs|CPUTot|CPUS|NCPUS|AllocCPUS|required.CPUs|cpus.minimum")       \
     X(CPUS_EFFECTIVE, "effective_cpus|CPUEfctv")                                         \
+    X(CPU_STATES, "CPUS(A/I/O/T)")                                                       \
+    X(SHAPE, "S:C:T")                                                                    \
     X(TYPE, "type")                                                                      \
-    X(TASKS, "tasks|NumTasks")                                                           \
+    X(TASKS, "tasks|NumTasks|TASKS")                                                     \
     X(CPUS_PER_TASK, "cpus_per_task|CPUs/Task")                                          \
     X(TASKS_PER_NODE, "tasks_per_node|NtasksPerN:B:S:C")                                 \
     X(TRES, "TRES")                                                                      \
     X(TRES_ASKED, "tres_req_str|ReqTRES|tres.requested")                                 \
-    X(TRES_GIVEN, "tres_alloc_str|AllocTRES|tres.allocated")                             \
+    X(TRES_GIVEN, "tres_alloc_str|AllocTRES|tres.allocated|TRES_ALLOC")                  \
     X(TRES_PER_NODE, "tres_per_node|TresPerNode|TRES_PER_NODE")                          \
     X(MEMORY_PER_CPU, "memory_per_cpu|MinMemoryCPU")                                     \
     X(MEMORY_PER_NODE, "memory_per_node|MinMemoryNode|MIN_MEMORY")                       \
@@ -101,30 +110,37 @@ enum slurm_kind {
     X(CORE_SPEC, "core_spec|CoreSpec")                                                   \
     X(SWITCHES, "required_switches|ReqSwitch")                                           \
     X(FEDERATION, "federation_origin|FedOrigin")                                         \
-    X(MEMORY, "real_memory|RealMemory|MEMORY")                                           \
-    X(SOCKETS, "sockets|Sockets|SOCKETS")                                                \
-    X(CORES, "cores|CoresPerSocket|CORES")                                               \
-    X(THREADS, "threads|ThreadsPerCore|THREADS")                                         \
-    X(GRES, "gres|Gres|GRES")                                                            \
+    X(MEMORY, "real_memory|RealMemory|MEMORY|memory.minimum")                            \
+    X(SOCKETS, "sockets|Sockets|SOCKETS|sockets.minimum")                                \
+    X(CORES, "cores|CoresPerSocket|CORES|cores.minimum")                                 \
+    X(THREADS, "threads|ThreadsPerCore|THREADS|threads.minimum")                         \
+    X(GRES, "gres|Gres|GRES|gres.total")                                                 \
     X(PARTITIONS, "partitions|Partitions")                                               \
-    X(WEIGHT, "weight|Weight|WEIGHT")                                                    \
+    X(WEIGHT, "weight|Weight|WEIGHT|weight.minimum")                                     \
     X(IS_DEFAULT, "Default")                                                             \
-    X(TIME_MAX, "max_time_limit|MaxTime|maximums.time")                                  \
-    X(TIME_DEFAULT, "default_time_limit|DefaultTime|defaults.time")                      \
-    X(TIER, "priority_tier|PriorityTier|priority.tier")                                  \
-    X(FACTOR, "priority_job_factor|PriorityJobFactor|priority.job_factor")               \
+    X(TIME_MAX, "max_time_limit|MaxTime|maximums.time|TIMELIMIT")                        \
+    X(TIME_DEFAULT, "default_time_limit|DefaultTime|defaults.time|DEFAULTTIME")          \
+    X(TIER, "priority_tier|PriorityTier|priority.tier|PRIO_TIER")                        \
+    X(FACTOR,                                                                            \
+      "priority_job_factor|PriorityJobFactor|priority.job_factor|PRIO_JOB_FACTOR")       \
     X(NODES_MAX, "maximum_nodes_per_job|MaxNodes|maximums.nodes")                        \
     X(NODES_MIN, "min nodes per job|minimum_nodes_per_job|MinNodes|minimums.nodes")      \
     X(CPUS_PER_NODE_MAX, "maximum_cpus_per_node|MaxCPUsPerNode|maximums.cpus_per_node")  \
-    X(DEFAULT_PER_CPU, "default_memory_per_cpu|DefMemPerCPU|defaults.memory_per_cpu")    \
+    X(DEFAULT_PER_CPU,                                                                   \
+      "default_memory_per_cpu|DefMemPerCPU|defaults.partition_memory_per_cpu")           \
     X(DEFAULT_PER_NODE,                                                                  \
-      "default_memory_per_node|DefMemPerNode|defaults.memory_per_node")                  \
-    X(MAX_PER_CPU, "maximum_memory_per_cpu|MaxMemPerCPU|maximums.memory_per_cpu")        \
+      "default_memory_per_node|DefMemPerNode|defaults.partition_memory_per_node")        \
+    X(MAX_PER_CPU,                                                                       \
+      "maximum_memory_per_cpu|MaxMemPerCPU|maximums.partition_memory_per_cpu")           \
     X(ACCOUNTS_ALLOWED, "allowed_accounts|AllowAccounts|accounts.allowed")               \
     X(ACCOUNTS_DENIED, "denied_accounts|DenyAccounts|accounts.deny")                     \
     X(QOS_ALLOWED, "allowed_qos|AllowQos|qos.allowed")                                   \
     X(OVER_TIME,                                                                         \
-      "over_time_limit|OverTimeLimit|timeouts.overtime|over_time_limit.number")          \
+      "over_time_limit|OverTimeLimit|timeouts.overtime|maximums.over_time_limit")        \
+    X(DEFAULT_MEMORY, "defaults.memory_per_cpu")                                         \
+    X(MAX_MEMORY, "maximums.memory_per_cpu")                                             \
+    X(SHARES_MAX, "max_share|maximums.oversubscribe.jobs")                               \
+    X(SHARES_FLAGS, "maximums.oversubscribe.flags")                                      \
     X(PREEMPT_MODE, "PreemptMode")                                                       \
     X(USERS, "users|Users")                                                              \
     X(ACCOUNTS, "accounts|Accounts")                                                     \
@@ -153,6 +169,7 @@ enum slurm_kind {
     X(MAX_JOBS_ACCOUNT, "MaxJobsPA")                                                     \
     X(CLUSTER, "cluster|Cluster|association.cluster")                                    \
     X(EXIT_CODE, "ExitCode|exit_code.return_code")                                       \
+    X(EXIT_SIGNAL, "exit_code.signal.signal_id|exit_code.signal.id")                     \
     X(RSS_MAX, "MaxRSS")                                                                 \
     X(MEMORY_ASKED, "ReqMem")                                                            \
     X(SUBMIT_LINE, "SubmitLine|submit_line")
@@ -197,6 +214,7 @@ struct slurm_list {
 };
 
 struct slurm_records {
+    /* SLURM_SINFO_PARTITION: what rows of sinfo say of partitions, each of some nodes. */
     struct slurm_list of[SLURM_KIND_COUNT];
     double updated_s;    /* last_update, the newest; NAN: not said */
     const char *version; /* "v0.0.38"; NULL: not said */

@@ -221,7 +221,7 @@ static const char *element_object(struct json_reader *j)
         else
             json_walk_skip(&j->walk);
     if (type && isfinite(count))
-        return arena_printf(j->r->arena, "%s%s%s=%.15g", type, name ? "/" : "",
+        return arena_printf(j->r->arena, "%s%s%s=%.15g", type, name && *name ? "/" : "",
                             name ? name : "", count);
     return name ? name : "";
 }
@@ -253,6 +253,87 @@ static void list_value(struct json_reader *j, const char *path)
         slurm_record_set(j->r, j->record, path, all.text);
 }
 
+/* The member of that name of an object that comes next, read as it is; the others are
+ * passed over. */
+static bool enter_member(struct json_reader *j, const char *wanted, char type)
+{
+    const char *name = json_walk_member(&j->walk);
+
+    while (name && (strcmp(name, wanted) != 0 || json_walk_type(&j->walk) != type)) {
+        json_walk_skip(&j->walk);
+        name = json_walk_member(&j->walk);
+    }
+    if (name)
+        json_walk_enter(&j->walk, type);
+    return name;
+}
+
+static void leave_object(struct json_reader *j)
+{
+    while (json_walk_member(&j->walk))
+        json_walk_skip(&j->walk);
+}
+
+/* The largest {"type": "mem", "count": BYTES} of a list; NAN: none. */
+static double largest_memory(struct json_reader *j)
+{
+    double most = NAN;
+    const char *name;
+    char text[64];
+
+    while (json_walk_element(&j->walk)) {
+        bool is_memory = false;
+        double count = NAN;
+
+        if (json_walk_type(&j->walk) != '{') {
+            json_walk_skip(&j->walk);
+            continue;
+        }
+        json_walk_enter(&j->walk, '{');
+        while ((name = json_walk_member(&j->walk)))
+            if (strcmp(name, "type") == 0) {
+                const char *type = scalar(j, text, sizeof(text));
+
+                is_memory = type && strcmp(type, "mem") == 0;
+            } else if (strcmp(name, "count") == 0)
+                count = number_of(j);
+            else
+                json_walk_skip(&j->walk);
+        if (is_memory)
+            most = fmax(most, count);
+    }
+    return most;
+}
+
+/* Steps of accounting: of all of them the most memory that a task had, in bytes, which
+ * stands in tres.requested.max. */
+static void read_steps(struct json_reader *j)
+{
+    double most = NAN;
+
+    json_walk_enter(&j->walk, '[');
+    while (json_walk_element(&j->walk)) {
+        if (json_walk_type(&j->walk) != '{') {
+            json_walk_skip(&j->walk);
+            continue;
+        }
+        json_walk_enter(&j->walk, '{');
+        if (!enter_member(j, "tres", '{'))
+            continue;
+        if (enter_member(j, "requested", '{')) {
+            if (enter_member(j, "max", '[')) {
+                most = fmax(most, largest_memory(j));
+                leave_object(j);
+            }
+            leave_object(j);
+        }
+        leave_object(j);
+    }
+    if (most > 0 && isfinite(most))
+        slurm_record_set(j->r, j->record, "MaxRSS",
+                         arena_printf(j->r->arena, "%.0f", most));
+}
+
 /* The members of an object below `path`, which may be a number itself. */
 static void members(struct json_reader *j, char *path, size_t length);
 
@@ -267,6 +348,8 @@ static void value(struct json_reader *j, char *path, size_t length)
         if (strcmp(path, "job_resources.allocated_nodes") == 0 ||
             strcmp(path, "job_resources.nodes.allocation") == 0)
             held_nodes(j);
+        else if (strcmp(path, "steps") == 0)
+            read_steps(j);
         else
             list_value(j, path);
     } else {
@@ -334,22 +417,64 @@ static void members(struct json_reader *j, char *path, size_t length)
         slurm_record_set(j->r, j->record, path, n.number);
 }
 
+/* The object that comes next, as a record. */
+static void read_record(struct json_reader *j, enum slurm_kind kind)
+{
+    char path[PATH_BYTES] = "";
+
+    j->record = slurm_record_add(j->r, kind, SLURM_JSON);
+    j->held = NULL;
+    j->held_size = 0;
+    members(j, path, 0);
+}
+
 static void read_list(struct json_reader *j, enum slurm_kind kind)
 {
-    char path[PATH_BYTES];
-
     json_walk_enter(&j->walk, '[');
-    while (json_walk_element(&j->walk)) {
-        if (json_walk_type(&j->walk) != '{') {
+    while (json_walk_element(&j->walk))
+        if (json_walk_type(&j->walk) == '{')
+            read_record(j, kind);
+        else
             json_walk_skip(&j->walk);
-            continue;
+}
+
+/* A row of `sinfo --json` since v0.0.40: nodes that are alike, in a partition, of which
+ * it has all. */
+static void read_row(struct json_reader *j)
+{
+    char path[PATH_BYTES] = "";
+    struct slurm_record *partition = NULL, *nodes;
+    const char *name;
+
+    nodes = slurm_record_add(j->r, SLURM_NODE, SLURM_JSON);
+    json_walk_enter(&j->walk, '{');
+    while ((name = json_walk_member(&j->walk))) {
+        size_t length = strlen(name);
+        bool is_partition = strcmp(name, "partition") == 0;
+
+        if (is_partition && json_walk_type(&j->walk) == '{') {
+            read_record(j, SLURM_SINFO_PARTITION);
+            partition = j->record;
+        } else if (length >= PATH_BYTES) {
+            json_walk_skip(&j->walk);
+        } else {
+            j->record = nodes;
+            memcpy(path, name, length + 1);
+            value(j, path, length);
         }
-        j->record = slurm_record_add(j->r, kind, SLURM_JSON);
-        j->held = NULL;
-        j->held_size = 0;
-        *path = 0;
-        members(j, path, 0);
     }
+    if (partition && partition->value[SLURM_F_NAME] && !partition->value[SLURM_F_NODES])
+        partition->value[SLURM_F_NODES] = nodes->value[SLURM_F_NODES];
+}
+
+static void read_rows(struct json_reader *j)
+{
+    json_walk_enter(&j->walk, '[');
+    while (json_walk_element(&j->walk))
+        if (json_walk_type(&j->walk) == '{')
+            read_row(j);
+        else
+            json_walk_skip(&j->walk);
 }
 
 /* errors[] of slurmrestd: what they say; NULL: nothing is there. */
@@ -417,7 +542,7 @@ static bool find_kind(const char *name, enum slurm_kind *kind)
             *kind = (enum slurm_kind)i;
             return true;
         }
-    return strcmp(name, "sinfo") == 0 && (*kind = SLURM_NODE, true);
+    return false;
 }
 
 /* {"shares": {"shares": [...]}} */
@@ -454,6 +579,10 @@ static bool read_member(struct json_reader *j, const char *name, const char **er
         read_list(j, kind);
         return true;
     }
+    if (type == '[' && strcmp(name, "sinfo") == 0) {
+        read_rows(j);
+        return true;
+    }
     if (type == '{' && strcmp(name, "shares") == 0)
         return read_inner_shares(j);
     if (type == '[' && strcmp(name, "errors") == 0)
@@ -485,8 +614,9 @@ enum error_code slurm_json_read(struct slurm_reader *r, const char *text, size_t
     if (errors)
         return invalid(r->err, r->pointer, ITEM_MALFORMED, "Slurm says: %s", errors);
     if (!has_list)
-        return invalid(r->err, r->pointer, ITEM_MALFORMED,
-                       "JSON without jobs[], nodes[], partitions[], reservations[], "
-                       "licenses[], shares[], associations[] or qos[]");
+        return invalid(
+            r->err, r->pointer, ITEM_MALFORMED,
+            "JSON without jobs[], nodes[], sinfo[], partitions[], reservations[], "
+            "licenses[], shares[], associations[] or qos[]");
     return OK;
 }

@@ -252,6 +252,7 @@ static bool table_kind(char *const *names, size_t count, enum slurm_kind *kind)
         {"TimeStart", SLURM_EVENT}, {"UsageFactor", SLURM_QOS},
         {"Preempt", SLURM_QOS},     {"Share", SLURM_ASSOCIATION},
         {"MEMORY", SLURM_NODE},     {"NODELIST", SLURM_NODE},
+        {"HOSTNAMES", SLURM_NODE},  {"ARRAY_JOB_ID", SLURM_JOB},
     };
 
     for (size_t i = 0; i < sizeof(by) / sizeof(by[0]); i++)
@@ -273,6 +274,55 @@ static size_t free_column(char *const *names, size_t count)
             if (strcmp(names[i], own[k]) == 0)
                 return i;
     return count;
+}
+
+/* "13_4" and "13_[1-5%2]" are of array 13; "15+0" is a part of a heterogeneous job.
+ * The last column of squeue has the nodes, or the reason in parentheses. */
+static void complete_job(struct slurm_reader *r, struct slurm_record *record)
+{
+    const char *id = record->value[SLURM_F_ID], *at = id ? strchr(id, '_') : NULL;
+    const char *where = record->value[SLURM_F_NODES_OR_REASON];
+    size_t length = where ? strlen(where) : 0;
+
+    if (at && !record->value[SLURM_F_ARRAY_JOB] && !record->value[SLURM_F_ARRAY_TASK]) {
+        const char *task = at + 1 + (at[1] == '[');
+
+        record->value[SLURM_F_ARRAY_JOB] = arena_text(r->arena, id, (size_t)(at - id));
+        record->value[SLURM_F_ARRAY_TASK] =
+            arena_text(r->arena, task, strcspn(task, "]"));
+    }
+    if (id && !record->value[SLURM_F_HET_JOB] && strchr(id, '+'))
+        record->value[SLURM_F_HET_JOB] = arena_text(r->arena, id, strcspn(id, "+"));
+    if (length > 2 && *where == '(' && where[length - 1] == ')') {
+        if (!record->value[SLURM_F_REASON])
+            record->value[SLURM_F_REASON] = arena_text(r->arena, where + 1, length - 2);
+    } else if (length > 0 && !record->value[SLURM_F_NODES])
+        record->value[SLURM_F_NODES] = where;
+}
+
+/* A row of sinfo is of some nodes in one partition, the default one with a * behind. */
+static void complete_node(struct slurm_reader *r, struct slurm_record *record)
+{
+    static const enum slurm_field both[] = {
+        SLURM_F_NODES,  SLURM_F_TIME_MAX, SLURM_F_TIME_DEFAULT, SLURM_F_TIER,
+        SLURM_F_FACTOR, SLURM_F_SHARED,   SLURM_F_CLUSTER};
+    const char *name = record->value[SLURM_F_PARTITION];
+    size_t length = name ? strlen(name) : 0;
+    struct slurm_record *partition;
+
+    if (length == 0)
+        return;
+    partition = slurm_record_add(r, SLURM_SINFO_PARTITION, SLURM_TABLE);
+    if (name[length - 1] == '*') {
+        partition->value[SLURM_F_IS_DEFAULT] = "YES";
+        length--;
+    }
+    partition->value[SLURM_F_NAME] = arena_text(r->arena, name, length);
+    partition->value[SLURM_F_STATE] = record->value[SLURM_F_AVAIL];
+    for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++)
+        partition->value[both[i]] = record->value[both[i]];
+    if (!partition->value[SLURM_F_NODES])
+        partition->value[SLURM_F_NODES] = record->value[SLURM_F_HOST];
 }
 
 static void read_row(struct slurm_reader *r, enum slurm_kind kind, char *const *names,
@@ -307,6 +357,10 @@ static void read_row(struct slurm_reader *r, enum slurm_kind kind, char *const *
             field++;
         slurm_record_set(r, record, names[i], field);
     }
+    if (kind == SLURM_JOB)
+        complete_job(r, record);
+    else if (kind == SLURM_NODE)
+        complete_node(r, record);
 }
 
 static enum error_code read_table(struct slurm_reader *r, const char *text,

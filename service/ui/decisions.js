@@ -57,7 +57,7 @@ function known(request) {
   const map = new Map();
   const take = (list) => Array.isArray(list) && list.forEach((j) => j && j.id && map.set(j.id, j));
   if (request) {
-    take(request.jobs); take(request.running);
+    take(request.jobs); take(request.running); take(request.cluster && request.cluster.running);
     [request.workflow, ...(Array.isArray(request.workflows) ? request.workflows : [])].forEach((w) => w && take(w.tasks));
   }
   return map;
@@ -69,18 +69,31 @@ export function barsOf(answer, request) {
   const add = (e, list) => {
     const id = e.job_id ?? e.task_id ?? e.id, start = e.start_s ?? e.estimated_start_s;
     if (id === undefined || !(typeof start === "number")) return;
-    const job = jobs.get(id) || {};
-    const end = e.finish_s ?? e.expected_end_s ?? e.end_s ?? start + (e.run_time_s ?? job.estimate_s ?? job.time_limit_s ?? NaN);
+    const job = jobs.get(id) || jobs.get(String(id).replace(/_\d+$/, "")) || {}; // 7_0: of the array 7
+    const left = list === "running" && typeof e.elapsed_s === "number" ? e.time_limit_s - e.elapsed_s : undefined;
+    const end = e.finish_s ?? e.expected_end_s ?? e.end_s ?? start + (e.run_time_s ?? left ?? job.estimate_s ?? e.time_limit_s ?? job.time_limit_s ?? NaN);
     if (!(end >= start)) return;
     const state = e.status === "done" || e.state === "done" ? "done" : list === "reservations" ? "reserved" : list === "running" || e.status === "running" ? "running" : "";
     const group = job.group ?? job.application_id;
-    bars.push({ id, row: e.resource_id ?? e.site_id ?? (e.resource_ids && e.resource_ids[0]) ?? id, start, end, group: group === undefined ? null : String(group),
-      state, critical: critical.has(id), late: typeof job.deadline_s === "number" && end > job.deadline_s, stageIn: e.stage_in_s || 0, progress: e.progress_ratio ?? job.progress_ratio ?? (end > start ? Math.max(0, Math.min(1, (now - start) / (end - start))) : 0),
+    const places = [e.resource_ids, e.planned_resource_ids].find((l) => Array.isArray(l) && l.length) || [e.resource_id ?? e.site_id ?? id];
+    const begun = typeof e.elapsed_s === "number" && list === "running" ? start - e.elapsed_s : start;
+    const passed = end > begun ? Math.max(0, Math.min(1, (now - begun) / (end - begun))) : 0;
+    for (const row of new Set(places)) bars.push({ id, row: String(row), start: begun, end, group: group === undefined ? null : String(group),
+      state, critical: critical.has(id), late: typeof job.deadline_s === "number" && end > job.deadline_s, stageIn: e.stage_in_s || 0, progress: e.progress_ratio ?? job.progress_ratio ?? passed,
       transferFrom: e.transfer_from_s, transferTo: e.data_ready_s, entry: e });
   };
   for (const list of LISTS) if (Array.isArray(answer[list])) answer[list].forEach((e) => e && typeof e === "object" && add(e, list));
-  if (request && Array.isArray(request.running) && !Array.isArray(answer.running)) request.running.forEach((e) => e && add({ start_s: now, ...e }, "running"));
-  if (request && Array.isArray(request.reservations)) request.reservations.forEach((e) => e && add({ resource_id: "reserved", ...e }, "reservations"));
+  for (const from of [request, request && request.cluster]) {
+    if (!from) continue;
+    if (Array.isArray(from.running) && !Array.isArray(answer.running)) from.running.forEach((e) => e && add({ start_s: now, ...e }, "running"));
+    if (Array.isArray(from.reservations)) from.reservations.forEach((e) => e && add({ resource_id: "reserved", ...e }, "reservations"));
+  }
+  // What runs or is reserved on resources, as far as the plan goes.
+  const last = bars.reduce((m, b) => Math.max(m, b.end), 0), resources = request && request.snapshot && Array.isArray(request.snapshot.resources) ? request.snapshot.resources : [];
+  if (!answer.starts) for (const r of resources) {
+    for (const e of (r && r.running) || []) add({ start_s: 0, ...e, resource_id: r.id }, "running");
+    for (const e of (r && r.reservations) || []) if (e.start_s < last) add({ ...e, resource_id: r.id }, "reservations");
+  }
   const prefix = commonPrefix(bars.map((b) => b.id)).length;
   for (const b of bars) if (b.group === null) b.group = stem(b.id.slice(prefix));
   const offset = bars.length ? Math.min(...bars.map((b) => b.start)) : 0;

@@ -117,6 +117,11 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
       c.beginPath(); c.moveTo(x, 0); c.lineTo(x, plotH); c.stroke();
       if (x - w / 2 > free && x + w / 2 < width) { c.fillText(text, x, plotH + AXIS_PX / 2); free = x + w / 2 + 4; }
     }
+    // rows of several tracks are told apart by lines
+    if (trackH > 8 && plan.rows.some((r) => r.count > 1)) for (const r of plan.rows) {
+      const y = Math.round(r.first * trackH - a.top) + 0.5;
+      if (y > 1 && y < plotH) { c.beginPath(); c.moveTo(4, y); c.lineTo(width - 2, y); c.stroke(); }
+    }
     c.save(); c.beginPath(); c.rect(left, -above, plotW, plotH + above); c.clip(); c.textAlign = "left";
     let count = 0; const list = [];
     const first = Math.floor(a.top / trackH), beyond = Math.min(plan.tracks.length, Math.ceil((a.top + plotH) / trackH));
@@ -131,14 +136,16 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
         if (list.length < 200) list.push([b.row, b.id, b.state || "planned", groups.get(b.group)]);
       }
     }
-    const chosen = bars.find((b) => b.id === picked);
+    const chosen = bars.filter((b) => b.id === picked); // of a job on several nodes each
     // what a bar's last input took to come, below its row; of many those that matter
     if (transfers) for (const b of moving) {
       const y = (b.track + 1) * trackH - a.top - 1.5;
-      if (y < 0 || y > plotH + trackH || b.transferTo < a.from || b.transferFrom > a.to || (moving.length > TRANSFERS_MAX && !b.critical && b !== chosen)) continue;
+      if (y < 0 || y > plotH + trackH || b.transferTo < a.from || b.transferFrom > a.to || (moving.length > TRANSFERS_MAX && !b.critical && b.id !== picked)) continue;
       c.strokeStyle = col.series[3]; c.lineWidth = trackH > 8 ? 2 : 1; c.beginPath(); c.moveTo(xOf(b.transferFrom), y); c.lineTo(xOf(b.transferTo), y); c.stroke(); c.lineWidth = 1;
     }
-    if (chosen) { c.strokeStyle = col.text; c.lineWidth = 2; c.strokeRect(xOf(chosen.start) - 1, chosen.track * trackH - a.top, Math.max(3, (chosen.end - chosen.start) * scale + 2), trackH); c.lineWidth = 1; }
+    c.strokeStyle = col.text; c.lineWidth = 2;
+    for (const b of chosen) c.strokeRect(xOf(b.start) - 1, b.track * trackH - a.top, Math.max(3, (b.end - b.start) * scale + 2), trackH);
+    c.lineWidth = 1;
     const line = (t, text, colour) => {
       if (t === undefined || t === null || t < a.from || t > a.to) return;
       c.strokeStyle = colour; c.setLineDash([5, 4]); c.beginPath(); c.moveTo(xOf(t), 0); c.lineTo(xOf(t), plotH); c.stroke(); c.setLineDash([]);
@@ -149,7 +156,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
     c.restore();
     c.fillStyle = col.dim; c.textAlign = "right"; let lastY = -20;
     for (const r of plan.rows) {
-      const y = (r.first + r.count / 2) * trackH - a.top;
+      const y = Math.min(Math.max((r.first + 0.5) * trackH - a.top, trackH / 2), (r.first + r.count - 0.5) * trackH - a.top); // its first track in sight
       if (y < 6 || y > plotH - 4 || y - lastY < 12) continue;
       let text = r.name.slice(rowPrefix.length);
       if (text.length * CHARACTER_PX > left - 8) text = text.slice(0, Math.floor((left - 8) / CHARACTER_PX));

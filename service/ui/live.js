@@ -47,8 +47,8 @@ export const useLong = (path, waitS) => useAsked(path, 0, waitS);
 
 export function LiveBar({ live }) {
   const s = live.everyS;
-  return html`<span class="dim" role="status" aria-live="off">${live.at ? `as of ${live.at.toTimeString().slice(0, 8)}` : "asking"}${s || live.waitS ? live.stopped ? ", stopped" : s ? `, refreshed every ${s} s` : ", new at once" : ""}</span>
-    ${s || live.waitS ? html`<button aria-pressed=${live.stopped} onClick=${live.toggle}>${live.stopped ? "Go on" : "Stop"}</button>` : ""}`;
+  return html`<div class="live"><span class="dim" role="status" aria-live="off">${live.at ? `as of ${live.at.toTimeString().slice(0, 8)}` : "asking"}${s || live.waitS ? live.stopped ? ", stopped" : s ? `, refreshed every ${s} s` : ", new at once" : ""}</span>
+    ${s || live.waitS ? html`<button aria-pressed=${live.stopped} onClick=${live.toggle}>${live.stopped ? "Go on" : "Stop"}</button>` : ""}</div>`;
 }
 
 export function Wrong({ error }) {

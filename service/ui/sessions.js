@@ -32,7 +32,7 @@ export function barsOfRun(tasks, plan, at) {
     if (!again) seen.add(t.task_id);
   }
   const base = plan ? seconds(plan.planned_at) - from : 0, critical = new Set((plan && plan.critical_tasks) || []);
-  if (plan) for (const e of plan.schedule) if (!seen.has(e.task_id) && typeof e.start_s === "number") add(e.task_id, e.resource_id, Math.max(now, base + e.start_s), Math.max(now, base + e.start_s) + e.finish_s - e.start_s, { critical: critical.has(e.task_id) });
+  if (plan) for (const e of plan.schedule) if (!seen.has(e.task_id) && typeof e.start_s === "number") for (const place of e.resource_ids || [e.resource_id]) add(e.task_id, place, Math.max(now, base + e.start_s), Math.max(now, base + e.start_s) + e.finish_s - e.start_s, { critical: critical.has(e.task_id) });
   return { bars, now, from, end: Math.max(1e-9, ...bars.map((b) => b.end)) };
 }
 

@@ -103,26 +103,67 @@ check("the table has all tasks", await page.locator("table[aria-label=Plan] tbod
 // 4: 10,000 bars.
 await visit(page, "#/decisions");
 await page.waitForSelector("tbody tr");
-const began = Date.now();
+const asks = Date.now(); // how long the service alone takes for it now
+await (await fetch(base + "/v1/decisions/" + big + "?parts=answer")).text();
+const answered = Date.now() - asks, began = Date.now();
 await page.click(`a[href="#/decisions/${big}"]`);
 await page.waitForFunction(() => document.querySelector("canvas") && Number(document.querySelector("canvas").dataset.drawn) > 5000);
 const took = Date.now() - began;
 console.log(`10,000 bars: click to picture ${took} ms`);
-check("10,000 bars are there soon", took < 6000, took); // the bar is 600 ms, on an idle machine
-await page.locator("canvas").focus();
-const times = await page.evaluate(async () => {
-  const canvas = document.querySelector("canvas"), list = [];
-  for (let i = 0; i < 60; i++) {
-    canvas.dispatchEvent(new KeyboardEvent("keydown", { key: i % 20 < 10 ? "+" : "-", bubbles: true }));
-    const t = await new Promise((go) => requestAnimationFrame((a) => setTimeout(() => go(performance.now() - a))));
-    list.push(t);
-  }
-  return list.sort((a, b) => a - b);
-});
-console.log(`redraw median ${times[30].toFixed(1)} ms, 95 % ${times[57].toFixed(1)} ms`);
-check("redraws are quick", times[30] < 500, times[30]); // the bar is 5 ms, likewise
+check("10,000 bars are there soon", took < 6000 + 10 * answered, [took, answered]); // the bar is 600 ms, on an idle machine
+// Redraws while zooming in and out, beside what as many plain rectangles take here: the
+// fastest tenth of either, as others may keep the machine busy.
+async function redraws() {
+  await page.locator("canvas").focus();
+  return page.evaluate(async () => {
+    const canvas = document.querySelector("canvas"), list = [], plain = [];
+    const quantile = (l, q) => l.sort((a, b) => a - b)[Math.floor(q * (l.length - 1))];
+    const other = document.createElement("canvas"), c = other.getContext("2d"), count = 10000;
+    other.width = canvas.width; other.height = canvas.height;
+    for (let i = 0; i < 60; i++) {
+      canvas.dispatchEvent(new KeyboardEvent("keydown", { key: i % 20 < 10 ? "+" : "-", bubbles: true }));
+      list.push(await new Promise((go) => requestAnimationFrame((a) => setTimeout(() => go(performance.now() - a)))));
+      const t = performance.now();
+      for (let k = 0; k < count; k++) { c.fillStyle = ["#0a58ca", "#1a7f37", "#8250df", "#9a6700"][k % 4]; c.fillRect((k * 7) % other.width, (k * 13) % other.height, 9, 3); }
+      plain.push(performance.now() - t);
+    }
+    return { fast: quantile(list, 0.1), median: quantile(list, 0.5), p95: quantile(list, 0.95), plain: quantile(plain, 0.1), heap: performance.memory ? performance.memory.usedJSHeapSize : 0 };
+  });
+}
+const told = (what, r) => console.log(`${what}: redraw fastest tenth ${r.fast.toFixed(1)} ms (10,000 rectangles ${r.plain.toFixed(1)} ms), median ${r.median.toFixed(1)} ms, 95 % ${r.p95.toFixed(1)} ms, heap ${(r.heap / 1e6).toFixed(0)} MB`);
+{
+  const r = await redraws();
+  told("10,000 bars", r);
+  check("redraws are quick", r.fast < 10 + 4 * r.plain, r); // the bar is a median of 5 ms, on an idle machine
+}
 await page.click("text=As table");
 check("all bars are in the table", (await page.locator("text=of 10000").count()) === 1);
+
+// 4, 12: 100,000 bars on 1,000 rows, of an answer that is made up on the way.
+{
+  const rows = 1000, bars = 100000, at = new Array(rows).fill(0);
+  const placements = Array.from({ length: bars }, (x, i) => {
+    const r = (i * 7919) % rows, length = 60 + ((i * 104729) % 997), start = at[r];
+    at[r] += length;
+    return { job_id: `${["align", "sort", "call"][i % 3]}_${i}`, resource_id: `node-${String(r).padStart(4, "0")}`, slot: 0, start_s: start, stage_in_s: 0, run_time_s: length, finish_s: start + length, bytes_moved: 0 };
+  });
+  const body = JSON.stringify({ decision_id: big, created_at: "2026-11-28T08:00:00Z", endpoint: "/v1/placements", algorithm: "mct", status: "feasible", seed: 1, job_count: bars, unplaced_count: 0,
+    answer: { algorithm: "mct", status: "feasible", placements, unplaced: [], warnings: [], objective: { makespan_s: Math.max(...at), lower_bound_s: Math.max(...at), gap_ratio: 0 } } });
+  await page.route(/\/v1\/decisions\/[0-9a-f-]+(\?.*)?$/, (route) => route.fulfill({ contentType: "application/json", body }));
+  await visit(page, "#/decisions");
+  await page.waitForSelector("tbody tr");
+  const began = Date.now();
+  await page.click(`a[href="#/decisions/${big}"]`);
+  await page.waitForFunction(() => document.querySelector("canvas") && Number(document.querySelector("canvas").dataset.drawn) > 5000);
+  console.log(`100,000 bars: click to picture ${Date.now() - began} ms`); // the bar is 1.5 s, on an idle machine
+  const r = await redraws();
+  told("100,000 bars", r);
+  check("redraws of 100,000 bars are quick", r.fast < 12 + 8 * r.plain, r); // a median of 12 ms, likewise
+  check("100,000 bars have their room", r.heap < 120e6, r.heap); // 60 MB, and what the test itself holds
+  await page.click("text=As table");
+  check("all 100,000 are in the table", (await page.locator("text=of 100000").count()) === 1);
+  await page.unroute(/\/v1\/decisions\/[0-9a-f-]+(\?.*)?$/);
+}
 
 // 5: unplaced with reasons.
 await visit(page, `#/decisions/${small}?tab=why`);

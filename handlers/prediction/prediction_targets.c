@@ -1,0 +1,103 @@
+/* prediction_targets.c - what else is predicted of a run: the peak of its memory.
+ *
+ * An application has a model of kind auto for each target. One that is asked for a run
+ * time can be asked for the peak with the same question.
+ *
+ * Source: learning.md 7.
+ */
+#include "handlers/prediction/prediction_targets.h"
+
+#include "handlers/learning/sizing_models.h"
+#include "models/base/pointer.h"
+
+#include <math.h>
+#include <string.h>
+
+#define T struct predicted_target
+static const struct json_field target_rows[] = {
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "What half of the runs do not exceed"),
+    JSON_NUMBER(T, low, 0, 0, 0, 0, "Lower end of the interval"),
+    JSON_NUMBER(T, high, 0, 0, 0, 0, "Upper end"),
+    JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
+              "What its interval rests on, as that of run times"),
+    {0},
+};
+#undef T
+const struct json_object predicted_target_json = {
+    "PredictedTarget", "Another target than the run time, in its own unit",
+    sizeof(struct predicted_target), target_rows};
+
+static bool is_named(const char *const *list, size_t count, enum model_target target)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], model_target_names[target]) == 0)
+            return true;
+    return false;
+}
+
+void prediction_targets_check(const char *const *list, size_t count,
+                              const char *application_id, struct error *err)
+{
+    size_t names = 0;
+
+    while (model_target_names[names])
+        names++;
+    for (size_t i = 0; i < count && i <= names; i++) {
+        struct pointer at = pointer_in("/targets", i, NULL);
+        bool is_known = false;
+
+        for (size_t k = 0; k < names; k++)
+            is_known = is_known || strcmp(list[i], model_target_names[k]) == 0;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(list[i], list[k]) == 0)
+                invalid(err, at.text, ITEM_NOT_ALLOWED, "it is there already");
+        if (is_known)
+            continue;
+        invalid(err, at.text, ITEM_NOT_A_CHOICE,
+                "one of run_time_s and memory_peak_bytes");
+        error_allow(err, list[i], model_target_names, names);
+    }
+    if (count > names)
+        invalid(err, "/targets", ITEM_TOO_MANY, "there are %zu targets", names);
+    if (is_named(list, count, TARGET_MEMORY_PEAK) && !application_id)
+        invalid(err, "/targets", ITEM_INVALID_COMBINATION,
+                "peaks have a model of their own: name the application_id");
+}
+
+enum error_code prediction_targets_begin(struct request *rq, const char *const *list,
+                                         size_t count, const char *application_id,
+                                         double level, struct asked_targets *out,
+                                         const char **warning)
+{
+    struct sizing_subject subject = {.application_id = application_id};
+    const char *pointer = "/application_id";
+    struct sizing_models models = {0};
+    bool unavailable;
+
+    *warning = NULL;
+    if (!is_named(list, count, TARGET_MEMORY_PEAK))
+        return OK;
+    TRY(sizing_models_read(rq, &subject, &pointer, 1, &models, &unavailable));
+    out->peak = models.peak;
+    if (!out->peak) {
+        *warning = "model_missing: no run of the application that was learnt tells its "
+                   "peak: memory_peak_bytes";
+        return OK;
+    }
+    return fitted_interval(out->peak, level, &out->interval, rq->arena, rq->err);
+}
+
+const struct predicted_target *prediction_peak_of(const struct asked_targets *asked,
+                                                  const struct perf_query *query,
+                                                  const double *inputs, struct arena *a)
+{
+    struct fitted_prediction p;
+    struct predicted_target *out;
+
+    fitted_predict(asked->peak, query, inputs, &asked->interval, &p);
+    if (p.reason || !isfinite(p.high_s))
+        return NULL;
+    out = NEW(a, struct predicted_target, 1);
+    *out = (struct predicted_target){p.time_s, p.low_s, p.high_s, p.own_basis};
+    return out;
+}

@@ -1,0 +1,38 @@
+/* prediction_targets.h - what else is predicted of a run: the peak of its memory. */
+#ifndef GRIDPLAN_PREDICTION_TARGETS_H
+#define GRIDPLAN_PREDICTION_TARGETS_H
+
+#include "handlers/model/model_fitted.h"
+#include "service/json.h"
+#include "service/route.h"
+
+struct predicted_target {
+    double value, low, high; /* in the unit of the target */
+    const char *interval_basis;
+};
+extern const struct json_object predicted_target_json;
+
+/* What is asked of models of other targets, worked out once for all questions. */
+struct asked_targets {
+    const struct fitted_model *peak; /* NULL: not asked for, or there is none */
+    struct fitted_interval interval;
+};
+
+/* Notes names that are no targets, or come twice, at /targets, and other targets than run
+ * times without an application_id. */
+void prediction_targets_check(const char *const *list, size_t count,
+                              const char *application_id, struct error *err);
+
+/* Reads the models; `list` has passed the check. *warning: there is no model of a target
+ * that is asked for; NULL: all is well. */
+enum error_code prediction_targets_begin(struct request *rq, const char *const *list,
+                                         size_t count, const char *application_id,
+                                         double level, struct asked_targets *out,
+                                         const char **warning);
+
+/* The peak of a question with inputs as the peak's model names them; NULL: none. */
+const struct predicted_target *prediction_peak_of(const struct asked_targets *asked,
+                                                  const struct perf_query *query,
+                                                  const double *inputs, struct arena *a);
+
+#endif
