@@ -13,7 +13,6 @@
 #include "handlers/learning/prediction_quantiles.h"
 #include "handlers/prediction/loads.h"
 #include "handlers/prediction/prediction_models.h"
-#include "handlers/prediction/prediction_remaining.h"
 #include "handlers/prediction/prediction_targets.h"
 #include "models/base/pointer.h"
 #include "models/fitted/core.h"

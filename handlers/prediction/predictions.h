@@ -19,4 +19,9 @@ extern const struct json_object any_prediction_answer_json;
  * any_prediction_answer_json. */
 handler_fn post_predictions;
 
+/* The kind remaining_time: how long a running task will take, from its own progress. */
+extern const struct json_object remaining_prediction_request_json;
+extern const struct json_object remaining_prediction_answer_json;
+handler_fn predict_remaining;
+
 #endif
