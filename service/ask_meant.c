@@ -140,6 +140,28 @@ static const struct route *by_kind(const struct route *routes, const char *kind)
     return NULL;
 }
 
+/* The first that fits; NULL: none. */
+static const char *by_members(const struct seen *s)
+{
+    const struct {
+        bool fits;
+        const char *path;
+    } rules[] = {
+        {s->preset, "/v1/simulations"},
+        {s->workflow, "/v1/workflow-schedules"},
+        {s->jobs & s->job_overhead, "/v1/checkpoint-intervals"},
+        {(s->jobs & s->processors) | s->cluster, "/v1/queue-orders"},
+        {s->job_components, "/v1/coallocations"},
+        {s->job_model & s->job_size & s->links, "/v1/parallel-schedules"},
+        {s->snapshot & s->jobs, "/v1/placements"},
+    };
+
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (rules[i].fits)
+            return rules[i].path;
+    return NULL;
+}
+
 const struct route *ask_meant(const struct route *routes, const char *document,
                               size_t length, struct arena *a)
 {
@@ -153,14 +175,5 @@ const struct route *ask_meant(const struct route *routes, const char *document,
     if (json_walk_end(&w, "", &ignored) != OK)
         return NULL;
     r = s.kind ? by_kind(routes, s.kind) : NULL;
-    if (r)
-        return r;
-    return at(routes, s.preset                                ? "/v1/simulations"
-                      : s.workflow                            ? "/v1/workflow-schedules"
-                      : s.jobs && s.job_overhead              ? "/v1/checkpoint-intervals"
-                      : (s.jobs && s.processors) || s.cluster ? "/v1/queue-orders"
-                      : s.job_components                      ? "/v1/coallocations"
-                      : s.job_model && s.job_size && s.links  ? "/v1/parallel-schedules"
-                      : s.snapshot && s.jobs                  ? "/v1/placements"
-                                                              : NULL);
+    return r ? r : at(routes, by_members(&s));
 }

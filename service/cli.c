@@ -638,6 +638,11 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
         return fail_memory(err);
     asked = document.data;
     length = document.length - 1;
+    if (length > c->config.max_body_bytes)
+        return fail(err, ERR_INVALID, c->words[1],
+                    "%zu bytes are more than max_body_bytes, %zu, which "
+                    "--max-body-bytes changes",
+                    length, c->config.max_body_bytes);
     TRY(ask_wrap(c->words[1], &asked, &length, a, err));
     c->ask.draw = c->parts->show;
     c->ask.endpoint_of = c->parts->endpoint_of;
@@ -722,7 +727,9 @@ static enum error_code answer_file(struct cli *c, const char *request,
                                    struct error *err)
 {
     const struct route *route;
+    size_t length = strlen(request);
 
+    TRY(ask_wrap(c->words[1], &request, &length, a, err));
     c->ask.endpoint_of = c->parts->endpoint_of;
     TRY(ask_route(c->parts->routes, &c->ask, request, strlen(request), &route, a, err));
     out->endpoint = route->path;

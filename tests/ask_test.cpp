@@ -2,6 +2,7 @@
 // is shown of the answer.
 #include "tests/api.hpp"
 #include "tests/examples.hpp"
+#include "tests/system.hpp"
 
 #include <cmath>
 #include <fstream>
@@ -368,6 +369,39 @@ TEST_CASE("what cannot be asked is refused with the reason", "[ask][api]")
         "jobs":[{"id":"a","estimate_ref_s":1,"memory_bytes":2}]})") == OK);
     CHECK(outcome == ASK_SHORT);
     CHECK(std::string(text).find("memory") != std::string::npos);
+}
+
+TEST_CASE("ask and explain take files of other tools, and no larger one than a service",
+          "[ask][system]")
+{
+    folder f;
+    int status = -1;
+    auto run = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"env", "-u", "GRIDPLAN_URL", GRIDPLAN_BINARY});
+        return run_command(words, &status);
+    };
+    std::ofstream(f.path + "/w.stg") << "2\n0 0 0\n1 8 1 0\n2 5 1 1\n3 0 1 2\n";
+    std::string text = run({"explain", f.path + "/w.stg"});
+    CHECK(text.find("status 422: /snapshot: the resources are missing") !=
+          std::string::npos);
+    std::ofstream(f.path + "/large.json")
+        << R"({"jobs": ")" << std::string(3000, 'a') << "\"}";
+    text = run({"ask", f.path + "/large.json", "--max-body-bytes", "2048"});
+    CHECK(status == 2);
+    CHECK(text.find("3012 bytes are more than max_body_bytes, 2048") !=
+          std::string::npos);
+    std::ofstream(f.path + "/w.json") << example_file("workflow-heft.json");
+    CHECK(run({"ask", f.path + "/w.json", "--svg", f.path + "/w.svg"}) == "");
+    CHECK(status == 0);
+    CHECK(file_text(f.path + "/w.svg").rfind("<svg", 0) == 0);
+    text = run({"ask", f.path + "/w.json", "--endpoint", "placements"});
+    CHECK(status == 1);
+    CHECK(text.rfind("422 ", 0) == 0);
+    text = run({"docs", "which"});
+    CHECK(status == 0);
+    CHECK(text.rfind("Which endpoint do I need?\n", 0) == 0);
+    run({"docs", "no-such-page"});
+    CHECK(status == 1);
 }
 
 TEST_CASE("a decision is told in sentences", "[ask][api]")

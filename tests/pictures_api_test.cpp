@@ -187,6 +187,45 @@ TEST_CASE("jobs and tasks on several nodes are drawn on each of them", "[api][pi
     CHECK(places(slurm, "maintenance") == 1);
 }
 
+TEST_CASE("parallel schedules and plans of phases are drawn", "[api][pictures]")
+{
+    api a;
+    auto drawn = [&](const char *path, const std::string &name) {
+        api_reply r =
+            a.call("POST", path, example_file(name + ".json"), {{"accept", svg}});
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return picture(r.body);
+    };
+    picture set = drawn("/v1/parallel-schedules", "parallel-all_machines");
+    CHECK(set.bars() == 6); // one job on six machines
+    CHECK(set.has_text("Parallel schedule by all_machines"));
+    CHECK(set.has_title("md-1\n0 s \xe2\x80\x93 873.3333333 s (14 min 33 s)\nfor "
+                        "873.3333333 s (14 min 33 s)\non alpha-1, alpha-2, alpha-3, "
+                        "alpha-4, alpha-5, alpha-6"));
+    // Three phases on four machines, a move, three on four others.
+    picture plan = drawn("/v1/rescheduling-plans", "plan-mcrp_optimal");
+    CHECK(plan.has_text("Rescheduling plan by mcrp_optimal"));
+    CHECK(plan.has_title(
+        "phases 1-3\n0 s \xe2\x80\x93 3382.5 s (56 min 23 s)\nfor 3382.5 s "
+        "(56 min 23 s)\non a1, a2, a3, a4"));
+    size_t second = 0;
+    for (const std::string &title : plan.titles)
+        second += title.rfind("phases 4-6\n3382.5 s", 0) == 0 &&
+                  title.find("5041.284248 s") != std::string::npos;
+    CHECK(second == 4);
+    for (const example &e : examples())
+        if (e.row && e.method == "POST" && e.row->flags & ROUTE_ANSWERS_CHART &&
+            (std::string(e.row->path) == "/v1/parallel-schedules" ||
+             std::string(e.row->path) == "/v1/rescheduling-plans") &&
+            e.headers.empty()) {
+            INFO(e.name);
+            api_reply r = a.call("POST", e.target, e.body, {{"accept", svg}});
+            if (r.status == 200)
+                CHECK(picture(r.body).bars() > 0);
+        }
+}
+
 TEST_CASE("simulations are drawn by their rows of jobs", "[api][pictures]")
 {
     api a;

@@ -2,6 +2,7 @@
 #include "handlers/parallel/parallel_schedules.h"
 
 #include "handlers/parallel/parallel_parts.h"
+#include "handlers/pictures/pictures.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -462,5 +463,5 @@ enum error_code post_parallel_schedules(struct request *rq, const void *in, void
         answer->schedule->extrapolation_ratio > UNKNOWN_RATIO)
         found.status = DECISION_FEASIBLE;
     decision_end(rq, algorithm, found.status, &answer->decision);
-    return OK;
+    return picture_answer(rq, out);
 }

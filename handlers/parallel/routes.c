@@ -12,7 +12,8 @@ const struct route parallel_routes[] = {
     {"POST", "/v1/parallel-schedules", "decideParallelSchedules", TAG_PARALLEL,
      post_parallel_schedules, &parallel_schedules_request_json,
      &parallel_schedules_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP |
+         ROUTE_ANSWERS_CHART,
      "Which machines should run one tightly coupled application?",
      "The set of machines of one site, and their number, with the least predicted run "
      "time: all of a set wait for its slowest cpu and its slowest link. On batch sites "

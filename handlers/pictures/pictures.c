@@ -38,7 +38,16 @@ struct entries {
 };
 
 /* What kind of answer it is, by the list that was found. */
-enum subject { NOTHING, PLACEMENT, SCHEDULE, QUEUE, SIMULATION, WORKFLOWS };
+enum subject {
+    NOTHING,
+    PLACEMENT,
+    SCHEDULE,
+    QUEUE,
+    PARALLEL,
+    PHASES,
+    SIMULATION,
+    WORKFLOWS
+};
 
 static const struct {
     const char *title, *things;
@@ -47,6 +56,8 @@ static const struct {
     [PLACEMENT] = {"Placement", "jobs"},
     [SCHEDULE] = {"Workflow schedule", "tasks"},
     [QUEUE] = {"Batch queue", "jobs"},
+    [PARALLEL] = {"Parallel schedule", "jobs"},
+    [PHASES] = {"Rescheduling plan", "intervals"},
     [SIMULATION] = {"Simulation", "jobs"},
     [WORKFLOWS] = {"Simulation", "tasks"},
 };
@@ -124,6 +135,8 @@ static bool take_number(struct entry *e, const char *name, struct json_walk *w)
         {"deadline_s", &e->deadline_s},
         {"time_limit_s", &e->time_limit_s},
         {"elapsed_s", &e->elapsed_s},
+        {"predicted_queue_wait_s", &e->start_s},
+        {"predicted_execution_s", &e->length_s},
     };
 
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
@@ -217,14 +230,9 @@ static bool take_name(struct picture *p, struct entry *e, const char *name,
     return true;
 }
 
-static void take_around(struct picture *p, struct json_walk *w, const char *state);
-
-static void take_entry(struct picture *p, struct json_walk *w, struct entry *e,
-                       bool is_resource)
+static struct entry blank_entry(void)
 {
-    const char *name;
-
-    *e = (struct entry){
+    return (struct entry){
         .slot = NAN,
         .processors = NAN,
         .start_s = NAN,
@@ -237,6 +245,16 @@ static void take_entry(struct picture *p, struct json_walk *w, struct entry *e,
         .time_limit_s = NAN,
         .elapsed_s = NAN,
     };
+}
+
+static void take_around(struct picture *p, struct json_walk *w, const char *state);
+
+static void take_entry(struct picture *p, struct json_walk *w, struct entry *e,
+                       bool is_resource)
+{
+    const char *name;
+
+    *e = blank_entry();
     json_walk_enter(w, '{');
     while (p->code == OK && (name = json_walk_member(w)))
         if (is_resource && strcmp(name, "running") == 0)
@@ -412,9 +430,76 @@ static void take_objective(struct picture *p, struct json_walk *w)
     }
 }
 
+/* One interval of an application in phases, which begins when the one before has ended,
+ * with its move. */
+static void take_interval(struct picture *p, struct json_walk *w, struct entry *e)
+{
+    double first = 0, last = 0, begin_s = e->finish_s, run_s = NAN, move_s = 0;
+    const char *name;
+
+    *e = blank_entry();
+    json_walk_enter(w, '{');
+    while (p->code == OK && (name = json_walk_member(w)))
+        if (strcmp(name, "first_phase") == 0)
+            first = json_walk_number(w);
+        else if (strcmp(name, "last_phase") == 0)
+            last = json_walk_number(w);
+        else if (strcmp(name, "predicted_s") == 0)
+            run_s = json_walk_number(w);
+        else if (strcmp(name, "reschedule_cost_s") == 0)
+            move_s = json_walk_number(w);
+        else if (!take_name(p, e, name, w))
+            json_walk_skip(w);
+    e->id = last > first ? arena_printf(p->arena, "phases %.0f-%.0f", first, last)
+                         : arena_printf(p->arena, "phase %.0f", first);
+    e->start_s = begin_s;
+    e->stage_in_s = move_s > 0 ? move_s : 0;
+    e->finish_s = begin_s + e->stage_in_s + run_s;
+}
+
+static void take_phases(struct picture *p, struct json_walk *w)
+{
+    struct entry e = {.finish_s = 0};
+
+    if (!json_walk_enter_if(w, '['))
+        return;
+    while (p->code == OK && json_walk_element(w)) {
+        check(p, json_go_on(ENTRY_STEPS, p->err));
+        if (json_walk_type(w) == '{') {
+            take_interval(p, w, &e);
+            check(p, add_entry(p, &p->entries, &e));
+        } else {
+            json_walk_skip(w);
+        }
+    }
+}
+
+/* The one job of a parallel schedule, when it has machines. */
+static void take_parallel(struct picture *p, struct json_walk *w)
+{
+    struct entry e;
+
+    take_entry(p, w, &e, false);
+    e.processors = NAN; /* its machines are named */
+    if (e.resource_count)
+        check(p, add_entry(p, &p->entries, &e));
+}
+
 /* The lists that have bars; false: it is another member. */
 static bool take_bars(struct picture *p, const char *name, struct json_walk *w)
 {
+    bool object = json_walk_type(w) == '{';
+
+    if (strcmp(name, "plan") == 0) {
+        p->subject = PHASES;
+        take_phases(p, w);
+        return true;
+    }
+    if (strcmp(name, "schedule") == 0 && object) {
+        p->subject = PARALLEL;
+        take_parallel(p, w);
+        return true;
+    }
     if (strcmp(name, "placements") == 0)
         p->subject = PLACEMENT;
     else if (strcmp(name, "schedule") == 0)
@@ -1191,7 +1276,8 @@ static const char *why_blank(const struct picture *p)
     if (p->rows_missing && (p->subject == SIMULATION || p->subject == WORKFLOWS))
         return ": ask for its rows (per_job, output.per_job, per_workflow)";
     return p->subject == NOTHING ? ": those of placements, workflow-schedules, "
-                                   "queue-orders and simulations "
+                                   "queue-orders, parallel-schedules, "
+                                   "rescheduling-plans and simulations "
                                    "have times"
                                  : NULL;
 }

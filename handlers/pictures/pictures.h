@@ -2,7 +2,8 @@
  *
  * A chart is drawn from the answer's JSON, so that what was stored can be drawn as well
  * as what was just decided. What can be drawn: placements, schedules of workflows,
- * orders of batch queues with what runs there, simulations with their rows of jobs.
+ * orders of batch queues with what runs there, simulations with their rows of jobs,
+ * parallel schedules, plans of applications in phases.
  */
 #ifndef GRIDPLAN_PICTURES_H
 #define GRIDPLAN_PICTURES_H

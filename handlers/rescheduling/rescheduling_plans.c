@@ -1,6 +1,7 @@
 /* rescheduling_plans.c - POST /v1/rescheduling-plans: phases to machines, and moves. */
 #include "handlers/rescheduling/routes.h"
 
+#include "handlers/pictures/pictures.h"
 #include "handlers/rescheduling/plan_parts.h"
 
 struct rescheduling_plans_answer {
@@ -92,5 +93,5 @@ enum error_code post_rescheduling_plans(struct request *rq, const void *in, void
     if (code == OK)
         code = decide(&call, answer);
     plan_call_end(&call);
-    return code;
+    return code == OK ? picture_answer(rq, out) : code;
 }

@@ -27,7 +27,8 @@ const struct route rescheduling_routes[] = {
     {"POST", "/v1/rescheduling-plans", "decideReschedulingPlans", TAG_PARALLEL,
      post_rescheduling_plans, &rescheduling_plans_request_json,
      &rescheduling_plans_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP |
+         ROUTE_ANSWERS_CHART,
      "Where does each phase run, and when does the application move?",
      "For one application whose phases follow each other: intervals of phases, the site "
      "and the machines of each, and what the moves between them cost. Machines are those "

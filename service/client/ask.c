@@ -80,9 +80,11 @@ static enum error_code refused(const char *path, int status, const char *body,
             else
                 json_walk_skip(&w);
     }
+    if (strcmp(s.detail, s.first) == 0) /* the detail of one mistake is that */
+        s.detail = "";
     return fail(err, ERR_UNAVAILABLE, "", "%s: status %d: %.150s%s%.60s%s%.100s", path,
-                status, s.detail, *s.first ? "; " : "", s.at, *s.first ? ": " : "",
-                s.first);
+                status, s.detail, *s.detail && *s.first ? "; " : "", s.at,
+                *s.first ? ": " : "", s.first);
 }
 
 static enum error_code ask_here(const struct asked *who, const char *path,

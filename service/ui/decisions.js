@@ -82,6 +82,15 @@ export function barsOf(answer, request) {
       state, critical: critical.has(id), late: typeof job.deadline_s === "number" && end > job.deadline_s, stageIn: e.stage_in_s || 0, progress: e.progress_ratio ?? job.progress_ratio ?? passed,
       transferFrom: e.transfer_from_s, transferTo: e.data_ready_s, entry: e });
   };
+  // One job on the machines of a parallel schedule; intervals of phases, one behind the other.
+  const one = answer.schedule;
+  if (one && !Array.isArray(one) && Array.isArray(one.resource_ids)) add({ ...one, start_s: one.predicted_queue_wait_s || 0, run_time_s: one.predicted_execution_s }, "schedule");
+  let begun = 0;
+  for (const e of Array.isArray(answer.plan) ? answer.plan : []) {
+    const move = e.reschedule_cost_s || 0;
+    add({ ...e, id: e.last_phase > e.first_phase ? `phases ${e.first_phase}-${e.last_phase}` : `phase ${e.first_phase}`, start_s: begun, stage_in_s: move, run_time_s: move + e.predicted_s }, "plan");
+    begun += move + e.predicted_s;
+  }
   for (const list of LISTS) if (Array.isArray(answer[list])) answer[list].forEach((e) => e && typeof e === "object" && add(e, list));
   for (const from of [request, request && request.cluster]) {
     if (!from) continue;

@@ -5,7 +5,7 @@
  *
  * Source: learning.md 7.
  */
-#include "handlers/prediction/prediction_targets.h"
+#include "handlers/learning/prediction_targets.h"
 
 #include "handlers/learning/sizing_models.h"
 #include "models/base/pointer.h"
