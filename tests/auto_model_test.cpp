@@ -3,7 +3,7 @@
 #include "tests/support.hpp"
 
 extern "C" {
-#include "handlers/model/model_core.h"
+#include "models/fitted/core.h"
 }
 
 namespace

@@ -6,7 +6,7 @@
     --list     all that is found
     --update   takes lines that fit none from the list, and adds new ones without a reason
 
-Looks at each function in algorithms/ and handlers/. A loop whose condition names something
+Looks at each function in algorithms/, handlers/ and models/fitted/. A loop whose condition names something
 that is no constant runs as long as the input says. One such loop is a pass over what was
 read: it costs less than reading it did, and needs no budget. A loop in a loop does, and so
 does a loop that calls a function with one, of algorithms/, handlers/ or models/ (but for
@@ -22,7 +22,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("algorithms", "handlers", "models")
-LOOKED_AT = ("algorithms/", "handlers/")
+LOOKED_AT = ("algorithms/", "handlers/", "models/fitted/")
 SEARCHED = ("models/base/", "algorithms/placement/pair_map")  # hash, text: no loop to count
 LISTED = ROOT / "tests" / "check_budget.txt"
 REASONS = {

@@ -158,16 +158,21 @@ TEST_CASE("mistakes of levels are all told", "[api][checkpoint]")
          {"levels",
           {{{"level", 2}, {"checkpoint_overhead_s", 50}, {"survives_ratio", 0.5}},
            {{"level", 2}, {"checkpoint_overhead_s", 40}, {"survives_ratio", 0.4}},
-           {{"level", 3.5}, {"checkpoint_overhead_s", 60}},
+           {{"level", 3}, {"checkpoint_overhead_s", 60}},
            {{"level", 5}, {"checkpoint_overhead_s", 70}, {"survives_ratio", 0.9}}}}}));
 
     CHECK(found["/jobs/0/levels/1/level"] == "out_of_order");
     CHECK(found["/jobs/0/levels/1/checkpoint_overhead_s"] == "out_of_order");
     CHECK(found["/jobs/0/levels/1/survives_ratio"] == "out_of_order");
-    CHECK(found["/jobs/0/levels/2/level"] == "not_an_integer");
     CHECK(found["/jobs/0/levels/2/survives_ratio"] == "required");
     CHECK(found["/jobs/0/levels/3/survives_ratio"] == "out_of_bounds");
     CHECK(found["/jobs/0/silent"] == "invalid_combination");
+    found = mistakes(one_job({{"mean_failure_interval_s", 1000},
+                              {"levels",
+                               {{{"level", 3.5}, {"checkpoint_overhead_s", 60}},
+                                {{"level", 4}, {"checkpoint_overhead_s", -60}}}}}));
+    CHECK(found["/jobs/0/levels/0/level"] == "not_an_integer");
+    CHECK(found["/jobs/0/levels/1/checkpoint_overhead_s"] == "out_of_bounds");
     nlohmann::json seven = nlohmann::json::array();
     for (int l = 1; l <= 7; l++)
         seven.push_back(

@@ -199,7 +199,7 @@ TEST_CASE("all mistakes of a request are told at once", "[api][coallocation]")
         {"id":"a","request_type":"fixed","components":[{"id":"x","processors":1}]},
         {"id":"b","components":[{"id":"x","processors":1,"site_id":"Z"}]},
         {"id":"c","request_type":"flexible","min_components":3,"max_components":2,
-         "min_component_processors":5,"max_component_processors":4.5,
+         "min_component_processors":5,"max_component_processors":4,
          "components":[{"id":"x","processors":1}]},
         {"id":"d","policy":"FCM","total_processors":3},
         {"id":"e","policy":"gb2","allowed_site_ids":["A","Q"],"avoid_site_ids":["R"],
@@ -221,7 +221,6 @@ TEST_CASE("all mistakes of a request are told at once", "[api][coallocation]")
                                                    "/jobs/2/total_processors",
                                                    "/jobs/2/min_components",
                                                    "/jobs/2/min_component_processors",
-                                                   "/jobs/2/max_component_processors",
                                                    "/jobs/3/policy",
                                                    "/jobs/3/components",
                                                    "/jobs/3/total_processors",
@@ -241,6 +240,7 @@ TEST_CASE("values out of bounds and repeated names are told by the tables",
     json body = example("coallocation-close_to_files");
 
     body["snapshot"]["sites"][0]["processors_total"] = -1;
+    body["jobs"][0]["total_processors"] = 4.5;
     body["snapshot"]["sites"][1]["id"] = "A";
     body["snapshot"]["links"][0]["bandwidth_mbps"] = -3;
     body["snapshot"]["files"][0]["bytes"] = -1;
@@ -252,7 +252,7 @@ TEST_CASE("values out of bounds and repeated names are told by the tables",
     body["jobs"].push_back(body["jobs"][0]);
     api_reply r = a.post("/v1/coallocations", body.dump());
     CHECK(r.status == 422);
-    CHECK(r.pointers().size() >= 10);
+    CHECK(r.pointers().size() >= 11);
     CHECK(a.post("/v1/coallocations", R"({"snapshot":null,"jobs":[]})").status == 422);
     CHECK(a.post("/v1/coallocations", R"({"snapshot":{"sites":[]},"jobs":[]})").status ==
           200);

@@ -131,10 +131,12 @@ TEST_CASE("stored models are unavailable without a database", "[models][api]")
 TEST_CASE("a wrong model is refused before the database is asked", "[models][api]")
 {
     api a;
-    CHECK(a.post("/v1/models", R"({"id":"a/b","application_id":"a","phase_index":1.5,
+    CHECK(a.post("/v1/models", R"({"id":"a/b","application_id":"a",
                  "kind":"linear","settings":{"inputs":["x","x"]}})")
-              .pointers() ==
-          std::vector<std::string>{"/id", "/settings/inputs", "/phase_index"});
+              .pointers() == std::vector<std::string>{"/id", "/settings/inputs"});
+    CHECK(
+        a.post("/v1/models", R"({"application_id":"a","phase_index":1.5})").pointers() ==
+        std::vector<std::string>{"/phase_index"});
     CHECK(a.post("/v1/models", "{}").pointers() ==
           std::vector<std::string>{"/application_id"});
     CHECK(a.post("/v1/models", R"({"application_id":"a","kind":"cubic"})").status == 422);

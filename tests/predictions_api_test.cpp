@@ -7,7 +7,7 @@
 #include <sstream>
 
 extern "C" {
-#include "handlers/model/model_fitted.h"
+#include "models/fitted/fitted.h"
 }
 
 using nlohmann::json;

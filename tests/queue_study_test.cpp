@@ -224,10 +224,10 @@ TEST_CASE("what is wrong with a study is said at once", "[queue][api]")
           list{"/study"});
     CHECK(pointers({{"variants", {{{"id", "v"}, {"policy", "eesy"}}}},
                     {"base", {{"policy", "fcsf"}}},
-                    {"grid", {{"policy", {"easy", "nope"}}, {"processors", {1.5}}}}}) ==
-          list{"/study/base/policy", "/study/variants/0/policy",
-               "/study/grid/processors/0", "/study/grid/policy/1",
-               "/study/grid/processors/0"});
+                    {"grid", {{"policy", {"easy", "nope"}}, {"processors", {2}}}}}) ==
+          list{"/study/base/policy", "/study/variants/0/policy", "/study/grid/policy/1"});
+    CHECK(pointers({{"grid", {{"processors", {1, 1.5, 0}}}}}) ==
+          list{"/study/grid/processors/1", "/study/grid/processors/2"});
     CHECK(pointers({{"variants", {{{"id", "base"}}}}}) == list{"/study"});
     CHECK(pointers({{"variants", one}},
                    {{"policies", {"easy"}}, {"per_job", true}, {"as_swf", true}}) ==

@@ -264,7 +264,7 @@ TEST_CASE("all mistakes of a replication request are named at once", "[api][repl
     body["jobs"][1]["state"] = "waiting";
     body["jobs"][1]["replicas_started"] = 1;
     body["jobs"][2]["replicas"] = {{{"id", "a"}, {"resource_id", "cr9"}}};
-    body["jobs"][2]["replicas_started"] = 1.5;
+    body["jobs"][2]["replicas_started"] = 0;
     api_reply r = service.post(path, body.dump());
     INFO(r.body);
     CHECK(r.status == 422);

@@ -7,7 +7,7 @@
 #include <map>
 
 extern "C" {
-#include "handlers/model/model_core.h"
+#include "models/fitted/core.h"
 }
 
 #define REQUIRE_OK(call) REQUIRE((call) == OK)

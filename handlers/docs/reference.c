@@ -2,9 +2,9 @@
 #include "handlers/docs/docs.h"
 
 #include "handlers/docs/markdown.h"
-#include "handlers/model/model_core.h"
 #include "models/base/error_codes.h"
 #include "models/base/warning_codes.h"
+#include "models/fitted/core.h"
 #include "models/performance/performance.h"
 #include "service/cli.h"
 #include "service/config.h"

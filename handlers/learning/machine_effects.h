@@ -3,7 +3,7 @@
 #ifndef GRIDPLAN_MACHINE_EFFECTS_H
 #define GRIDPLAN_MACHINE_EFFECTS_H
 
-#include "handlers/model/model_fitted.h"
+#include "models/fitted/fitted.h"
 #include "service/route.h"
 
 /* The tenant's effects, by key, as they were worked out last. */

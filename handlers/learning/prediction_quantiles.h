@@ -2,7 +2,7 @@
 #ifndef GRIDPLAN_PREDICTION_QUANTILES_H
 #define GRIDPLAN_PREDICTION_QUANTILES_H
 
-#include "handlers/model/model_fitted.h"
+#include "models/fitted/fitted.h"
 #include "service/json.h"
 
 enum { QUANTILES_MAX = 9 };

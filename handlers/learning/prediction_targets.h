@@ -2,7 +2,7 @@
 #ifndef GRIDPLAN_PREDICTION_TARGETS_H
 #define GRIDPLAN_PREDICTION_TARGETS_H
 
-#include "handlers/model/model_fitted.h"
+#include "models/fitted/fitted.h"
 #include "service/json.h"
 #include "service/route.h"
 

@@ -7,9 +7,9 @@
 #include "handlers/common/decision.h"
 #include "handlers/learning/routes.h"
 #include "handlers/learning/sizing_models.h"
-#include "handlers/model/model_core.h"
 #include "models/base/names.h"
 #include "models/base/pointer.h"
+#include "models/fitted/core.h"
 
 #include <math.h>
 #include <stdio.h>

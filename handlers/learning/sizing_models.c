@@ -2,8 +2,8 @@
 #include "handlers/learning/sizing_models.h"
 
 #include "handlers/common/decision.h"
-#include "handlers/model/model_core.h"
 #include "handlers/model/model_learn.h"
+#include "models/fitted/core.h"
 #include "service/store_model.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef GRIDPLAN_SIZING_MODELS_H
 #define GRIDPLAN_SIZING_MODELS_H
 
-#include "handlers/model/model_fitted.h"
+#include "models/fitted/fitted.h"
 #include "service/route.h"
 
 /* Who is asked about. */

@@ -1,8 +1,8 @@
 /* model_json.c - fitted models in JSON. */
 #include "handlers/model/model_json.h"
 
-#include "handlers/model/model_core.h"
 #include "models/base/pointer.h"
+#include "models/fitted/core.h"
 #include "service/hash.h"
 #include "service/store_model.h"
 

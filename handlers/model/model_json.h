@@ -3,7 +3,7 @@
 #ifndef GRIDPLAN_MODEL_JSON_H
 #define GRIDPLAN_MODEL_JSON_H
 
-#include "handlers/model/model_fitted.h"
+#include "models/fitted/fitted.h"
 #include "service/json.h"
 
 enum {

@@ -5,8 +5,8 @@
  * an Idempotency-Key it is read without the lock, and the next version is written when
  * the answer is published, if the model is still the same.
  *
- * In the profile robust a version remembers its runs (model_core.h): what is due is
- * trained from them. A model without a version learns its latest 2,000 executions from
+ * In the profile robust a version remembers its runs (models/fitted/core.h): what is due
+ * is trained from them. A model without a version learns its latest 2,000 executions from
  * the first on. In the profile thesis, and for what was ported, a model that is to be
  * trained is trained from its latest 2,000 executions instead; a list that is due is
  * formed anew from them. A model that knows a run that was corrected or removed since
@@ -15,8 +15,8 @@
 #include "handlers/model/model_learn.h"
 
 #include "handlers/learning/machine_effects.h"
-#include "handlers/model/model_core.h"
 #include "models/base/names.h"
+#include "models/fitted/core.h"
 #include "models/json_walk.h"
 #include "service/metrics.h"
 #include "service/service.h"

@@ -1,8 +1,8 @@
 /* errors.c - GET /v1/errors: the codes of errors, of mistakes and of warnings. */
 #include "handlers/operations/routes.h"
 
-#include "handlers/model/model_core.h"
 #include "models/base/warning_codes.h"
+#include "models/fitted/core.h"
 #include "models/performance/performance.h"
 
 struct code_row {

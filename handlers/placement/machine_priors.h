@@ -2,7 +2,7 @@
 #ifndef GRIDPLAN_MACHINE_PRIORS_H
 #define GRIDPLAN_MACHINE_PRIORS_H
 
-#include "handlers/model/model_fitted.h"
+#include "models/fitted/fitted.h"
 #include "models/snapshot.h"
 
 struct machine_prior {

@@ -2,8 +2,8 @@
 #ifndef GRIDPLAN_PREDICTION_MODELS_H
 #define GRIDPLAN_PREDICTION_MODELS_H
 
-#include "handlers/model/model_core.h"
 #include "handlers/model/model_json.h"
+#include "models/fitted/core.h"
 #include "service/route.h"
 
 /* What a request says: a struct T has the member `source` and the rows. */

@@ -11,7 +11,7 @@
  * `previous.sample_count` is the answer's sample_count, that of usable reports, which
  * goes on growing when thinning keeps samples_used where it is.
  */
-#include "handlers/prediction/prediction_remaining.h"
+#include "handlers/prediction/predictions.h"
 
 #include "handlers/common/decision.h"
 #include "handlers/history/progress_samples.h"

@@ -12,11 +12,10 @@
 #include "handlers/common/kinds.h"
 #include "handlers/learning/prediction_quantiles.h"
 #include "handlers/learning/prediction_targets.h"
-#include "handlers/model/model_core.h"
 #include "handlers/prediction/loads.h"
 #include "handlers/prediction/prediction_models.h"
-#include "handlers/prediction/prediction_remaining.h"
 #include "models/base/pointer.h"
+#include "models/fitted/core.h"
 #include "models/performance/phase_sum.h"
 #include "service/records/records.h"
 

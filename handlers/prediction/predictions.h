@@ -8,7 +8,7 @@
 #ifndef GRIDPLAN_PREDICTIONS_H
 #define GRIDPLAN_PREDICTIONS_H
 
-#include "handlers/model/model_fitted.h"
+#include "models/fitted/fitted.h"
 #include "service/route.h"
 
 /* The tables of all kinds in one. */
@@ -18,5 +18,10 @@ extern const struct json_object any_prediction_answer_json;
 /* POST /v1/predictions: any_prediction_request_json; answers
  * any_prediction_answer_json. */
 handler_fn post_predictions;
+
+/* The kind remaining_time: how long a running task will take, from its own progress. */
+extern const struct json_object remaining_prediction_request_json;
+extern const struct json_object remaining_prediction_answer_json;
+handler_fn predict_remaining;
 
 #endif

@@ -7,7 +7,7 @@
  *
  * Source: spec coallocation.md 12.
  */
-#include "handlers/rescheduling/reschedule_components.h"
+#include "handlers/rescheduling/reschedule_kinds.h"
 
 #include "algorithms/coallocation/faults.h"
 #include "algorithms/coallocation/scan.h"

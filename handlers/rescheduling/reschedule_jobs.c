@@ -3,7 +3,7 @@
  *
  * Source: spec gridway.md 3, 7; world-model.md 8.
  */
-#include "handlers/rescheduling/reschedule_jobs.h"
+#include "handlers/rescheduling/reschedule_kinds.h"
 
 #include "algorithms/migration/gridway.h"
 #include "handlers/common/decision.h"

@@ -3,7 +3,7 @@
  *
  * Source: spec workflows.md 13.
  */
-#include "handlers/rescheduling/reschedule_workflow.h"
+#include "handlers/rescheduling/reschedule_kinds.h"
 
 #include "handlers/workflow/workflow_round_answer.h"
 

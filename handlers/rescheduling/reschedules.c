@@ -14,9 +14,7 @@
 #include "algorithms/migration/multi_phase.h"
 #include "handlers/common/kinds.h"
 #include "handlers/rescheduling/plan_parts.h"
-#include "handlers/rescheduling/reschedule_components.h"
-#include "handlers/rescheduling/reschedule_jobs.h"
-#include "handlers/rescheduling/reschedule_workflow.h"
+#include "handlers/rescheduling/reschedule_kinds.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  */
 #include "handlers/sites/sites_terms.h"
 
-#include "handlers/model/model_core.h"
+#include "models/fitted/core.h"
 
 #include <math.h>
 #include <string.h>

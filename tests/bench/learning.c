@@ -7,9 +7,9 @@
  *     bench_learning [part]       c3o, configurations, lotaru, sizing, streams, speed
  */
 #include "algorithms/sizing/sizing.h"
-#include "handlers/model/model_core.h"
 #include "models/base/order.h"
 #include "models/base/rng.h"
+#include "models/fitted/core.h"
 #include "tests/bench/bench.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
-/* model_packed.c - a fitted model as numbers, to be stored, and back.
+/* fitted/packed.c - a fitted model as numbers, to be stored, and back.
  *
  * One function walks over a model; with a writer it copies members to the numbers,
  * with a reader back. So both cannot disagree. Counts are checked when they are read:
  * what comes from a caller may be anything.
  */
-#include "handlers/model/model_core.h"
+#include "models/fitted/core.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* model_errors.c - errors of a fitted model on runs that it was not fitted to, and where
+/* fitted/errors.c - errors of a fitted model on runs that it was not fitted to, and where
  * a question lies among the runs seen. */
-#include "handlers/model/model_core.h"
+#include "models/fitted/core.h"
 
 #include <math.h>
 #include <stdint.h>

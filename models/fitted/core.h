@@ -1,4 +1,4 @@
-/* model_core.h - what a fitted model knows of its runs: intervals, outliers, changes.
+/* fitted/core.h - what a fitted model knows of its runs: intervals, outliers, changes.
  *
  * The profile robust (spec learning.md 3 and 4). Each run is predicted before it is
  * learnt, and that error says whether the run is an outlier or, with those before it,
@@ -12,10 +12,10 @@
  *
  * Pure: no database, no clock.
  */
-#ifndef GRIDPLAN_MODEL_CORE_H
-#define GRIDPLAN_MODEL_CORE_H
+#ifndef GRIDPLAN_FITTED_CORE_H
+#define GRIDPLAN_FITTED_CORE_H
 
-#include "handlers/model/model_fitted.h"
+#include "models/fitted/fitted.h"
 
 /* A run that the model remembers. */
 struct fitted_row {

@@ -1,5 +1,5 @@
-/* model_fitted.c - a fitted model of any kind: trained, refined, asked. */
-#include "handlers/model/model_core.h"
+/* fitted/fitted.c - a fitted model of any kind: trained, refined, asked. */
+#include "models/fitted/core.h"
 
 #include "models/base/pointer.h"
 #include "models/performance/accuracy.h"

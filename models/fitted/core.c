@@ -1,5 +1,5 @@
-/* model_core.c - a model learns run by run: outliers, changes, trainings. */
-#include "handlers/model/model_core.h"
+/* fitted/core.c - a model learns run by run: outliers, changes, trainings. */
+#include "models/fitted/core.h"
 
 #include "models/base/order.h"
 

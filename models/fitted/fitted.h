@@ -1,4 +1,4 @@
-/* model_fitted.h - a fitted model of any kind: trained, refined, asked, kept.
+/* fitted/fitted.h - a fitted model of any kind: trained, refined, asked, kept.
  *
  * The kinds differ in their mathematics (models/performance, models/regression) and
  * are alike to the API: from runs comes a model, from a model and a query a time with
@@ -7,8 +7,8 @@
  *
  * Pure: no database, no clock. A model is kept as numbers (fitted_pack()).
  */
-#ifndef GRIDPLAN_MODEL_FITTED_H
-#define GRIDPLAN_MODEL_FITTED_H
+#ifndef GRIDPLAN_FITTED_H
+#define GRIDPLAN_FITTED_H
 
 #include "models/base/value.h"
 #include "models/ensemble/names.h"
