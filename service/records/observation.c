@@ -6,7 +6,6 @@
 #include "models/failure_history.h"
 #include "service/records/records.h"
 
-
 enum { COMPONENT_COUNT_MAX = 1000000, OPTIONAL = JSON_NULLABLE | JSON_OPTIONAL };
 
 /* clang-format off */
