@@ -50,7 +50,6 @@ void checkpoint_world_share(struct checkpoint_work *w,
         jobs[kept++] = (struct shared_io_job){
             .id = w->body->jobs[i].id,
             .overhead_s = in->checkpoint_overhead_s,
-
             .mean_s = fmin(in->mean_failure_interval_s, LONGEST_MEAN_S),
             .nodes = intervals[i].world.nodes};
     }
