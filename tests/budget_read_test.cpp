@@ -169,12 +169,12 @@ TEST_CASE("reasons beyond the first hundred wait for no clock", "[base][placemen
     placement_out out = decided(w, "olb", a);
     REQUIRE(out.unplaced_count == 300);
     for (size_t i = 0; i < out.unplaced_count; i++)
-        looked_for += std::string(out.unplaced[i].reasons[0].reason) == "cpus";
+        looked_for += std::string(out.unplaced[i].reasons[0].reason) == "too_small";
     CHECK(looked_for == 100);
     w.limits = budget{};
     out = decided(w, "olb", a);
     for (size_t i = 0; i < out.unplaced_count; i++)
-        CHECK(std::string(out.unplaced[i].reasons[0].reason) == "cpus");
+        CHECK(std::string(out.unplaced[i].reasons[0].reason) == "too_small");
 }
 
 TEST_CASE("busy slots in any order make one profile", "[base][placement]")

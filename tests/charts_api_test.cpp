@@ -125,7 +125,7 @@ TEST_CASE("a chart has sites for rows, groups, deadlines and what has no place",
     CHECK(all.find(">b</text>") != std::string::npos); // a group of one
     CHECK(sites.find("on 2 sites") != std::string::npos);
     CHECK(all.find(">!</text>") != std::string::npos);
-    CHECK(all.find("1 without a place: big (memory).") != std::string::npos);
+    CHECK(all.find("1 without a place: big (too_small).") != std::string::npos);
 }
 
 TEST_CASE("the critical path and transfers are drawn when they are wanted",

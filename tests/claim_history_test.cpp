@@ -796,12 +796,13 @@ TEST_CASE("a fuzzy reservation through the API", "[api][claims]")
     wrong["components"] = {{{"id", "c"}, {"site_id", "A"}, {"processors", 1}}};
     wrong["speedups"] = {{{"processors", 4}, {"speedup", 2}}};
     wrong.erase("duration_s");
-    wrong["fuzzy"] = {{"processor_counts", {1.5}},
-                      {"max_sites", 1.5},
+    wrong["fuzzy"] = {{"processor_counts", {4}},
+                      {"max_sites", 1},
                       {"criteria", {{{"criterion", "cost"}}, {{"criterion", "cost"}}}}};
-    CHECK(mistakes(wrong) == texts{"/fuzzy", "/duration_s", "/serial_ratio",
-                                   "/fuzzy/criteria/1/criterion", "/fuzzy/max_sites",
-                                   "/fuzzy/processor_counts/0"});
+    CHECK(mistakes(wrong) ==
+          texts{"/fuzzy", "/duration_s", "/serial_ratio", "/fuzzy/criteria/1/criterion"});
+    wrong["fuzzy"].update({{"processor_counts", {1.5}}, {"max_sites", 1.5}});
+    CHECK(mistakes(wrong) == texts{"/fuzzy/processor_counts/0", "/fuzzy/max_sites"});
     wrong = body;
     wrong["fuzzy"] = json::object();
     CHECK(mistakes(wrong) == texts{"/fuzzy/min_processors"});

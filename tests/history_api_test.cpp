@@ -280,9 +280,13 @@ TEST_CASE("all mistakes of a body are named", "[api]")
         {"/v1/failures/recoveries", "{\"up\":1}", "/up /resource_id /up_at"},
         {"/v1/executions",
          "{\"application_id\":\"a\",\"started_at\":9e10,\"run_time_s\":1,"
+         "\"parameters\":[1]}",
+         "/started_at /parameters"},
+        {"/v1/executions",
+         "{\"application_id\":\"a\",\"started_at\":1,\"run_time_s\":1,"
          "\"processors\":1.5,\"phase_index\":0.5,\"exit_code\":-0.5,"
-         "\"model_version\":1.5,\"parameters\":[1]}",
-         "/started_at /phase_index /processors /exit_code /model_version /parameters"},
+         "\"model_version\":1.5}",
+         "/processors /phase_index /exit_code /model_version"},
         {"/v1/executions",
          "{\"started_at\":1,\"run_time_s\":0,\"cpu_available_ratio\":0,\"processors\":0}",
          "/run_time_s /cpu_available_ratio /processors /application_id"},

@@ -293,7 +293,8 @@ TEST_CASE("what is wrong with models of jobs is said, all of it", "[models][api]
           std::vector<std::string>{"/jobs/0/model/model_id", "/jobs/1/model/model_id"});
     r = m.decide(
         resources,
-        {job("c", {{"model_id", id}, {"phase_index", 0.5}, {"processors", 1.5}})});
+        json::array(
+            {job("c", {{"model_id", id}, {"phase_index", 0.5}, {"processors", 1.5}})}));
     CHECK(r.status == 422);
     CHECK(r.pointers() == std::vector<std::string>{"/jobs/0/model/phase_index",
                                                    "/jobs/0/model/processors"});

@@ -139,7 +139,7 @@ TEST_CASE("when the time is up no more than 100 jobs are explained", "[placement
         for (size_t i = 0; i < jobs; i++) {
             REQUIRE(out.unplaced[i].reason_count > 0);
             std::string reason = out.unplaced[i].reasons[0].reason;
-            counted += reason == "cpus";
+            counted += reason == "too_small";
             not_counted += reason == "not_counted";
             late += reason == "time_limit";
         }
@@ -205,7 +205,7 @@ TEST_CASE("jobs with equal reasons and needs are one class", "[placement]")
     REQUIRE(c.id_count == 10);
     CHECK(std::string(c.job_ids[9]) == "wide9");
     REQUIRE(c.reason_count == 1);
-    CHECK(std::string(c.reasons[0].reason) == "cpus");
+    CHECK(std::string(c.reasons[0].reason) == "too_small");
     CHECK(out.unplaced_classes[1].job_count == 1);
     CHECK(std::string(out.unplaced_classes[1].job_ids[0]) == "wider");
 }

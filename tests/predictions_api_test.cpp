@@ -431,7 +431,7 @@ TEST_CASE("what makes no sense is refused, all of it at once", "[models][api]")
         {{{"model",
            {{"samples",
              {{{"run_time_s", 0}}, {{"run_time_s", 1}, {"processors", 1.5}}}}}}},
-         {"/model/samples/0/run_time_s"}},
+         {"/model/samples/0/run_time_s", "/model/samples/1/processors"}},
         {{{"model", {{"samples", {{{"run_time_s", 1}, {"processors", 1.5}}}}}}},
          {"/model/samples/0/processors"}},
         {{{"model",

@@ -728,7 +728,7 @@ TEST_CASE("running jobs hold what they need, not a slot's part of the resource",
     } rows[] = {{2, 4, nullptr},
                 {2.5, 4, "unknown_end"},
                 {2, 5, "unknown_end"},
-                {9, 0, "cpus"},
+                {9, 0, "too_small"},
                 {1, 65, "too_small"}};
     for (auto &row : rows) {
         json p = {{"id", "p"},
