@@ -802,7 +802,7 @@ TEST_CASE("a fuzzy reservation through the API", "[api][claims]")
     CHECK(mistakes(wrong) ==
           texts{"/fuzzy", "/duration_s", "/serial_ratio", "/fuzzy/criteria/1/criterion"});
     wrong["fuzzy"].update({{"processor_counts", {1.5}}, {"max_sites", 1.5}});
-    CHECK(mistakes(wrong) == texts{"/fuzzy/processor_counts/0", "/fuzzy/max_sites"});
+    CHECK(mistakes(wrong) == texts{"/fuzzy/max_sites", "/fuzzy/processor_counts/0"});
     wrong = body;
     wrong["fuzzy"] = json::object();
     CHECK(mistakes(wrong) == texts{"/fuzzy/min_processors"});
