@@ -157,11 +157,14 @@ static void list_skips(struct answer *w)
 static const char *const *resource_ids(const struct answer *w,
                                        const struct workflow_plain_start *s)
 {
-    const char **ids = NEW(w->arena, const char *, s->resource_count);
+    const char **ids;
 
+    if (!s->resources)
+        return NULL;
+    ids = NEW(w->arena, const char *, s->resource_count);
     for (size_t k = 0; k < s->resource_count; k++)
         ids[k] = resource_id(w, s->resources[k]);
-    return s->resources ? ids : NULL;
+    return ids;
 }
 
 static void list_starts(struct answer *w)
