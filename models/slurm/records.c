@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const char *const field_names[] = {
-#define X(symbol, names) names,
+#define X(symbol, names) (names), /* of several literals, some of them */
     SLURM_FIELDS(X)
 #undef X
 };
