@@ -193,6 +193,16 @@ enum error_code decision_world_snapshot(struct request *rq, const struct snapsho
     return OK;
 }
 
+/* The leases of the stored snapshot that was read are of no use, as `why` says. */
+static void note_leases(struct request *rq, const char *why)
+{
+    size_t count = rq->snapshot_view->lease_count;
+
+    if (count)
+        note(rq, arena_printf(rq->arena, "ignored: %zu lease%s of /snapshot_id: %s",
+                              count, count == 1 ? "" : "s", why));
+}
+
 enum error_code decision_queue_snapshot(struct request *rq, const struct snapshot *given,
                                         const char *snapshot_id,
                                         const struct snapshot **snapshot)
@@ -201,12 +211,8 @@ enum error_code decision_queue_snapshot(struct request *rq, const struct snapsho
 
     TRY(read_snapshot(rq, given, snapshot_id, false, VIEW_KEPT_ALWAYS, &stored));
     *snapshot = stored ? stored : given;
-    if (stored && stored->cluster && rq->snapshot_view->lease_count)
-        note(rq, arena_printf(rq->arena,
-                              "ignored: %zu lease%s of /snapshot_id: its cluster knows "
-                              "of no leases",
-                              rq->snapshot_view->lease_count,
-                              rq->snapshot_view->lease_count == 1 ? "" : "s"));
+    if (stored && stored->cluster)
+        note_leases(rq, "its cluster knows of no leases");
     return OK;
 }
 
@@ -302,12 +308,8 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
     *snapshot = stored ? stored : given;
     if (*snapshot)
         decision_ignore_amounts(rq, *snapshot);
-    if (stored && rq->snapshot_view->lease_count)
-        note(rq, arena_printf(rq->arena,
-                              "ignored: %zu lease%s of /snapshot_id: they are not looked "
-                              "at here",
-                              rq->snapshot_view->lease_count,
-                              rq->snapshot_view->lease_count == 1 ? "" : "s"));
+    if (stored)
+        note_leases(rq, "they are not looked at here");
     return OK;
 }
 
