@@ -286,10 +286,12 @@ void checkpoint_add_power(struct checkpoint_work *w, const struct checkpoint_job
     if (x->level_count == 0 && !x->silent && !x->predictor) {
         if (x->price_per_s >= 0 || x->notice)
             add_offers(w, job, in, out);
-        planned.least_s = least_segment_s(w, in);
-        if (w->body->world.frontier)
-            add_frontier(w, job, &planned, &extra, out);
-        planned.least_s = CHECKPOINT_SHORTEST_S;
+        if (w->body->world.frontier) {
+            struct finite_job bounded = planned;
+
+            bounded.least_s = least_segment_s(w, in);
+            add_frontier(w, job, &bounded, &extra, out);
+        }
     }
     if (!x->power || !isfinite(expected_s) || isnan(out->out.interval_s))
         return;
