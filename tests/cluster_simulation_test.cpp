@@ -328,6 +328,66 @@ TEST_CASE("a study on a cluster", "[api][cluster]")
     CHECK(again.dump() == study.dump());
 }
 
+TEST_CASE("a study changes settings by merge patches", "[api][cluster]")
+{
+    json jobs = json::array();
+    for (int i = 0; i < 40; i++)
+        jobs.push_back(job("j" + std::to_string(i), i * 5, 60 + 30 * (i % 5),
+                           120 + 60 * (i % 7),
+                           {{"cpus", 1 + i % 4}, {"user", "u" + std::to_string(i % 3)}}));
+    json body = base("easy", {node("n0", 4), node("n1", 4)}, jobs);
+    body.erase("policies");
+    body.erase("per_job");
+    body["cluster"]["policy_settings"] = json::parse(
+        R"({"bf_interval_s": 600, "priority": {"weight_age": 1000, "max_age_s": 600,
+            "weight_tres": {"cpus": 5}}})");
+    auto play = [&](const char *patch, const char *settings) {
+        json copy = body;
+        if (settings)
+            copy["cluster"]["policy_settings"] = json::parse(settings);
+        copy["study"] = {{"variants", {{{"id", "x"}}}}, {"resamples", 2}};
+        if (patch)
+            copy["study"]["variants"][0]["settings"] = json::parse(patch);
+        json r = simulate(copy)["study"];
+        return (patch ? r["variants"][0] : r["base"])["figures"].dump();
+    };
+    std::string as_is = play(nullptr, nullptr);
+
+    CHECK(play("{}", nullptr) == as_is);
+    for (const char *same : {R"({"bf_interval_s": 600})", R"({"priority": {}})",
+                             R"({"priority": {"weight_age": 1000, "weight_qos": null}})"})
+        CHECK(play(same, nullptr) == as_is);
+    // One member of an object in it changes, the others stay.
+    CHECK(play(R"({"priority": {"weight_job_size": 9000, "favor_small": true}})",
+               nullptr) ==
+          play(nullptr, R"({"bf_interval_s": 600, "priority": {"weight_age": 1000,
+               "max_age_s": 600, "weight_tres": {"cpus": 5}, "weight_job_size": 9000,
+               "favor_small": true}})"));
+    // Null: the default; amounts are replaced as a whole.
+    CHECK(play(R"({"bf_interval_s": null, "priority": {"weight_age": null,
+                   "weight_tres": {"nodes": 7}}})",
+               nullptr) ==
+          play(nullptr,
+               R"({"priority": {"max_age_s": 600, "weight_tres": {"nodes": 7}}})"));
+    CHECK(play(R"({"priority": null})", nullptr) ==
+          play(nullptr, R"({"bf_interval_s": 600})"));
+    CHECK(play(R"({"priority": {"weight_job_size": 9000, "favor_small": true}})",
+               nullptr) != as_is);
+
+    auto mistakes = [&](const char *patch) {
+        json copy = body;
+        copy["study"] = {{"variants", {{{"id", "x"}, {"settings", json::parse(patch)}}}}};
+        return refused(copy);
+    };
+    using texts = std::vector<std::string>;
+    CHECK(mistakes(R"({"bf_window_s": 1, "priority": {"wait": 1, "weight_age": -1}})") ==
+          texts{"/study/variants/0/settings/bf_window_s",
+                "/study/variants/0/settings/priority/wait",
+                "/study/variants/0/settings/priority/weight_age"});
+    CHECK(mistakes("[1]") == texts{"/study/variants/0/settings"});
+    CHECK(mistakes(R"({"priority": 5})") == texts{"/study/variants/0/settings/priority"});
+}
+
 TEST_CASE("a study changes partitions by merge patches", "[api][cluster]")
 {
     json jobs = json::array();
@@ -412,7 +472,8 @@ TEST_CASE("mistakes of a simulation on a cluster", "[api][cluster]")
     study.erase("per_job");
     study["study"] =
         json::parse(R"({"variants": [{"id": "v", "settings": {"bf_window_s": 1}}]})");
-    CHECK(refused(study) == std::vector<std::string>{"/study/variants/0/settings"});
+    CHECK(refused(study) ==
+          std::vector<std::string>{"/study/variants/0/settings/bf_window_s"});
     study["study"] = json::parse(
         R"({"variants": [{"id": "v", "cluster_changes": {"drop_nodes": ["m"]}}]})");
     CHECK(refused(study) == std::vector<std::string>{"/study"});

@@ -3,6 +3,7 @@
 
 #include "models/base/budget_read.h"
 #include "models/base/names.h"
+#include "models/slurm/cluster_parts.h"
 #include "models/slurm/values.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@
 /* A job while its attempts are read; instants are s since the epoch. */
 struct attempts {
     struct swf_job job;
+    struct slurm_shape shape;
     double start_s; /* of the last one */
     bool is_usable; /* one of them ran and ended */
 };
@@ -44,17 +46,81 @@ static double number_of(struct name_index *index, struct slurm_names *names,
     return (double)at;
 }
 
-static double processors_of(const struct reading *c, const struct slurm_record *r)
+/* What the row says it was given, else what it asked for. */
+static size_t amounts_of(const struct reading *c, const struct slurm_record *r,
+                         const struct slurm_amount **list)
 {
     const char *given = slurm_value(r, SLURM_F_TRES_GIVEN);
+
+    return slurm_tracked(given ? given : slurm_value(r, SLURM_F_TRES_ASKED), list,
+                         c->arena);
+}
+
+static double processors_of(const struct reading *c, const struct slurm_record *r)
+{
     const struct slurm_amount *list;
-    size_t count = slurm_tracked(given ? given : slurm_value(r, SLURM_F_TRES_ASKED),
-                                 &list, c->arena);
+    size_t count = amounts_of(c, r, &list);
     double cpus = slurm_amount_of(list, count, "cpu");
 
     if (!(cpus >= 1))
         cpus = slurm_number(slurm_value(r, SLURM_F_CPUS));
     return cpus >= 1 && isfinite(cpus) ? cpus : 1;
+}
+
+/* At least 1; NAN: not said. */
+static double nodes_of(const struct slurm_record *r, const struct slurm_amount *list,
+                       size_t count)
+{
+    double nodes = slurm_amount_of(list, count, "node");
+
+    if (!(nodes >= 1))
+        nodes = slurm_number(slurm_value(r, SLURM_F_NODE_COUNT));
+    return nodes >= 1 && isfinite(nodes) ? floor(nodes) : (double)NAN;
+}
+
+static struct slurm_amounts needs_of(const struct reading *c,
+                                     const struct slurm_amount *list, size_t count,
+                                     double nodes)
+{
+    struct slurm_sums sums = {.arena = c->arena};
+
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(list[i].name, "gres/", 5) == 0)
+            slurm_sums_add(&sums, slurm_gres_name(list[i].name, list[i].type, c->arena),
+                           list[i].count / nodes);
+        else if (strncmp(list[i].name, "license/", 8) == 0)
+            slurm_sums_add(&sums, slurm_licence_name(list[i].name + 8, c->arena),
+                           list[i].count);
+    return (struct slurm_amounts){sums.list, sums.count};
+}
+
+static struct slurm_shape shape_of(const struct reading *c, const struct slurm_record *r,
+                                   const char *id)
+{
+    const struct slurm_amount *list;
+    size_t count = amounts_of(c, r, &list);
+    double cpus = processors_of(c, r), nodes = nodes_of(r, list, count);
+    double memory = slurm_amount_of(list, count, "mem");
+    struct slurm_shape shape = {.id = id,
+                                .user = slurm_value(r, SLURM_F_USER),
+                                .account = slurm_value(r, SLURM_F_ACCOUNT),
+                                .partition = slurm_value(r, SLURM_F_PARTITION),
+                                .qos = slurm_value(r, SLURM_F_QOS),
+                                .needs = needs_of(c, list, count, fmax(1, nodes))};
+
+    if (isnan(nodes) && cpus <= 1)
+        nodes = 1;
+    if (!(memory > 0) || !isfinite(memory))
+        memory = 0;
+    if (isnan(nodes) || fmod(cpus, nodes) > 0) {
+        shape.tasks = ceil(cpus);
+        shape.memory_bytes = memory / shape.tasks;
+        return shape;
+    }
+    shape.nodes = nodes;
+    shape.cpus = cpus / nodes;
+    shape.memory_bytes = memory / nodes;
+    return shape;
 }
 
 /* Minutes; NAN: not said, or no limit. */
@@ -122,6 +188,7 @@ static void read_row(struct reading *c, const struct slurm_record *r)
     c->out->not_ended += !all->is_usable;
     job->number = (double)(all - c->jobs + 1);
     job->run_s = end_s - start_s;
+    all->shape = shape_of(c, r, id);
     job->processors = job->requested_processors = processors_of(c, r);
     job->requested_s = limit_of(r);
     job->status = status_of(state);
@@ -138,15 +205,19 @@ static void keep_usable(struct reading *c, struct arena *a)
 {
     struct slurm_workload *out = c->out;
     struct swf_log log = {.arena = a};
+    double wait_s = 0;
 
     out->jobs = NEW(a, struct swf_job, c->count + 1);
+    out->shapes = NEW(a, struct slurm_shape, c->count + 1);
     for (size_t i = 0; i < c->count; i++) {
         if (!c->jobs[i].is_usable)
             continue;
         out->jobs[out->job_count++] = c->jobs[i].job;
         out->begin_s =
             fmin(c->jobs[i].job.submit_s, isnan(out->begin_s) ? HUGE_VAL : out->begin_s);
+        wait_s += c->jobs[i].start_s - c->jobs[i].job.submit_s;
     }
+    out->mean_wait_s = out->job_count ? wait_s / (double)out->job_count : (double)NAN;
     for (size_t i = 0; i < out->job_count; i++) {
         struct swf_job *job = &out->jobs[i];
 
@@ -158,8 +229,10 @@ static void keep_usable(struct reading *c, struct arena *a)
     log.count = out->job_count;
     swf_log_sort(&log);
     out->jobs = log.jobs;
-    for (size_t i = 0; i < out->job_count; i++)
+    for (size_t i = 0; i < out->job_count; i++) {
+        out->shapes[i] = c->jobs[(size_t)out->jobs[i].number - 1].shape;
         out->jobs[i].number = (double)(i + 1);
+    }
 }
 
 void slurm_workload_read(const struct slurm_records *from, double tz_offset_s,
