@@ -1,5 +1,6 @@
 // system_sessions_test.cpp - who waits for news of a session: two replicas of one
 // database, over real connections.
+#include "tests/database.hpp"
 #include "tests/system.hpp"
 
 #include <thread>
@@ -103,6 +104,62 @@ TEST_CASE("a session's news wake who waits at another replica, or nobody", "[sys
         CHECK(end.lasted_s < 20);
     }
     one.stop();
+}
+
+TEST_CASE("sessions are counted by what they come to, by every replica", "[system][db]")
+{
+    own_database d("test_system_census");
+    gridplan one({"--database", d.url}), two({"--database", d.url});
+    const std::string all = "/v1/workflow-sessions/";
+    auto are = [&](int running, int finished, int stuck, int expired) {
+        return eventually([&] {
+            auto is = [&](const gridplan &g, const char *status, int count) {
+                return g.metric("gridplan_workflow_sessions{status=\"" +
+                                std::string(status) + "\"}") == count;
+            };
+            auto shows = [&](const gridplan &g) {
+                return is(g, "running", running) && is(g, "finished", finished) &&
+                       is(g, "stuck", stuck) && is(g, "expired", expired);
+            };
+            return shows(one) && shows(two);
+        });
+    };
+    auto event = [&](const std::string &id, const std::string &kind,
+                     const std::string &task) {
+        return one
+            .post(all + id + "/events", R"({"event_id":")" + kind + task +
+                                            R"(","kind":")" + kind +
+                                            R"(","resource_id":"n","task_id":")" + task +
+                                            R"(","final":true,"observed_at":)" +
+                                            std::to_string(time(nullptr)) + "}")
+            .status;
+    };
+
+    REQUIRE(eventually([&] { return one.is_ready() && two.is_ready(); }));
+    CHECK(are(0, 0, 0, 0));
+    for (const char *id : {"a", "b", "c"})
+        REQUIRE(call(one.port, "PUT", all + id, definition).status == 201);
+    CHECK(are(3, 0, 0, 0));
+    CHECK(event("a", "failed", "a") == 200); // b waits for it
+    CHECK(event("b", "ended", "a") == 200);
+    CHECK(event("b", "started", "b") == 200);
+    CHECK(are(2, 0, 1, 0));
+    CHECK(event("b", "ended", "b") == 200);
+    CHECK(are(1, 1, 1, 0));
+    CHECK(call(one.port, "DELETE", all + "c").status == 204);
+    CHECK(are(0, 1, 1, 0));
+    {
+        test_db own(test_db_options(d.url.c_str()));
+        test_session s(own);
+        error err{};
+        REQUIRE(db_execute(s,
+                           "UPDATE workflow_session SET expires_at = now() WHERE"
+                           " session_id = 'a'",
+                           &err) == OK);
+    }
+    CHECK(are(0, 1, 0, 1));
+    one.stop();
+    two.stop();
 }
 
 TEST_CASE("many wait for one session, and all are woken", "[system][db]")
