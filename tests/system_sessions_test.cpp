@@ -192,3 +192,48 @@ TEST_CASE("many wait for one session, and all are woken", "[system][db]")
     CHECK(refused == 5);
     g.stop();
 }
+
+TEST_CASE("a run of nf-cws goes on at another replica when its own is killed",
+          "[system][db]")
+{
+    own_database d("test_system_cws");
+    const std::string at = "/compat/cws/v1/scheduler/killed";
+    auto one = std::make_unique<gridplan>(std::vector<std::string>{"--database", d.url});
+    gridplan two({"--database", d.url});
+    auto order = [&](const gridplan &g) {
+        answer r = g.get(at);
+        std::string out;
+
+        if (r.status != 200)
+            return std::to_string(r.status);
+        json body = r.json();
+        for (const json &t : body["tasks"])
+            out += t["task_id"].dump() + t["state"].dump() + t["rank_s"].dump() + " ";
+        return out;
+    };
+
+    REQUIRE(eventually([&] { return one->is_ready() && two.is_ready(); }));
+    CHECK(one->post(at, R"({"strategy":"rank_max-fair"})").status == 200);
+    CHECK(one->post(at + "/DAG/vertices", R"([{"uid":1,"label":"A","type":"PROCESS"},
+                                               {"uid":2,"label":"B","type":"PROCESS"}])")
+              .status == 200);
+    CHECK(one->post(at + "/DAG/edges", R"([{"uid":3,"from":1,"to":2}])").status == 200);
+    CHECK(one->post(at + "/task/1", R"({"task":"B"})").status == 200);
+    CHECK(one->post(at + "/task/2", R"({"task":"A"})").status == 200);
+    CHECK(call(two.port, "DELETE", at + "/task/1").status == 200);
+    const std::string want = R"(2"UNSCHEDULED"120 1"FINISHED"60 )";
+    CHECK(order(*one) == want);
+    CHECK(order(two) == want);
+    for (int round = 0; round < 3; round++) {
+        one->kill_now();
+        CHECK(order(two) == want);
+        CHECK(two.post(at + "/task/1", R"({"task":"B"})").status == 200);
+        one = std::make_unique<gridplan>(std::vector<std::string>{"--database", d.url});
+        REQUIRE(eventually([&] { return one->is_ready(); }));
+        CHECK(order(*one) == R"(2"UNSCHEDULED"120 1"UNSCHEDULED"60 )");
+        CHECK(call(one->port, "DELETE", at + "/task/1").status == 200);
+        CHECK(order(two) == want);
+    }
+    one->stop();
+    two.stop();
+}
