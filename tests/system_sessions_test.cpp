@@ -1,5 +1,6 @@
 // system_sessions_test.cpp - who waits for news of a session: two replicas of one
 // database, over real connections.
+#include "tests/database.hpp"
 #include "tests/system.hpp"
 
 #include <thread>
@@ -105,6 +106,62 @@ TEST_CASE("a session's news wake who waits at another replica, or nobody", "[sys
     one.stop();
 }
 
+TEST_CASE("sessions are counted by what they come to, by every replica", "[system][db]")
+{
+    own_database d("test_system_census");
+    gridplan one({"--database", d.url}), two({"--database", d.url});
+    const std::string all = "/v1/workflow-sessions/";
+    auto are = [&](int running, int finished, int stuck, int expired) {
+        return eventually([&] {
+            auto is = [&](const gridplan &g, const char *status, int count) {
+                return g.metric("gridplan_workflow_sessions{status=\"" +
+                                std::string(status) + "\"}") == count;
+            };
+            auto shows = [&](const gridplan &g) {
+                return is(g, "running", running) && is(g, "finished", finished) &&
+                       is(g, "stuck", stuck) && is(g, "expired", expired);
+            };
+            return shows(one) && shows(two);
+        });
+    };
+    auto event = [&](const std::string &id, const std::string &kind,
+                     const std::string &task) {
+        return one
+            .post(all + id + "/events", R"({"event_id":")" + kind + task +
+                                            R"(","kind":")" + kind +
+                                            R"(","resource_id":"n","task_id":")" + task +
+                                            R"(","final":true,"observed_at":)" +
+                                            std::to_string(time(nullptr)) + "}")
+            .status;
+    };
+
+    REQUIRE(eventually([&] { return one.is_ready() && two.is_ready(); }));
+    CHECK(are(0, 0, 0, 0));
+    for (const char *id : {"a", "b", "c"})
+        REQUIRE(call(one.port, "PUT", all + id, definition).status == 201);
+    CHECK(are(3, 0, 0, 0));
+    CHECK(event("a", "failed", "a") == 200); // b waits for it
+    CHECK(event("b", "ended", "a") == 200);
+    CHECK(event("b", "started", "b") == 200);
+    CHECK(are(2, 0, 1, 0));
+    CHECK(event("b", "ended", "b") == 200);
+    CHECK(are(1, 1, 1, 0));
+    CHECK(call(one.port, "DELETE", all + "c").status == 204);
+    CHECK(are(0, 1, 1, 0));
+    {
+        test_db own(test_db_options(d.url.c_str()));
+        test_session s(own);
+        error err{};
+        REQUIRE(db_execute(s,
+                           "UPDATE workflow_session SET expires_at = now() WHERE"
+                           " session_id = 'a'",
+                           &err) == OK);
+    }
+    CHECK(are(0, 1, 0, 1));
+    one.stop();
+    two.stop();
+}
+
 TEST_CASE("many wait for one session, and all are woken", "[system][db]")
 {
     gridplan g({"--database", test_database(), "--workflow-session-waits", "40"});
@@ -134,4 +191,49 @@ TEST_CASE("many wait for one session, and all are woken", "[system][db]")
     CHECK(woken == 40);
     CHECK(refused == 5);
     g.stop();
+}
+
+TEST_CASE("a run of nf-cws goes on at another replica when its own is killed",
+          "[system][db]")
+{
+    own_database d("test_system_cws");
+    const std::string at = "/compat/cws/v1/scheduler/killed";
+    auto one = std::make_unique<gridplan>(std::vector<std::string>{"--database", d.url});
+    gridplan two({"--database", d.url});
+    auto order = [&](const gridplan &g) {
+        answer r = g.get(at);
+        std::string out;
+
+        if (r.status != 200)
+            return std::to_string(r.status);
+        json body = r.json();
+        for (const json &t : body["tasks"])
+            out += t["task_id"].dump() + t["state"].dump() + t["rank_s"].dump() + " ";
+        return out;
+    };
+
+    REQUIRE(eventually([&] { return one->is_ready() && two.is_ready(); }));
+    CHECK(one->post(at, R"({"strategy":"rank_max-fair"})").status == 200);
+    CHECK(one->post(at + "/DAG/vertices", R"([{"uid":1,"label":"A","type":"PROCESS"},
+                                               {"uid":2,"label":"B","type":"PROCESS"}])")
+              .status == 200);
+    CHECK(one->post(at + "/DAG/edges", R"([{"uid":3,"from":1,"to":2}])").status == 200);
+    CHECK(one->post(at + "/task/1", R"({"task":"B"})").status == 200);
+    CHECK(one->post(at + "/task/2", R"({"task":"A"})").status == 200);
+    CHECK(call(two.port, "DELETE", at + "/task/1").status == 200);
+    const std::string want = R"(2"UNSCHEDULED"120 1"FINISHED"60 )";
+    CHECK(order(*one) == want);
+    CHECK(order(two) == want);
+    for (int round = 0; round < 3; round++) {
+        one->kill_now();
+        CHECK(order(two) == want);
+        CHECK(two.post(at + "/task/1", R"({"task":"B"})").status == 200);
+        one = std::make_unique<gridplan>(std::vector<std::string>{"--database", d.url});
+        REQUIRE(eventually([&] { return one->is_ready(); }));
+        CHECK(order(*one) == R"(2"UNSCHEDULED"120 1"UNSCHEDULED"60 )");
+        CHECK(call(one->port, "DELETE", at + "/task/1").status == 200);
+        CHECK(order(two) == want);
+    }
+    one->stop();
+    two.stop();
 }

@@ -277,6 +277,19 @@ const char *session_status_name(const struct session_run *run)
     return session_status_names[session_status_of(&run->state, run->granted_count)];
 }
 
+enum error_code session_stand(struct request *rq, struct db_session *db,
+                              const struct store_session *row)
+{
+    struct session_at now = {NAN, JSON_NO_INTEGER};
+    struct session_run run;
+
+    TRY(session_run_of(&run, rq, row, &now));
+    return store_session_stand(
+        db, rq->principal.tenant, row->session_id, row->revision,
+        session_status_names[session_status_of(&run.state, run.granted_count)],
+        run.state.counts[SESSION_TASK_RUNNING], rq->err);
+}
+
 struct taken_running session_holds(const struct session_run *run, size_t task,
                                    const char *id)
 {
