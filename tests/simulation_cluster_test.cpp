@@ -4,6 +4,7 @@
 #include "tests/queue_support.hpp"
 
 extern "C" {
+#include "algorithms/checkpoint/levels.h"
 #include "algorithms/simulation/simulation.h"
 }
 
@@ -420,6 +421,121 @@ TEST_CASE("a job alone takes the time that the policy finite expects",
         CHECK(off < 2 * ci95);
     }
     CHECK(outside <= 1);
+}
+
+TEST_CASE("a job alone with images of several levels takes what its pattern takes",
+          "[simulation_cluster][api]")
+{
+    // 12 settings: the mean of 200 runs is the exact time of the pattern.
+    api a;
+    int outside = 0;
+
+    for (int i = 0; i < 12; i++) {
+        int nodes = 1 + i % 4 * 3;
+        double work_s = 9000 + 1300 * i, mean_s = 3000 + 500 * i;
+        double scratch_s = 10 * (i % 2), delay_s = 20 * (i % 3);
+        std::vector<level> levels = {{4. + i % 3, 3, 0.5}, {20, 25, 0.8}, {90, 120, 1}};
+        if (i % 3 == 2)
+            levels.erase(levels.begin());
+        if (i % 4 == 3)
+            levels[0].survives_ratio = 0.02; // not worth it
+        levels_job job = {levels.data(), levels.size(), mean_s, delay_s, nullptr};
+        levels_pattern best = levels_best(&job);
+        double want = levels_expected_s(&job, &best, work_s, scratch_s);
+        json listed = json::array();
+
+        for (size_t l = 0; l < levels.size(); l++)
+            listed.push_back({{"level", l + 1},
+                              {"checkpoint_overhead_s", levels[l].overhead_s},
+                              {"restart_s", levels[l].restart_s},
+                              {"survives_ratio", levels[l].survives_ratio}});
+        json body = {
+            {"kind", "cluster"},
+            {"runs", 200},
+            {"seed", 7000 + i},
+            {"sites",
+             {{{"id", "s"},
+               {"resources",
+                {{{"id", "n"},
+                  {"number", nodes},
+                  {"failure",
+                   {{"distribution", "exponential"}, {"mean", mean_s * nodes}}},
+                  {"restore", 0}}}}}}},
+            {"jobs", {{{"nodes", nodes}, {"execution_time_s", work_s}}}},
+            {"job_defaults",
+             {{"restart_from_scratch_s", scratch_s}, {"reschedule_delay_s", delay_s}}},
+            {"compare",
+             {{{"checkpoint", {{"algorithm", "exact"}, {"levels", listed}}}}}}};
+        json r = play(a, body);
+        const json &m = r["results"][0]["metrics"]["job_turnaround_s"];
+        double off = std::fabs(m["mean"].get<double>() - want), ci95 = m["ci95"], sum = 0;
+        INFO("setting " << i << ": " << m["mean"] << " +- " << ci95 << ", expected "
+                        << want);
+        outside += off > ci95;
+        CHECK(off < 2 * ci95);
+        for (auto name : {"useful", "lost", "checkpoint", "restart", "idle", "down"})
+            sum += mean_of(r, 0, (std::string("node_seconds_") + name).c_str());
+        CHECK(sum == Approx(nodes * mean_of(r, 0, "duration_s")).epsilon(1e-9));
+        CHECK(mean_of(r, 0, "node_seconds_useful") ==
+              Approx(nodes * work_s).epsilon(1e-9)); // whatever was lost with an image
+    }
+    CHECK(outside <= 1);
+}
+
+TEST_CASE("levels in a cluster: on shared nodes, of several speeds, with spares",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json body = failing(), levels = json::parse(R"([
+        {"level": 1, "checkpoint_overhead_s": 2, "restart_s": 2, "survives_ratio": 0.6},
+        {"level": 4, "checkpoint_overhead_s": 30, "restart_s": 40, "survives_ratio": 1}])");
+
+    body["sites"][0]["resources"].push_back(
+        {{"id", "slow"},
+         {"number", 3},
+         {"cpus", 4},
+         {"speed", 0.7},
+         {"failure", {{"distribution", "exponential"}, {"mean", 9000}}},
+         {"restore", 100}});
+    body["job_defaults"]["spare_nodes"] = 1;
+    body["compare"] = {
+        {{"label", "two"}, {"checkpoint", {{"algorithm", "finite"}, {"levels", levels}}}},
+        {{"label", "file system"},
+         {"checkpoint", {{"algorithm", "exact"}, {"levels", json::array({levels[1]})}}}},
+        {{"label", "history"},
+         {"checkpoint",
+          {{"algorithm", "young"},
+           {"options", {{"knows", "history"}}},
+           {"levels", levels}}}}};
+    body["compare"][1]["checkpoint"]["levels"][0].erase("survives_ratio"); // alone: 1
+    json r = play(a, body);
+    CHECK(timeless(r) == timeless(play(a, body)));
+    for (size_t i = 0; i < 3; i++) {
+        double sum = 0;
+
+        for (auto name : {"useful", "lost", "checkpoint", "restart", "idle", "down"})
+            sum += mean_of(r, i, (std::string("node_seconds_") + name).c_str());
+        CHECK(sum == Approx(15 * mean_of(r, i, "duration_s")).epsilon(1e-9));
+        CHECK(mean_of(r, i, "jobs_done") == 60);
+        CHECK(mean_of(r, i, "checkpoint_count") > 0);
+    }
+    CHECK(mean_of(r, 0, "checkpoint_count") > mean_of(r, 1, "checkpoint_count"));
+
+    // All mistakes of a list at once.
+    for (auto name : {"periodic", "weibull", "none"}) {
+        body["compare"] = {{{"checkpoint", {{"algorithm", name}, {"levels", levels}}}}};
+        CHECK(refused(a, body) ==
+              std::vector<std::string>{"/compare/0/checkpoint/levels"});
+    }
+    body["compare"][0]["checkpoint"] = json::parse(R"({"algorithm": "exact", "levels": [
+        {"level": 2, "checkpoint_overhead_s": 9, "survives_ratio": 0.6},
+        {"level": 2, "checkpoint_overhead_s": 8, "survives_ratio": 0.5},
+        {"level": 3, "checkpoint_overhead_s": 9, "survives_ratio": 0.9}]})");
+    CHECK(refused(a, body) ==
+          std::vector<std::string>{"/compare/0/checkpoint/levels/1/level",
+                                   "/compare/0/checkpoint/levels/1/checkpoint_overhead_s",
+                                   "/compare/0/checkpoint/levels/1/survives_ratio",
+                                   "/compare/0/checkpoint/levels/2/survives_ratio"});
 }
 
 TEST_CASE("runs are added until a mean is known", "[simulation_cluster][api]")

@@ -75,6 +75,18 @@ static void age_laws(struct walk *w)
     }
 }
 
+/* Of a level; SIZE_MAX: of the last one. */
+static int64_t checkpoint_ms(const struct walk *w, size_t level)
+{
+    const struct replay_rules *rules = w->e->rules;
+
+    if (rules->level_count == 0)
+        return w->job->checkpoint_ms;
+    if (level >= rules->level_count)
+        level = rules->level_count - 1;
+    return kernel_ms(rules->levels[level].overhead_s);
+}
+
 static void ask(struct walk *w, bool start, struct checkpoint_out *answer)
 {
     const struct engine *e = w->e;
@@ -83,8 +95,10 @@ static void ask(struct walk *w, bool start, struct checkpoint_out *answer)
            elapsed_s = 1e-3 * (double)(w->out->at_ms - w->r->begin_ms);
     enum error_code code;
 
-    in.checkpoint_overhead_s = 1e-3 * (double)w->job->checkpoint_ms;
+    in.checkpoint_overhead_s = 1e-3 * (double)checkpoint_ms(w, SIZE_MAX);
     in.restart_s = 1e-3 * (double)w->job->restart_ms;
+    if (e->rules->level_count)
+        in.restart_s = e->rules->levels[e->rules->level_count - 1].restart_s;
     in.restart_from_scratch_s = 1e-3 * (double)w->job->scratch_ms;
     in.reschedule_delay_s = 1e-3 * (double)w->job->delay_ms;
     in.execution_time_s = 1e-3 * (double)w->job->run_ms / speed;
@@ -136,11 +150,13 @@ static int64_t wall_ms(const struct walk *w, int64_t work_ms)
     return w->r->speed == 1 ? work_ms : kernel_ms(1e-3 * (double)work_ms / w->r->speed);
 }
 
-/* Stands still, and has an image; false: it was cut. */
-static bool take_image(struct walk *w)
+/* Stands still, and has an image, of a level or the last one; false: it was cut. */
+static bool take_image(struct walk *w, size_t level)
 {
-    if (!pass(w, w->job->checkpoint_ms, &w->out->checkpoint_ms))
+    if (!pass(w, checkpoint_ms(w, level), &w->out->checkpoint_ms))
         return false;
+    for (size_t l = 0; l < w->e->rules->level_count && l <= level; l++)
+        w->out->level_ms[l] = w->work_ms;
     w->out->saved_ms += w->out->unsaved_ms;
     w->out->unsaved_ms = 0;
     w->out->image_ms = w->work_ms;
@@ -167,7 +183,23 @@ static bool work(struct walk *w, double *next_s)
         return false;
     ask(w, false, &answer);
     *next_s = answer.next_request_in_s;
-    return answer.action != CHECKPOINT_TAKE || take_image(w);
+    return answer.action != CHECKPOINT_TAKE || take_image(w, SIZE_MAX);
+}
+
+/* A segment of the pattern, and the checkpoint that is due behind it. */
+static bool work_by_pattern(struct walk *w)
+{
+    const struct levels_pattern *p = w->r->pattern;
+    int64_t left_ms = w->job->run_ms - w->work_ms;
+    int64_t segment_ms = kernel_ms(p->segment_s * w->r->speed), piece_ms;
+
+    segment_ms = segment_ms < 1 ? 1 : segment_ms;
+    piece_ms = segment_ms < left_ms ? segment_ms : left_ms;
+    if (!pass(w, wall_ms(w, piece_ms), &w->out->unsaved_ms))
+        return false;
+    w->work_ms += piece_ms;
+    w->out->ended = w->work_ms == w->job->run_ms;
+    return !w->out->ended && take_image(w, levels_due(p, w->work_ms, segment_ms));
 }
 
 void attempt_walk(struct engine *e, const struct run *r, int64_t until_ms,
@@ -185,13 +217,22 @@ void attempt_walk(struct engine *e, const struct run *r, int64_t until_ms,
 
     *out = (struct progress){
         .at_ms = r->begin_ms, .image_ms = life->image_ms, .has_image = life->has_image};
+    for (size_t l = 0; l < e->rules->level_count; l++)
+        out->level_ms[l] = life->level_ms ? life->level_ms[l] : -1;
     if (!pass(&w, r->pause_ms, &out->pause_ms) ||
         !pass(&w, r->restart_ms, &out->restart_ms))
         return;
+    out->has_restarted = true;
+    if (r->pattern) {
+        while (e->failed == OK && work_by_pattern(&w))
+            if (budget_step(e->budget, 8))
+                break;
+        return;
+    }
     if (e->rules->checkpoint && w.job->run_ms > w.work_ms) {
         ask(&w, true, &answer);
         next_s = answer.next_request_in_s;
-        if (answer.action == CHECKPOINT_TAKE && !take_image(&w))
+        if (answer.action == CHECKPOINT_TAKE && !take_image(&w, SIZE_MAX))
             return;
     }
     while (e->failed == OK && work(&w, &next_s))

@@ -41,7 +41,7 @@ struct node {
     uint32_t job_count; /* of the runs, without those that clean up */
     int64_t held_ms;    /* since when there is one */
     bool by_burst;
-    struct rng failure, restore, burst;
+    struct rng failure, restore, burst, class;
     size_t failure_at, restore_at;
     uint64_t failures;
     int64_t down_since_ms, down_sum_ms, up_since_ms, failed_ms; /* -1: never failed */
@@ -62,6 +62,7 @@ struct run {
     int64_t limit_at_ms; /* killed then; REPLAY_NEVER: never */
     int64_t pause_ms, restart_ms; /* at begin_ms: to take over, then to read an image */
     double speed, mean_s, uptime_s, age_s;
+    const struct levels_pattern *pattern; /* that it goes by; NULL: none */
     uint64_t sequence;
     struct run *next_free;
 };
@@ -72,6 +73,8 @@ struct progress {
     int64_t at_ms;    /* when it ended, or until when this is */
     int64_t image_ms; /* of work, saved */
     bool has_image;
+    bool has_restarted;           /* nothing is left to read */
+    int64_t level_ms[LEVELS_MAX]; /* of images that survive a class; -1: there is none */
     int64_t pause_ms, restart_ms, saved_ms, unsaved_ms, checkpoint_ms; /* wall time */
     uint32_t checkpoints;
 };
@@ -90,8 +93,10 @@ struct life {
     int64_t estimate_ms;
     double key, backfill_key;
     struct run *run;
-    uint32_t saved;   /* list of what was useful so far */
-    uint32_t version; /* of its events */
+    int64_t *level_ms; /* with levels: images, as struct progress has them; NULL: none */
+    size_t read_level; /* the next restart reads one that survived this class */
+    uint32_t saved;    /* list of what was useful so far */
+    uint32_t version;  /* of its events */
     uint8_t stage;
     bool has_image, in_front, has_started;
 };
@@ -99,6 +104,7 @@ struct life {
 /* Useful work of a job that may still be lost. */
 struct saved {
     int64_t cpu_ms;
+    int64_t from_ms, to_ms; /* of its work */
     uint32_t klass, next;
 };
 
@@ -180,6 +186,8 @@ struct engine {
     struct arena *a, *keep; /* of the run; of outcomes */
     struct budget *budget;
     uint64_t looked_at;
+    struct known_pattern *patterns; /* levels.c */
+    double failed_at;               /* 0..1: the class of the failure in hand */
     bool cut;
     struct error *err;
     enum error_code failed;
@@ -260,6 +268,20 @@ int64_t life_estimate_ms(const struct engine *e, uint32_t job);
 /* From r->begin_ms until until_ms, or to its end. */
 void attempt_walk(struct engine *e, const struct run *r, int64_t until_ms,
                   struct progress *out);
+
+/* ---- levels.c ---- */
+
+/* The pattern for failures that are mean_s apart; NULL: there are no levels, or nothing
+ * is known. */
+const struct levels_pattern *levels_known(struct engine *e, double mean_s,
+                                          int64_t delay_ms);
+/* The level of the checkpoint after done_ms of work, of those that the rules name. */
+size_t levels_due(const struct levels_pattern *p, int64_t done_ms, int64_t segment_ms);
+/* What is left of a job's images after the failure in hand, which cut its attempt. */
+void levels_lose(struct engine *e, struct life *life, const struct run *r,
+                 const struct progress *p, bool failed);
+/* How long a restart reads. */
+int64_t levels_restart_ms(const struct engine *e, uint32_t job);
 
 /* ---- failures.c ---- */
 

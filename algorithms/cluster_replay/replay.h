@@ -24,6 +24,7 @@
 #define GRIDPLAN_CLUSTER_REPLAY_H
 
 #include "algorithms/checkpoint/checkpoint.h"
+#include "algorithms/checkpoint/levels.h"
 #include "algorithms/cluster_queue/cluster.h" /* sets of nodes */
 #include "algorithms/queue/queue.h"
 #include "models/base/budget.h"
@@ -168,6 +169,12 @@ struct replay_rules {
     const struct cluster_settings *slurm;
     const struct policy *checkpoint; /* NULL: no checkpoints */
     const double *checkpoint_param;  /* bound */
+    /* Levels of images, the last of which survives everything: a job goes by the best
+     * pattern of its nodes' failures, see checkpoint/levels.h, and by C and R of the
+     * levels instead of its own. While nothing is known of failures the policy decides,
+     * and all images are of the last level. */
+    const struct level *levels;
+    size_t level_count; /* 0: none; at most LEVELS_MAX */
     enum replay_knows knows;
     enum replay_requeue requeue;
     enum replay_choice choice;

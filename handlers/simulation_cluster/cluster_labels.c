@@ -137,9 +137,39 @@ static size_t take_knows(struct cluster_playing *p,
     return count;
 }
 
+/* Levels make a pattern by the failures: of policies that go by these. */
+static void bind_levels(struct cluster_playing *p, const struct cluster_checkpoint_in *in,
+                        const char *pointer, struct replay_rules *to)
+{
+    static const char *const able[] = {"young", "daly", "exact", "finite"};
+    struct level *levels = NEW(p->a, struct level, in->level_count);
+    const char *at = arena_printf(p->a, "%s/checkpoint/levels", pointer);
+    bool is_able = false;
+
+    if (in->level_count == 0)
+        return;
+    for (size_t i = 0; i < sizeof(able) / sizeof(*able); i++)
+        is_able |= strcmp(in->policy.algorithm, able[i]) == 0;
+    if (!is_able)
+        invalid(
+            p->err, at, ITEM_INVALID_COMBINATION,
+            "not with algorithm %s: a pattern of levels follows from the failures, as "
+            "young, daly, exact and finite do",
+            in->policy.algorithm);
+    checkpoint_check_levels(in->levels, in->level_count, in->level_count == 1, at,
+                            p->err);
+    for (size_t l = 0; l < in->level_count; l++)
+        levels[l] = (struct level){
+            in->levels[l].checkpoint_overhead_s, in->levels[l].restart_s,
+            isnan(in->levels[l].survives_ratio) ? 1 : in->levels[l].survives_ratio};
+    to->levels = levels;
+    to->level_count = in->level_count;
+}
+
 static void bind_checkpoint(struct cluster_playing *p, const struct cluster_compared *in,
                             const char *pointer, struct cluster_label *to)
 {
+    const struct simulation_checkpoint *policy;
     struct named_value *rest;
     struct error here = {.arena = p->a};
     const struct policy *const known[] = {checkpoint_policies, NULL};
@@ -151,14 +181,16 @@ static void bind_checkpoint(struct cluster_playing *p, const struct cluster_comp
     if (!in->checkpoint)
         return;
     snprintf(at, sizeof(at), "%.99s/checkpoint/algorithm", pointer);
-    found = policy_find(checkpoint_policies, in->checkpoint->algorithm);
+    policy = &in->checkpoint->policy;
+    found = policy_find(checkpoint_policies, policy->algorithm);
     if (!found) {
-        decision_no_policy(at, in->checkpoint->algorithm, "policy", known, p->err);
+        decision_no_policy(at, policy->algorithm, "policy", known, p->err);
         return;
     }
-    rest = NEW(p->a, struct named_value, in->checkpoint->option_count);
+    rest = NEW(p->a, struct named_value, policy->option_count);
+    bind_levels(p, in->checkpoint, pointer, &to->rules);
     snprintf(at, sizeof(at), "%.99s/checkpoint", pointer);
-    count = take_knows(p, in->checkpoint, at, to, rest);
+    count = take_knows(p, policy, at, to, rest);
     policy_bind(found, rest, count, value, &here);
     repeat(&here, at, p->err);
     to->checkpoint = found->name;

@@ -255,15 +255,41 @@ static const struct json_object queue_json = {
     "ClusterSimulationQueue", "Who of the queue starts", sizeof(struct cluster_queue_in),
     queue_rows};
 
+#define T struct cluster_checkpoint_in
+static const struct json_field checkpoint_rows[] = {
+    {.name = "algorithm",
+     .doc = "A checkpoint policy",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, policy.algorithm, const char *),
+     .min = 1,
+     .max = 256,
+     .flags = JSON_REQUIRED},
+    {.name = "options",
+     .doc = "Its options; among them may be `knows`",
+     .type = JSON_TYPE_VALUES,
+     .offset = JSON_AT(T, policy.options, const struct named_value *),
+     .count_offset = JSON_AT(T, policy.option_count, size_t),
+     .max = 256},
+    JSON_LIST(T, levels, level_count, struct checkpoint_level, &checkpoint_level_json,
+              LEVELS_MAX, 0,
+              "Levels of images, ascending: jobs go by their best pattern and by these "
+              "costs instead of their own, a failure leaves what its class does. With "
+              "young, daly, exact and finite; survives_ratio must be said"),
+    {0},
+};
+#undef T
+static const struct json_object cluster_checkpoint_json = {
+    "ClusterSimulationCheckpoint", "How jobs are checkpointed",
+    sizeof(struct cluster_checkpoint_in), checkpoint_rows};
+
 #define T struct cluster_compared
 static const struct json_field compared_rows[] = {
     JSON_ID(T, label, JSON_NULLABLE, "Name in the answer, unique; default: of policies"),
     JSON_OBJECT(T, queue, const struct cluster_queue_in *, &queue_json,
                 JSON_POINTER | JSON_NULLABLE, "The queue policy; default easy"),
-    JSON_OBJECT(T, checkpoint, const struct simulation_checkpoint *,
-                &simulation_checkpoint_json, JSON_POINTER | JSON_NULLABLE,
-                "How jobs are checkpointed; among the options may be `knows`; default: "
-                "not"),
+    JSON_OBJECT(T, checkpoint, const struct cluster_checkpoint_in *,
+                &cluster_checkpoint_json, JSON_POINTER | JSON_NULLABLE,
+                "How jobs are checkpointed; default: not"),
     JSON_CHOICE(T, requeue, replay_requeue_names, -1, JSON_NULLABLE,
                 "Instead of that of job_defaults"),
     {0},

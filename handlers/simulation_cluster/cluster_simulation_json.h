@@ -8,6 +8,7 @@
 #define GRIDPLAN_CLUSTER_SIMULATION_JSON_H
 
 #include "algorithms/cluster_replay/replay.h"
+#include "handlers/checkpoint_world/checkpoint_world.h"
 #include "handlers/simulation/simulation_json.h"
 #include "models/job.h"
 
@@ -104,10 +105,16 @@ struct cluster_queue_in {
     size_t option_count;
 };
 
+struct cluster_checkpoint_in {
+    struct simulation_checkpoint policy;
+    const struct checkpoint_level *levels;
+    size_t level_count;
+};
+
 struct cluster_compared {
     const char *label;
     const struct cluster_queue_in *queue;
-    const struct simulation_checkpoint *checkpoint;
+    const struct cluster_checkpoint_in *checkpoint;
     int requeue; /* -1: as job_defaults */
 };
 
