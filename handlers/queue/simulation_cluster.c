@@ -3,6 +3,7 @@
 
 #include "algorithms/cluster_queue/settings.h"
 #include "algorithms/simulation/experiment.h"
+#include "models/base/pointer.h"
 #include "service/service.h"
 
 #include <math.h>
@@ -284,6 +285,34 @@ double simulation_cluster_bytes(const struct simulation_cluster *c)
            nodes * amounts * 8 * sizeof(int64_t);
 }
 
+void simulation_cluster_fail(struct simulation_cluster *c,
+                             const struct node_failure *list, size_t count,
+                             bool is_strict)
+{
+    struct request *rq = c->bound.rq;
+    struct cluster_outage *outages = NEW(rq->arena, struct cluster_outage, count);
+
+    c->outages = outages;
+    c->outage_count = 0;
+    budget_step(&rq->budget, 4 * count);
+    for (size_t i = 0; i < count; i++) {
+        const struct node_failure *f = &list[i];
+        ptrdiff_t node;
+
+        if (is_strict && f->up_s < f->down_s)
+            invalid(rq->err, pointer_in("/failures", i, "up_s").text, ITEM_OUT_OF_BOUNDS,
+                    "it is before down_s");
+        if (!is_strict &&
+            name_index_find(&c->bound.nodes, f->resource_id) == NAME_NOT_FOUND)
+            continue;
+        node = cluster_find(&c->bound, &c->bound.nodes, f->resource_id, "node",
+                            pointer_in("/failures", i, "resource_id").text);
+        if (node >= 0)
+            outages[c->outage_count++] = (struct cluster_outage){
+                (size_t)node, f->down_s, isnan(f->up_s) ? HUGE_VAL : f->up_s};
+    }
+}
+
 /* ---- playing ---- */
 
 static void fill_figures(const struct simulation_cluster *c,
@@ -379,6 +408,8 @@ void simulation_cluster_play(const struct simulation_cluster *c,
         .half_life_s = s->priority.decay_half_life_s,
         .cancels = s->preempt_mode == PREEMPT_CANCEL,
     };
+    how.outages = c->outages;
+    how.outage_count = c->outage_count;
     how.ranking = &c->bound.ranking;
     how.rank_jobs = c->bound.rank_jobs;
     how.shares = c->bound.shares;
@@ -467,6 +498,8 @@ bool simulation_cluster_details(const struct simulation_cluster *c,
         out->killed_core_s += outcomes[i].run_s * outcomes[i].cores;
     }
     out->preempted_count = played->preempted_count;
+    if (c->outage_count)
+        out->failed_count = played->failed_count;
     out->lost_core_s = played->lost_core_s;
     out->fragmented_core_s = played->fragmented_core_s;
     if (queue_details_steps(outcomes, n, step_s, &usage, out, run)) {
@@ -481,6 +514,7 @@ bool simulation_cluster_details(const struct simulation_cluster *c,
 
 struct kept {
     size_t outcome_bytes, attempt_bytes, job_count, attempt_count, preempted_count;
+    size_t failed_count;
     double lost_core_s, fragmented_core_s;
 };
 
@@ -492,6 +526,7 @@ void simulation_cluster_keep(const struct cluster_replayed *played, size_t job_c
                         job_count,
                         played->attempt_count,
                         played->preempted_count,
+                        played->failed_count,
                         played->lost_core_s,
                         played->fragmented_core_s};
     size_t outcomes = job_count * head.outcome_bytes;
@@ -528,6 +563,7 @@ bool simulation_cluster_take(const struct experiment_bytes *bytes, size_t job_co
         .attempts = NEW(a, struct cluster_attempt, head.attempt_count),
         .attempt_count = head.attempt_count,
         .preempted_count = head.preempted_count,
+        .failed_count = head.failed_count,
         .lost_core_s = head.lost_core_s,
         .fragmented_core_s = head.fragmented_core_s};
     if (outcomes)

@@ -32,6 +32,14 @@ struct simulation_cluster {
                                                             NULL of a log */
     size_t job_count;
     double cpus; /* of all nodes that are there */
+    const struct cluster_outage *outages;
+    size_t outage_count;
+};
+
+/* A node that fails. */
+struct node_failure {
+    const char *resource_id;
+    double down_s, up_s; /* on the scale of the log; up_s NAN: it does not come back */
 };
 
 /* The jobs of a log on this cluster. */
@@ -49,6 +57,12 @@ enum error_code simulation_cluster_bind(struct request *rq, const struct cluster
                                         const struct simulation_jobs *jobs, double scale,
                                         bool strict_dependencies,
                                         struct simulation_cluster *out);
+
+/* Its nodes fail; strict: mistakes go to rq->err, below /failures; else nodes that it
+ * does not have are passed over. */
+void simulation_cluster_fail(struct simulation_cluster *c,
+                             const struct node_failure *list, size_t count,
+                             bool is_strict);
 
 /* Bytes that a replay takes, about. */
 double simulation_cluster_bytes(const struct simulation_cluster *c);

@@ -23,6 +23,7 @@ enum {
     JOBS_MAX = 1000000,
     POLICIES_MAX = 32,
     RESERVATIONS_MAX = 10000,
+    FAILURES_MAX = 100000,
     ROWS_MAX = 10000,    /* of a schedule, unless the request says */
     ROWS_LIMIT = 100000, /* at most */
     TABLE_ROWS = 100,    /* of a table, unless the request says */
@@ -70,6 +71,8 @@ struct queue_simulation {
     const struct cluster_in *cluster; /* NULL: equal processors */
     const struct snapshot *snapshot;  /* which has a cluster; NULL */
     const char *snapshot_id;
+    const struct node_failure *failures;
+    size_t failure_count;
     bool strict_dependencies;
 };
 
@@ -126,6 +129,18 @@ static const struct json_field reservation_rows[] = {
 static const struct json_object reservation_json = {
     "QueueSimulationReservation", "Processors that are set aside",
     sizeof(struct queue_reservation), reservation_rows};
+
+#define T struct node_failure
+static const struct json_field failure_rows[] = {
+    JSON_ID(T, resource_id, JSON_REQUIRED, "The node"),
+    SECONDS(T, down_s, 0, JSON_REQUIRED, "When it fails, on the scale of the log"),
+    SECONDS(T, up_s, NAN, JSON_NULLABLE, "When it is back; null: never"),
+    {0},
+};
+#undef T
+static const struct json_object failure_json = {
+    "QueueSimulationFailure", "A node that is down for some time",
+    sizeof(struct node_failure), failure_rows};
 
 /* What a text body's parameters may say too. JSON_OPTIONAL: as they are printed, to
  * become members of a body. */
@@ -222,6 +237,11 @@ static const struct json_field request_rows[] = {
                 "Instead of cluster: the one of a snapshot, else its resources and "
                 "partitions; what runs and is reserved counts from the log's second 0"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
+    JSON_LIST(T, failures, failure_count, struct node_failure, &failure_json,
+              FAILURES_MAX, 0,
+              "cluster: nodes that fail: what runs there ends, and waits again "
+              "requeue_delay_s later, from its beginning, or with requeue false has "
+              "failed. Policies do not foresee failures"),
     JSON_BOOLEAN(T, strict_dependencies, false, 0,
                  "cluster: a job in `after` that is not known is a mistake; else it is "
                  "taken to be gone"),
@@ -249,6 +269,7 @@ struct job_row {
     uint64_t processors;
     const char *partition_id, *outcome; /* of a cluster */
     uint64_t preempted_count;           /* JSON_NO_INTEGER: not of a cluster */
+    uint64_t failed_count;              /* JSON_NO_INTEGER: no failures */
 };
 
 struct policy_answer {
@@ -301,9 +322,11 @@ static const struct json_field job_row_rows[] = {
     JSON_TEXT(T, partition_id, JSON_OPTIONAL, "cluster: the partition that it ran in"),
     JSON_TEXT(T, outcome, JSON_OPTIONAL,
               "cluster: done, killed (at its limit), cancelled (when it was preempted), "
-              "never, or waits: what it waits for never comes"),
+              "failed (with a node), never, or waits: what it waits for never comes"),
     JSON_INTEGER(T, preempted_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,
                  "cluster: how often it was stopped for others"),
+    JSON_INTEGER(T, failed_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,
+                 "failures: how often a node failed under it"),
     {0},
 };
 #undef T
@@ -681,6 +704,8 @@ static void check_form(const struct playing *p)
     if (body->strict_dependencies)
         invalid(err, "/strict_dependencies", ITEM_CONFLICT,
                 "it goes with a cluster alone");
+    if (body->failure_count)
+        invalid(err, "/failures", ITEM_CONFLICT, "it goes with a cluster alone");
     for (size_t i = 0; i < body->job_count; i++) {
         const struct log_job *j = &body->jobs[i];
         const char *member = cluster_job_member(&j->cluster);
@@ -732,6 +757,8 @@ static enum error_code take_cluster(struct playing *p)
     TRY(p->rq->err->code);
     TRY(simulation_cluster_bind(p->rq, p->cluster_in, &p->jobs, 1,
                                 body->strict_dependencies, &p->cluster));
+    simulation_cluster_fail(&p->cluster, body->failures, body->failure_count, true);
+    TRY(p->rq->err->code);
     TRY(request_reserve(p->rq, simulation_cluster_bytes(&p->cluster)));
     p->in.jobs = p->cluster.rows;
     p->in.job_count = p->cluster.job_count;
@@ -820,11 +847,14 @@ static void list_never_fits(struct playing *p)
 
 static void tell_on_cluster(const struct playing *p, size_t job, struct job_row *to)
 {
-    static const char *const words[] = {"waits", "never", "done", "killed", "cancelled"};
+    static const char *const words[] = {"waits",  "never",     "done",
+                                        "killed", "cancelled", "failed"};
     const struct cluster_replay_outcome *o = &p->now->outcomes[job];
 
     to->outcome = words[o->state];
     to->preempted_count = o->preempted;
+    if (p->body->failure_count)
+        to->failed_count = o->failed;
     if (isnan(o->start_s))
         return;
     to->finish_s = o->end_s;
@@ -851,6 +881,7 @@ static void list_jobs(const struct playing *p, const struct queue_replay_out *ou
             .finish_s = out->start_s[i] + out->run_s[i],
             .processors = (uint64_t)fmin(ceil(swf_processors(job)), JSON_EXACT),
             .preempted_count = JSON_NO_INTEGER,
+            .failed_count = JSON_NO_INTEGER,
         };
         if (p->body->cluster)
             tell_on_cluster(p, i, &rows[i]);
@@ -1280,9 +1311,11 @@ static enum error_code cluster_game_of(struct playing *p, struct experiment_game
     *with = *p->rq;
     with->arena = game->arena;
     of->cluster = &of->variant;
-    return study_cluster_of(&p->study, game->run, with, p->cluster_in, &p->jobs,
-                            p->body->strict_dependencies, policy, counted_on,
-                            &of->variant);
+    TRY(study_cluster_of(&p->study, game->run, with, p->cluster_in, &p->jobs,
+                         p->body->strict_dependencies, policy, counted_on, &of->variant));
+    simulation_cluster_fail(&of->variant, p->body->failures, p->body->failure_count,
+                            false);
+    return OK;
 }
 
 static void note_figures(struct experiment_game *game, const struct queue_replay_out *out)
@@ -1547,6 +1580,7 @@ static const struct json_field stored_rows[] = {
     OTHER(killed_count),
     OTHER(killed_core_s),
     OTHER(preempted_count),
+    OTHER(failed_count),
     OTHER(lost_core_s),
     OTHER(fragmented_core_s),
 #define X(figure, meaning) OTHER(figure),
