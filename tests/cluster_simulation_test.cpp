@@ -632,3 +632,33 @@ TEST_CASE("mistakes of a simulation on a cluster", "[api][cluster]")
         R"({"variants": [{"id": "v", "cluster_changes": {"drop_nodes": ["m"]}}]})");
     CHECK(refused(study) == std::vector<std::string>{"/study"});
 }
+
+TEST_CASE("who counts on models says of which jobs", "[api][cluster]")
+{
+    json jobs = {job("a", 0, 10, 20), job("b", 0, 10, 20)};
+    json body = base("easy", json::array({node("n", 1)}), jobs);
+    body["estimates"] = "model";
+    CHECK(refused(body) == std::vector<std::string>{"/estimates"});
+    json study = body;
+    study.erase("policies");
+    study.erase("per_job");
+    study.erase("estimates");
+    study["study"] = json::parse(R"({"variants": [{"id": "m", "estimates": "model"}]})");
+    CHECK(refused(study) == std::vector<std::string>{"/study"});
+    study.erase("cluster");
+    study["processors"] = 1;
+    study["study"] = json::parse(
+        R"({"base": {"estimates": "model"}, "variants": [{"id": "m", "estimates": "model"}],
+            "grid": {"estimates": ["actual", "model", "guessed"]}})");
+    for (json &j : study["jobs"])
+        j.erase("time_limit_s");
+    CHECK(refused(study) ==
+          std::vector<std::string>{"/study/base/estimates", "/study/variants/0/estimates",
+                                   "/study/grid/estimates/1", "/study/grid/estimates/2"});
+    study.erase("study");
+    study["estimates"] = "model";
+    CHECK(refused(study) == std::vector<std::string>{"/estimates"});
+    study["estimates"] = "actual";
+    study["jobs"][0]["model"] = {{"model_id", "m"}};
+    CHECK(refused(study) == std::vector<std::string>{"/jobs/0/model"});
+}

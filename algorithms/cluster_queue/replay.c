@@ -1002,8 +1002,11 @@ static void copy_jobs(struct engine *e)
 static void take_estimates(struct engine *e)
 {
     for (size_t r = 0; r < e->of.row_count && e->in->estimate_s; r++) {
+        double believed_s = e->in->estimate_s[e->rows[r].job];
+
         budget_step(e->of.budget, 1);
-        e->rows[r].limit_s = e->in->estimate_s[e->rows[r].job];
+        if (!isnan(believed_s))
+            e->rows[r].limit_s = believed_s;
     }
 }
 

@@ -64,7 +64,8 @@ struct cluster_replay_in {
     const struct cluster *of;
     const struct policy *policy;           /* of cluster_policies or queue_policies */
     const struct cluster_replay_job *jobs; /* [job_count] */
-    const double *estimate_s; /* what the policy believes of each job; NULL: its limit */
+    const double *estimate_s; /* what the policy believes of each job; NAN, NULL: its
+                                 limit */
     struct cluster_replay_settings settings;
     /* NULL: priorities of rows stay as they are. */
     const struct cluster_ranking *ranking;

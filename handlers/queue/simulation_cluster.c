@@ -11,6 +11,8 @@
 
 enum { HEADER_NODES_MAX = CLUSTER_NODES_MAX };
 
+const char *const simulation_estimates[] = {"requested", "actual", "model", NULL};
+
 /* ---- the jobs of a log ---- */
 
 /* What all jobs have that nothing is said of. */
@@ -252,6 +254,7 @@ enum error_code simulation_cluster_bind(struct request *rq, const struct cluster
     out->job_count = out->bound.job_count;
     out->plays = NEW(a, struct cluster_replay_job, out->job_count);
     out->rows = NEW(a, struct swf_job, out->job_count);
+    out->model_s = jobs->model_s ? NEW(a, double, out->job_count) : NULL;
     for (size_t i = 0; i < out->job_count; i++) {
         size_t given = out->bound.given[i];
         const struct waiting_job *w = &body->jobs[given];
@@ -262,6 +265,8 @@ enum error_code simulation_cluster_bind(struct request *rq, const struct cluster
                                         w->cluster.kill_on_invalid_dependency};
         out->rows[i] = jobs->log ? jobs->log[given] : row_of(out, i, jobs->run_s[given]);
         out->rows[i].submit_s = out->bound.jobs[i].submit_s;
+        if (out->model_s)
+            out->model_s[i] = jobs->model_s[given];
     }
     for (size_t i = 0; i < out->bound.of.node_count; i++)
         if (out->bound.of.nodes[i].may_come_back)
@@ -379,26 +384,50 @@ void simulation_cluster_read(const struct simulation_cluster *c,
     fill_figures(c, played, bound_s, out);
 }
 
+static const double *run_times(const struct simulation_cluster *c, struct budget *budget,
+                               struct arena *a)
+{
+    double *list = NEW(a, double, c->job_count);
+
+    for (size_t i = 0; i < c->job_count; i++)
+        list[i] = c->plays[i].run_s;
+    budget_step(budget, c->job_count);
+    return list;
+}
+
+/* Not beyond the limit at which they are ended. */
+static const double *model_times(const struct simulation_cluster *c,
+                                 struct budget *budget, struct arena *a)
+{
+    double *list = NEW(a, double, c->job_count);
+
+    for (size_t i = 0; i < c->job_count; i++)
+        list[i] = c->model_s ? c->model_s[i] : (double)NAN;
+    for (size_t r = 0; r < c->bound.row_count; r++) {
+        const struct cluster_row *row = &c->bound.rows[r];
+
+        if (list[row->job] > row->limit_s)
+            list[row->job] = row->limit_s;
+    }
+    budget_step(budget, c->job_count + c->bound.row_count);
+    return list;
+}
+
 void simulation_cluster_play(const struct simulation_cluster *c,
-                             const struct policy *policy, enum queue_estimates estimates,
+                             const struct policy *policy,
+                             enum simulation_estimates estimates,
                              struct cluster_replay_in how, double bound_s,
                              struct cluster_replayed *played, struct queue_replay_in *in,
                              struct queue_replay_out *out, struct arena *a,
                              struct arena *scratch)
 {
     const struct cluster_settings_in *s = &c->bound.in->policy_settings;
-    double *exact = NULL;
-
-    if (estimates == QUEUE_EXACT) {
-        exact = NEW(a, double, c->job_count);
-        for (size_t i = 0; i < c->job_count; i++)
-            exact[i] = c->plays[i].run_s;
-        budget_step(how.budget, c->job_count);
-    }
     how.of = &c->bound.of;
     how.policy = policy;
     how.jobs = c->plays;
-    how.estimate_s = exact;
+    how.estimate_s = estimates == BY_RUN     ? run_times(c, how.budget, a)
+                     : estimates == BY_MODEL ? model_times(c, how.budget, a)
+                                             : NULL;
     how.settings = (struct cluster_replay_settings){
         .sched_interval_s = s->sched_interval_s,
         .sched_min_interval_s = s->sched_min_interval_s,

@@ -12,11 +12,16 @@
 #include "handlers/cluster_queue/cluster_bind.h"
 #include "handlers/queue/simulation_details.h"
 
+/* What the policies count on. */
+enum simulation_estimates { BY_REQUEST, BY_RUN, BY_MODEL };
+extern const char *const simulation_estimates[]; /* by enum, ended by NULL */
+
 /* The jobs of a simulation, as those that wait on a cluster. */
 struct simulation_jobs {
     const struct waiting_job *list; /* in the order of arrival; submit_s is set */
     const double *run_s;            /* of each */
-    const struct swf_job *log;      /* whence they are; NULL: they were given */
+    const double *model_s;     /* likewise by its model, NAN: none; NULL: nobody asks */
+    const struct swf_job *log; /* whence they are; NULL: they were given */
     size_t count;
     /* What a log says that the cluster does not have, and jobs whose limit is their run
      * time. */
@@ -28,6 +33,7 @@ struct simulation_cluster {
     struct cluster_bound bound;
     struct cluster_replay_job *plays; /* of each job, arrays expanded */
     struct swf_job *rows;             /* likewise, as a log would have them */
+    double *model_s;                  /* likewise, of their models; NULL: nobody asks */
     const char **users, **partitions, **qos, **accounts; /* names of their keys; users:
                                                             NULL of a log */
     size_t job_count;
@@ -70,7 +76,8 @@ double simulation_cluster_bytes(const struct simulation_cluster *c);
 /* Plays it, and fills what a replay on processors has, whose input *in is: its jobs are
  * c->rows. */
 void simulation_cluster_play(const struct simulation_cluster *c,
-                             const struct policy *policy, enum queue_estimates estimates,
+                             const struct policy *policy,
+                             enum simulation_estimates estimates,
                              struct cluster_replay_in how, double bound_s,
                              struct cluster_replayed *played, struct queue_replay_in *in,
                              struct queue_replay_out *out, struct arena *a,

@@ -5,6 +5,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/common/experiment.h"
 #include "handlers/common/snapshot_json.h"
+#include "handlers/placement/run_times.h"
 #include "handlers/queue/simulation_cluster.h"
 #include "handlers/queue/simulation_details.h"
 #include "handlers/queue/simulation_study.h"
@@ -48,6 +49,7 @@ struct log_job {
     bool exclusive, preemptible;
     const char *const *partition_ids;
     size_t partition_id_count;
+    const struct job_model *model;
     struct cluster_job_in cluster;
 };
 
@@ -77,8 +79,6 @@ struct queue_simulation {
 };
 
 static const char *const kinds[] = {"queue", NULL};
-static const char *const estimates[] = {"requested", "actual", NULL};
-
 #define SECONDS(T, m, dflt, flag, ...) \
     JSON_NUMBER(T, m, 0, QUEUE_TIME_MAX_S, dflt, flag, __VA_ARGS__)
 
@@ -110,6 +110,10 @@ static const struct json_field job_rows[] = {
     JSON_TEXTS(T, partition_ids, partition_id_count, 1000, 0,
                "cluster: partitions that it may use, one of them; default: the default "
                "one"),
+    JSON_OBJECT(T, model, const struct job_model *, &job_model_json,
+                JSON_POINTER | JSON_NULLABLE,
+                "cluster: what estimates model asks, as for a machine that nothing is "
+                "known of; its quantile is what the policy counts on"),
     CLUSTER_JOB_AFTER_ROW(T),
     CLUSTER_JOB_ROWS(T),
     {0},
@@ -167,10 +171,11 @@ static const struct json_object failure_json = {
                      "(MaxProcs, else MaxNodes)"),                                       \
         JSON_TEXTS(T, policies, policy_count, POLICIES_MAX, JSON_OPTIONAL,               \
                    "Policies to compare, of the family queue; default: all"),            \
-        JSON_CHOICE(T, estimates, estimates, QUEUE_REQUESTED, 0,                         \
+        JSON_CHOICE(T, estimates, simulation_estimates, BY_REQUEST, 0,                   \
                     "What the scheduler counts on. requested: what the user asked for, " \
-                    "but not less than it took; actual: what it took; default "          \
-                    "requested"),                                                        \
+                    "but not less than it took; actual: what it took; model: of a "      \
+                    "cluster's jobs what their models tell, at most their limit, at "    \
+                    "which they are ended all the same; default requested"),             \
         JSON_BOOLEAN(T, cut_at_request, 0, 0,                                            \
                      "A job ends when what the user asked for is over; default false"),  \
         JSON_NUMBER(T, bound_s, 0, QUEUE_TIME_MAX_S, 10, JSON_ABOVE_MIN,                 \
@@ -415,6 +420,17 @@ const struct json_object queue_simulation_answer_json = {
 
 /* ---- the log ---- */
 
+/* Jobs, and the first one of them. */
+struct tally {
+    size_t count, first;
+};
+
+static void count_one(struct tally *t, bool is_one, size_t index)
+{
+    if (is_one && t->count++ == 0)
+        t->first = index;
+}
+
 /* A simulation while it is prepared and played. */
 struct playing {
     struct request *rq;
@@ -431,6 +447,9 @@ struct playing {
     struct study_plan study;             /* instead, if the request has one */
     const struct workload_log *log;      /* NULL: the jobs were given */
     struct simulation_jobs jobs;         /* on a cluster */
+    double *model_s;                     /* by the models of the jobs that are given */
+    struct run_times *run_times;         /* whence; NULL: of none */
+    struct tally silent;                 /* jobs without a model that answers */
     const struct cluster_in *cluster_in; /* likewise */
     struct simulation_cluster cluster;   /* likewise */
     const struct cluster_replayed *now;  /* what was played last */
@@ -658,6 +677,46 @@ static struct waiting_job waiting_of(const struct log_job *from)
     };
 }
 
+static bool asks_models(const struct queue_simulation *body)
+{
+    return body->estimates == BY_MODEL || (body->study && study_asks_models(body->study));
+}
+
+/* What the models of the jobs tell: of one machine that nothing is known of. */
+static enum error_code ask_models(struct playing *p)
+{
+    static const char machine[] = "{\"resources\": [{\"id\": \"cluster\"}]}";
+    const struct queue_simulation *body = p->body;
+    struct job *asked = NEW(p->rq->arena, struct job, body->job_count);
+    struct snapshot *one = NEW(p->rq->arena, struct snapshot, 1);
+    const struct job *told;
+    bool any = false;
+
+    for (size_t i = 0; i < body->job_count; i++) {
+        asked[i] = waiting_of(&body->jobs[i]).of;
+        asked[i].model = body->jobs[i].model;
+        any |= asked[i].model != NULL;
+    }
+    budget_step(&p->rq->budget, 4 * body->job_count);
+    if (!any)
+        return invalid(p->rq->err, body->study ? "/study" : "/estimates", ITEM_CONFLICT,
+                       "model: no job has one; it is a member of the jobs");
+    TRY(json_read(&snapshot_json, machine, strlen(machine), one, NULL, p->rq->arena,
+                  p->rq->err));
+    TRY(run_times_resolve(
+        p->rq, one, &(struct run_time_jobs){.jobs = asked, .count = body->job_count},
+        &told, &p->run_times));
+    TRY(p->rq->err->code);
+    p->model_s = NEW(p->rq->arena, double, body->job_count);
+    for (size_t i = 0; i < body->job_count; i++) {
+        double time_s = told[i].etc_count ? told[i].etc_s[0] : told[i].estimate_s;
+
+        p->model_s[i] = time_s > 0 ? time_s : (double)NAN;
+        count_one(&p->silent, isnan(p->model_s[i]), i);
+    }
+    return OK;
+}
+
 /* The jobs that are given, in the order of arrival. */
 static void list_given(struct playing *p)
 {
@@ -665,6 +724,7 @@ static void list_given(struct playing *p)
     struct arena *a = p->rq->arena;
     struct waiting_job *list = NEW(a, struct waiting_job, body->job_count);
     double *run_s = NEW(a, double, body->job_count);
+    double *model_s = p->model_s ? NEW(a, double, body->job_count) : NULL;
     size_t *order = NEW(a, size_t, body->job_count);
 
     for (size_t i = 0; i < body->job_count; i++) {
@@ -683,9 +743,11 @@ static void list_given(struct playing *p)
     for (size_t i = 0; i < body->job_count; i++) {
         list[i] = waiting_of(&body->jobs[order[i]]);
         run_s[i] = body->jobs[order[i]].run_time_s;
+        if (model_s)
+            model_s[i] = p->model_s[order[i]];
     }
-    p->jobs =
-        (struct simulation_jobs){.list = list, .run_s = run_s, .count = body->job_count};
+    p->jobs = (struct simulation_jobs){
+        .list = list, .run_s = run_s, .model_s = model_s, .count = body->job_count};
 }
 
 /* What goes with processors alone, or with a cluster alone. */
@@ -704,6 +766,8 @@ static void check_form(const struct playing *p)
     if (body->strict_dependencies)
         invalid(err, "/strict_dependencies", ITEM_CONFLICT,
                 "it goes with a cluster alone");
+    if (body->estimates == BY_MODEL)
+        invalid(err, "/estimates", ITEM_CONFLICT, "model goes with a cluster alone");
     if (body->failure_count)
         invalid(err, "/failures", ITEM_CONFLICT, "it goes with a cluster alone");
     for (size_t i = 0; i < body->job_count; i++) {
@@ -722,6 +786,7 @@ static void check_form(const struct playing *p)
                       {"deadline_s", !isnan(j->deadline_s)},
                       {"priority", j->priority < 0 || j->priority > 0},
                       {"partition_ids", j->partition_ids},
+                      {"model", j->model},
                       {"after", j->cluster.after_count}};
 
         budget_step(&p->rq->budget, sizeof(others) / sizeof(*others));
@@ -749,6 +814,8 @@ static enum error_code take_cluster(struct playing *p)
             p->rq, body->cluster, p->header.max_procs, p->header.max_nodes);
     if (!p->cluster_in)
         return p->rq->err->code;
+    if (asks_models(body))
+        TRY(ask_models(p));
     if (body->job_count)
         list_given(p);
     else
@@ -783,7 +850,8 @@ static enum error_code prepare_study(struct playing *p)
             invalid(p->rq->err, members[i].pointer, ITEM_CONFLICT,
                     "a study has no such rows; its variants say their policies");
     if (body->study)
-        study_prepare(p->rq, body->study, &p->in, body->cluster, body->decision.seed,
+        study_prepare(p->rq, body->study, &p->in, body->cluster,
+                      (enum simulation_estimates)body->estimates, body->decision.seed,
                       &p->study);
     if (p->rq->err->code != OK || !body->study)
         return p->rq->err->code;
@@ -808,7 +876,8 @@ static enum error_code prepare(struct playing *p)
     code = check_reservations(p);
     if (code != OK && code != ERR_INVALID)
         return code;
-    p->in.estimates = (enum queue_estimates)p->body->estimates;
+    p->in.estimates =
+        p->body->estimates == BY_RUN ? QUEUE_EXACT : QUEUE_REQUESTED; /* of processors */
     p->in.cut_at_request = p->body->cut_at_request;
     p->in.bound_s = p->body->bound_s;
     return prepare_study(p);
@@ -965,17 +1034,6 @@ static enum error_code print_swf(const struct playing *p,
 
 /* ---- what the caller should know ---- */
 
-/* Jobs, and the first one of them. */
-struct tally {
-    size_t count, first;
-};
-
-static void count_one(struct tally *t, bool is_one, size_t index)
-{
-    if (is_one && t->count++ == 0)
-        t->first = index;
-}
-
 /* What a scheduler is not told, and what of the log it does not use. */
 struct tallies {
     struct tally defaulted, raised, memory, preceding, partitions, wide;
@@ -1111,6 +1169,14 @@ static enum error_code warn_on_cluster(struct playing *p)
                           "run_time_defaulted: %zu job(s) of %s ask for no run time; "
                           "the scheduler counts on the one they took",
                           p->jobs.no_limit, p->source));
+    if (p->run_times)
+        run_times_warn(p->rq, p->run_times, out);
+    if (p->silent.count)
+        TRY(decision_warn(
+            p->rq, out,
+            "run_time_defaulted: %zu job(s), first /jobs/%zu, have no model "
+            "that answers; the policy counts on their limit",
+            p->silent.count, p->silent.first));
     if (b->gone.count)
         TRY(decision_warn(
             p->rq, out,
@@ -1298,12 +1364,12 @@ static const struct policy *game_of(const struct playing *p, struct experiment_g
 static enum error_code cluster_game_of(struct playing *p, struct experiment_game *game,
                                        struct replayed_game *of,
                                        const struct policy **policy,
-                                       enum queue_estimates *counted_on)
+                                       enum simulation_estimates *counted_on)
 {
     struct request *with = NEW(game->arena, struct request, 1);
 
     of->cluster = &p->cluster;
-    *counted_on = p->in.estimates;
+    *counted_on = (enum simulation_estimates)p->body->estimates;
     if (!p->body->study) {
         *policy = p->policies[game->run];
         return OK;
@@ -1336,7 +1402,7 @@ static enum error_code play_on_cluster(struct playing *p, struct experiment_game
                                     .progress = note_ratio,
                                     .context = &watched};
     const struct policy *policy;
-    enum queue_estimates counted_on;
+    enum simulation_estimates counted_on;
 
     TRY(cluster_game_of(p, game, of, &policy, &counted_on));
     simulation_cluster_play(of->cluster, policy, counted_on, how, p->body->bound_s,
@@ -1381,7 +1447,7 @@ static bool take_on_cluster(struct playing *p, struct experiment_game *game,
 {
     struct replayed_game *of = NEW(game->arena, struct replayed_game, 1);
     const struct policy *policy;
-    enum queue_estimates counted_on;
+    enum simulation_estimates counted_on;
 
     if (cluster_game_of(p, game, of, &policy, &counted_on) != OK ||
         !simulation_cluster_take(rest, of->cluster->job_count, &of->on_cluster,
