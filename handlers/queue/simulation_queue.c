@@ -750,6 +750,56 @@ static void list_given(struct playing *p)
         .list = list, .run_s = run_s, .model_s = model_s, .count = body->job_count};
 }
 
+/* What a job has that goes with a cluster alone; NULL: nothing. */
+static const char *cluster_member(const struct log_job *j)
+{
+    const char *member = cluster_job_member(&j->cluster);
+    const struct {
+        const char *name;
+        bool is_given;
+    } others[] = {{"nodes", j->nodes > 1},
+                  {"cpus", j->cpus < 1 || j->cpus > 1},
+                  {"memory_bytes", j->memory_bytes > 0},
+                  {"needs", j->need_count},
+                  {"exclusive", j->exclusive},
+                  {"preemptible", j->preemptible},
+                  {"time_limit_s", !isnan(j->time_limit_s)},
+                  {"deadline_s", !isnan(j->deadline_s)},
+                  {"priority", j->priority < 0 || j->priority > 0},
+                  {"partition_ids", j->partition_ids},
+                  {"model", j->model},
+                  {"after", j->cluster.after_count}};
+
+    for (size_t k = 0; !member && k < sizeof(others) / sizeof(*others); k++)
+        if (others[k].is_given)
+            member = others[k].name;
+    return member;
+}
+
+static void check_without_cluster(const struct playing *p)
+{
+    const struct queue_simulation *body = p->body;
+    struct error *err = p->rq->err;
+
+    if (body->strict_dependencies)
+        invalid(err, "/strict_dependencies", ITEM_CONFLICT,
+                "it goes with a cluster alone");
+    if (body->estimates == BY_MODEL)
+        invalid(err, "/estimates", ITEM_CONFLICT, "model goes with a cluster alone");
+    if (body->failure_count)
+        invalid(err, "/failures", ITEM_CONFLICT, "it goes with a cluster alone");
+    for (size_t i = 0; i < body->job_count; i++) {
+        const char *member = cluster_member(&body->jobs[i]);
+
+        budget_step(&p->rq->budget, 12);
+        if (member)
+            invalid(err, arena_printf(p->rq->arena, "/jobs/%zu/%s", i, member),
+                    ITEM_CONFLICT, "it goes with a cluster alone");
+        if (member && strcmp(member, "cpus") == 0)
+            error_hint(err, "in a pool it is 'processors'");
+    }
+}
+
 /* What goes with processors alone, or with a cluster alone. */
 static void check_form(const struct playing *p)
 {
@@ -761,44 +811,8 @@ static void check_form(const struct playing *p)
     if (body->cluster && body->reservation_count)
         invalid(err, "/reservations", ITEM_CONFLICT,
                 "with a cluster it is a member of that");
-    if (body->cluster)
-        return;
-    if (body->strict_dependencies)
-        invalid(err, "/strict_dependencies", ITEM_CONFLICT,
-                "it goes with a cluster alone");
-    if (body->estimates == BY_MODEL)
-        invalid(err, "/estimates", ITEM_CONFLICT, "model goes with a cluster alone");
-    if (body->failure_count)
-        invalid(err, "/failures", ITEM_CONFLICT, "it goes with a cluster alone");
-    for (size_t i = 0; i < body->job_count; i++) {
-        const struct log_job *j = &body->jobs[i];
-        const char *member = cluster_job_member(&j->cluster);
-        const struct {
-            const char *name;
-            bool is_given;
-        } others[] = {{"nodes", j->nodes > 1},
-                      {"cpus", j->cpus < 1 || j->cpus > 1},
-                      {"memory_bytes", j->memory_bytes > 0},
-                      {"needs", j->need_count},
-                      {"exclusive", j->exclusive},
-                      {"preemptible", j->preemptible},
-                      {"time_limit_s", !isnan(j->time_limit_s)},
-                      {"deadline_s", !isnan(j->deadline_s)},
-                      {"priority", j->priority < 0 || j->priority > 0},
-                      {"partition_ids", j->partition_ids},
-                      {"model", j->model},
-                      {"after", j->cluster.after_count}};
-
-        budget_step(&p->rq->budget, sizeof(others) / sizeof(*others));
-        for (size_t k = 0; !member && k < sizeof(others) / sizeof(*others); k++)
-            if (others[k].is_given)
-                member = others[k].name;
-        if (member)
-            invalid(err, arena_printf(p->rq->arena, "/jobs/%zu/%s", i, member),
-                    ITEM_CONFLICT, "it goes with a cluster alone");
-        if (member && strcmp(member, "cpus") == 0)
-            error_hint(err, "in a pool it is 'processors'");
-    }
+    if (!body->cluster)
+        check_without_cluster(p);
 }
 
 static enum error_code take_cluster(struct playing *p)

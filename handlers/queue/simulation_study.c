@@ -412,13 +412,14 @@ static const struct policy *find_policy(const struct study_plan *plan, const cha
     return policy;
 }
 
-/* A copy of the settings, to be changed. */
+/* A copy of the settings, which a cluster has, to be changed. */
 static struct cluster_settings_in *own_settings(const struct study_plan *plan,
                                                 struct study_game *game)
 {
     struct cluster_settings_in *own = NEW(plan->rq->arena, struct cluster_settings_in, 1);
 
-    *own = *game->settings;
+    if (game->settings)
+        *own = *game->settings;
     game->settings = own;
     return own;
 }
