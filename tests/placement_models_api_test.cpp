@@ -491,3 +491,60 @@ TEST_CASE("tasks of workflows run as long as their models say",
     INFO(replay.dump());
     CHECK(replay["identical"] == true);
 }
+
+TEST_CASE("a simulated queue counts on what models tell", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string id = m.line(2, 3);
+    auto sized = [&](const char *name, double run_s, double limit_s, double x) {
+        json j = {{"id", name}, {"run_time_s", run_s}, {"time_limit_s", limit_s}};
+        if (x > 0)
+            j["model"] = {{"model_id", id}, {"parameters", {{"x", x}}}};
+        return j;
+    };
+    // The long one has the first cpu until 35; wide waits for both. The short one, of 8
+    // s, asks for 100 and is thought to take 8 (x 2): behind nobody's back it fits
+    // before 35.
+    json jobs = {sized("long", 35, 35, 11), sized("wide", 10, 10, 0),
+                 sized("short", 8, 100, 2), sized("over", 40, 50, 10)};
+    jobs[1]["cpus"] = 2;
+    json body = {{"kind", "queue"},
+                 {"policies", {"easy"}},
+                 {"per_job", true},
+                 {"cluster", {{"resources", {{{"id", "n"}, {"cpus", 2}}}}}},
+                 {"jobs", jobs}};
+    auto starts = [&](const char *estimates) {
+        body["estimates"] = estimates;
+        json answer = m.done(m.post("/v1/simulations", body.dump()), 200);
+        std::map<std::string, double> list;
+        for (const json &row : answer["results"][0]["jobs"])
+            list[row["job_id"].get<std::string>()] = row["start_s"].get<double>();
+        CHECK(warned(answer, "run_time_defaulted").empty() ==
+              (std::string(estimates) != "model"));
+        return list;
+    };
+    auto asked = starts("requested"), told = starts("model"), took = starts("actual");
+    CHECK(asked["wide"] == 35);
+    CHECK(asked["short"] == 45);
+    CHECK(told["short"] == 0);
+    // `over` is thought to take 32 and would end at 40 > 35: it waits for the wide one.
+    CHECK(told["wide"] == 35);
+    CHECK(told["over"] == 45);
+    CHECK(took["short"] == 0);
+
+    body.erase("policies");
+    body.erase("per_job");
+    body["estimates"] = "requested";
+    body["study"] = {{"base", {{"policy", "easy"}}},
+                     {"variants", {{{"id", "m"}, {"estimates", "model"}}}}};
+    json study = m.done(m.post("/v1/simulations", body.dump()), 200)["study"];
+    INFO(study.dump(1));
+    CHECK(study["variants"][0]["estimates"] == "model");
+    CHECK(study["variants"][0]["figures"]["mean_wait_s"] <
+          study["base"]["figures"]["mean_wait_s"].get<double>());
+    body["jobs"][0]["model"]["model_id"] = "nobody";
+    api_reply r = m.post("/v1/simulations", body.dump());
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/jobs/0/model/model_id"});
+}

@@ -6,6 +6,7 @@ extern "C" {
 }
 
 #include <cmath>
+#include <thread>
 
 using nlohmann::json;
 
@@ -213,6 +214,36 @@ TEST_CASE("a grid's combinations come in the order of its members", "[queue][api
             ids.push_back(v["id"]);
         CHECK(ids == c.ids);
     }
+}
+
+TEST_CASE("a study is the same from one thread and from eight at once", "[queue][api]")
+{
+    std::string body =
+        json({{"kind", "queue"},
+              {"seed", 3},
+              {"swf", log_of(70)},
+              {"time_limit_s", 300},
+              {"study",
+               {{"base", {{"policy", "fcfs"}}},
+                {"grid", {{"policy", {"easy", "sjf"}}, {"workload_scale", {1, 1.5}}}},
+                {"resamples", 200}}}})
+            .dump();
+    auto ask = [&](std::string *to) {
+        api a;
+        *to = timeless(a.post("/v1/simulations", body).json()).dump();
+    };
+    std::string alone;
+    std::vector<std::string> together(8);
+    std::vector<std::thread> threads;
+
+    ask(&alone);
+    for (std::string &to : together)
+        threads.emplace_back(ask, &to);
+    for (std::thread &t : threads)
+        t.join();
+    CHECK(json::parse(alone)["study"]["variants"].size() == 4);
+    for (const std::string &one : together)
+        CHECK(one == alone);
 }
 
 TEST_CASE("a study of a short log has no intervals", "[queue][api]")

@@ -337,4 +337,15 @@ TEST_CASE("what-if replays what accounting has on its cluster", "[slurm][client]
     CHECK(client(f, "what-if " + plan1).status == 2); // no accounting in it
     f.write("sacct.txt", "JobID|Submit|Start|End|State|NCPUS\n");
     CHECK(client(f, from).status == 4);
+
+    // The documents may be in t0 below, as a recording has them.
+    folder above;
+    REQUIRE(system(("cp -r " GRIDPLAN_SOURCE_DIR "/tests/data/engines/slurm/plan1/t0 '" +
+                    above.path + "'")
+                       .c_str()) == 0);
+    above.write("sacct.txt", sacct);
+    e = client(f, "what-if --policy fcfs --from '" + above.path + "'");
+    INFO(e.err);
+    CHECK(e.status == 0);
+    CHECK(client(f, "advise --from '" + above.path + "'").status == 0);
 }

@@ -130,6 +130,31 @@ TEST_CASE("accounting says what a job has of each node", "[slurm]")
     }
 }
 
+TEST_CASE("accounting says from when on a job could start", "[slurm]")
+{
+    test_arena a;
+    error err = collecting_error(a);
+    slurm_records records{};
+    slurm_workload w{};
+    std::string text = "JobID|Submit|Eligible|Start|End|State|NCPUS\n"
+                       "1|100|100|140|150|COMPLETED|1\n"
+                       "2|100|160|160|170|COMPLETED|1\n" // after the first one
+                       "3|110|Unknown|170|180|COMPLETED|1\n"
+                       "4|120|130|150|160|PREEMPTED|1\n" // its first attempt counts
+                       "4|120|300|310|320|COMPLETED|1\n";
+
+    records.updated_s = std::nan("");
+    REQUIRE(slurm_records_read(text.data(), text.size(), "/sacct", &records, a, &err) ==
+            OK);
+    slurm_workload_read(&records, 0, &w, a);
+    REQUIRE(w.job_count == 4);
+    CHECK(w.mean_wait_s == (40 + 60 + 60 + 30) / 4.0); // to the first start
+    CHECK(std::isnan(w.shapes[0].eligible_s));
+    CHECK(w.shapes[1].eligible_s == 60);
+    CHECK(std::isnan(w.shapes[2].eligible_s));
+    CHECK(w.shapes[3].eligible_s == 30);
+}
+
 TEST_CASE("settings of slurm.conf by their names and units", "[slurm]")
 {
     struct {

@@ -62,8 +62,6 @@ struct study_request {
     double confidence, warm_up_s, cool_down_s;
 };
 
-static const char *const estimates[] = {"requested", "actual", NULL};
-
 #define T struct added_nodes
 static const struct json_field added_rows[] = {
     JSON_ID(T, like, JSON_REQUIRED, "A node: the new ones are like it, and beside it"),
@@ -103,7 +101,7 @@ static const struct json_object changes_json = {
     JSON_TEXT(T, policy, JSON_NULLABLE,                                                  \
               "A policy of the family queue, or slurm_backfill of a cluster; default: "  \
               "that of the base, whose default is easy, on a cluster slurm_backfill"),   \
-        JSON_CHOICE(T, estimates, estimates, -1, JSON_BOUND_ONLY,                        \
+        JSON_CHOICE(T, estimates, simulation_estimates, -1, JSON_BOUND_ONLY,             \
                     "What the scheduler counts on; default: as the base, whose default " \
                     "is that of the simulation"),                                        \
         JSON_NUMBER(T, workload_scale, 0.001, 1000, NAN, JSON_NULLABLE,                  \
@@ -142,7 +140,7 @@ static const struct json_object variant_json = {
 #define T struct study_grid
 static const struct json_field grid_rows[] = {
     JSON_TEXTS(T, policy, policy_count, VARIANTS_MAX, 0, "Policies"),
-    JSON_TEXTS(T, estimates, estimates_count, 2, 0, "requested, actual"),
+    JSON_TEXTS(T, estimates, estimates_count, 3, 0, "requested, actual, model"),
     JSON_NUMBERS(T, workload_scale, workload_scale_count, 0.001, 1000, 0,
                  "See workload_scale of a variant"),
     JSON_NUMBERS(T, processors, processors_count, 1, QUEUE_PROCESSORS_MAX, JSON_WHOLE,
@@ -313,7 +311,8 @@ static const struct json_object figures_json = {
 static const struct json_field row_rows[] = {
     JSON_TEXT(T, id, 0, "Its name"),
     JSON_TEXT(T, policy, 0, "The policy"),
-    JSON_CHOICE(T, estimates, estimates, 0, 0, "What the scheduler counted on"),
+    JSON_CHOICE(T, estimates, simulation_estimates, 0, 0,
+                "What the scheduler counted on"),
     JSON_NUMBER(T, workload_scale, 0, 0, 0, 0,
                 "By what times between arrivals are divided"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors of the cluster"),
@@ -413,13 +412,14 @@ static const struct policy *find_policy(const struct study_plan *plan, const cha
     return policy;
 }
 
-/* A copy of the settings, to be changed. */
+/* A copy of the settings, which a cluster has, to be changed. */
 static struct cluster_settings_in *own_settings(const struct study_plan *plan,
                                                 struct study_game *game)
 {
     struct cluster_settings_in *own = NEW(plan->rq->arena, struct cluster_settings_in, 1);
 
-    *own = *game->settings;
+    if (game->settings)
+        *own = *game->settings;
     game->settings = own;
     return own;
 }
@@ -455,6 +455,14 @@ static void check_changes(const struct study_plan *plan, const struct study_vari
                                    &ignored);
 }
 
+/* Models are those of jobs on a cluster. */
+static void check_estimates(const struct study_plan *plan, const struct study_game *game,
+                            const char *pointer)
+{
+    if (game->estimates == BY_MODEL && !plan->cluster)
+        invalid(plan->rq->err, pointer, ITEM_CONFLICT, "model goes with a cluster alone");
+}
+
 static void take_variant(const struct study_plan *plan, const struct study_variant *v,
                          const char *pointer, struct study_game *game)
 {
@@ -465,6 +473,8 @@ static void take_variant(const struct study_plan *plan, const struct study_varia
         game->policy = find_policy(plan, v->policy, pointer_of(pointer, "policy").text);
     if (v->estimates >= 0)
         game->estimates = v->estimates;
+    if (v->estimates >= 0)
+        check_estimates(plan, game, pointer_of(pointer, "estimates").text);
     if (!isnan(v->workload_scale))
         game->workload_scale = v->workload_scale;
     if (v->cluster_changes && v->cluster_changes->processors)
@@ -510,13 +520,16 @@ static void take_estimates(struct study_plan *plan, size_t index, struct study_g
 {
     const char *word = plan->request->grid->estimates[index];
 
-    for (int i = 0; estimates[i]; i++)
-        if (strcmp(estimates[i], word) == 0) {
+    const struct pointer at = pointer_in("/study/grid/estimates", index, NULL);
+
+    for (int i = 0; simulation_estimates[i]; i++)
+        if (strcmp(simulation_estimates[i], word) == 0) {
             game->estimates = i;
+            check_estimates(plan, game, at.text);
             return;
         }
-    invalid(plan->rq->err, pointer_in("/study/grid/estimates", index, NULL).text,
-            ITEM_NOT_A_CHOICE, "'%.40s' is neither requested nor actual", word);
+    invalid(plan->rq->err, at.text, ITEM_NOT_A_CHOICE,
+            "'%.40s' is not requested, actual or model", word);
 }
 
 static void add_name(struct text_buffer *name, const char *member, const char *value)
@@ -667,7 +680,8 @@ static void check_names(const struct study_plan *plan)
 
 enum error_code study_prepare(struct request *rq, const struct study_request *request,
                               const struct queue_replay_in *log,
-                              const struct cluster_in *cluster, uint64_t seed,
+                              const struct cluster_in *cluster,
+                              enum simulation_estimates estimates, uint64_t seed,
                               struct study_plan *plan)
 {
     size_t of_grid = combinations(request->grid);
@@ -675,7 +689,7 @@ enum error_code study_prepare(struct request *rq, const struct study_request *re
     size_t order[AXIS_COUNT], order_count;
     struct study_game base = {.id = "base",
                               .policy = policy_find(queue_policies, "easy"),
-                              .estimates = (int)log->estimates,
+                              .estimates = (int)estimates,
                               .workload_scale = 1};
 
     *plan =
@@ -712,6 +726,18 @@ enum error_code study_prepare(struct request *rq, const struct study_request *re
     }
     check_names(plan);
     return rq->err->code;
+}
+
+bool study_asks_models(const struct study_request *request)
+{
+    const struct study_grid *g = request->grid;
+    bool asks = request->base && request->base->estimates == BY_MODEL;
+
+    for (size_t i = 0; i < request->variant_count; i++)
+        asks |= request->variants[i].estimates == BY_MODEL;
+    for (size_t i = 0; g && i < g->estimates_count; i++)
+        asks |= strcmp(g->estimates[i], simulation_estimates[BY_MODEL]) == 0;
+    return asks;
 }
 
 const char *study_name(const struct study_plan *plan, size_t game)
@@ -755,7 +781,7 @@ const struct policy *study_game_of(const struct study_plan *plan, size_t number,
     struct swf_job *jobs;
 
     *in = *plan->log;
-    in->estimates = (enum queue_estimates)game->estimates;
+    in->estimates = game->estimates == BY_RUN ? QUEUE_EXACT : QUEUE_REQUESTED;
     if (game->processors)
         in->processors = game->processors;
     if (game->workload_scale == 1)
@@ -944,7 +970,7 @@ enum error_code study_cluster_of(const struct study_plan *plan, size_t number,
                                  struct request *rq, const struct cluster_in *base,
                                  const struct simulation_jobs *jobs,
                                  bool strict_dependencies, const struct policy **policy,
-                                 enum queue_estimates *counted_on,
+                                 enum simulation_estimates *counted_on,
                                  struct simulation_cluster *out)
 {
     const struct study_game *game = &plan->games[number];
@@ -953,7 +979,7 @@ enum error_code study_cluster_of(const struct study_plan *plan, size_t number,
 
     *in = *base;
     *policy = game->policy;
-    *counted_on = (enum queue_estimates)game->estimates;
+    *counted_on = (enum simulation_estimates)game->estimates;
     if (game->changes)
         change_cluster(rq, base, game->changes, in);
     TRY(rq->err->code);

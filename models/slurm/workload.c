@@ -14,8 +14,9 @@
 struct attempts {
     struct swf_job job;
     struct slurm_shape shape;
-    double start_s; /* of the last one */
-    bool is_usable; /* one of them ran and ended */
+    double first_s, start_s; /* of the first one, of the last one */
+    double eligible_s;       /* of the first one; NAN: not said */
+    bool is_usable;          /* one of them ran and ended */
 };
 
 struct reading {
@@ -146,7 +147,9 @@ static struct attempts *job_for(struct reading *c, const char *id)
     if (at != NAME_NOT_FOUND)
         return &c->jobs[at];
     name_index_add(&c->by_id, id, c->count);
+    c->jobs[c->count].first_s = HUGE_VAL;
     c->jobs[c->count].start_s = -HUGE_VAL;
+    c->jobs[c->count].eligible_s = (double)NAN;
 #define X(column, doc) c->jobs[c->count].job.column = (double)NAN;
     SWF_COLUMNS(X)
 #undef X
@@ -173,6 +176,9 @@ static void read_row(struct reading *c, const struct slurm_record *r)
     job = &all->job;
     if (!isnan(job->submit_s))
         c->out->merged++;
+    if (!(job->submit_s <= submit_s))
+        all->eligible_s =
+            slurm_instant_s(slurm_value(r, SLURM_F_ELIGIBLE), c->tz_offset_s);
     job->submit_s = fmin(submit_s, isnan(job->submit_s) ? HUGE_VAL : job->submit_s);
     if (isnan(start_s)) {
         bool waits = strncmp(state, "PENDING", 7) == 0;
@@ -181,6 +187,7 @@ static void read_row(struct reading *c, const struct slurm_record *r)
         c->out->never_ran += !waits;
         return;
     }
+    all->first_s = fmin(all->first_s, start_s);
     if (start_s < all->start_s)
         return; /* an earlier attempt */
     all->start_s = start_s;
@@ -215,7 +222,7 @@ static void keep_usable(struct reading *c, struct arena *a)
         out->jobs[out->job_count++] = c->jobs[i].job;
         out->begin_s =
             fmin(c->jobs[i].job.submit_s, isnan(out->begin_s) ? HUGE_VAL : out->begin_s);
-        wait_s += c->jobs[i].start_s - c->jobs[i].job.submit_s;
+        wait_s += c->jobs[i].first_s - c->jobs[i].job.submit_s;
     }
     out->mean_wait_s = out->job_count ? wait_s / (double)out->job_count : (double)NAN;
     for (size_t i = 0; i < out->job_count; i++) {
@@ -230,7 +237,12 @@ static void keep_usable(struct reading *c, struct arena *a)
     swf_log_sort(&log);
     out->jobs = log.jobs;
     for (size_t i = 0; i < out->job_count; i++) {
-        out->shapes[i] = c->jobs[(size_t)out->jobs[i].number - 1].shape;
+        const struct attempts *from = &c->jobs[(size_t)out->jobs[i].number - 1];
+        double eligible_s = from->eligible_s - out->begin_s;
+
+        out->shapes[i] = from->shape;
+        out->shapes[i].eligible_s =
+            eligible_s > out->jobs[i].submit_s ? eligible_s : (double)NAN;
         out->jobs[i].number = (double)(i + 1);
     }
 }

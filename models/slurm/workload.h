@@ -37,14 +37,16 @@ struct slurm_shape {
     const char *id;                               /* JobIDRaw, else JobID */
     const char *user, *account, *partition, *qos; /* NULL: not said */
     double nodes, cpus, memory_bytes;             /* of each node; nodes 0: tasks */
-    double tasks; /* of one cpu and so much memory, if nodes is 0 */
+    double tasks;      /* of one cpu and so much memory, if nodes is 0 */
+    double eligible_s; /* it could start from then on, on the scale of the jobs: a begin,
+                          a dependency or a hold was over; NAN: from its arrival */
     struct slurm_amounts needs;
 };
 
 struct slurm_workload {
     struct swf_job *jobs;       /* in the order of arrival */
     struct slurm_shape *shapes; /* of each */
-    double mean_wait_s;         /* from arrival to the last start, of all; NAN: no job */
+    double mean_wait_s;         /* from arrival to the first start, of all; NAN: no job */
     size_t job_count;
     double begin_s; /* the first arrival, s since the epoch; NAN: no job */
 #define X(member, field) struct slurm_names member;

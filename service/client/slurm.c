@@ -181,17 +181,29 @@ static char *read_file(struct client *c, const char *name)
     return b.failed ? NULL : b.data;
 }
 
+/* A file of the folder, or of the recorded moment t0 in it; NULL: it is in neither. */
+static char *read_kept(struct client *c, const char *name)
+{
+    static const char *const folders[] = {"", "t0/"};
+    char *text = NULL;
+
+    for (size_t i = 0; i < 2 && !text; i++) {
+        const char *path =
+            arena_try_printf(c->arena, "%s/%s%s", c->flags.from, folders[i], name);
+
+        text = path ? read_file(c, path) : NULL;
+    }
+    return text;
+}
+
 static int read_folder(struct client *c)
 {
-    const char *name = arena_try_printf(c->arena, "%s/now_s", c->flags.from), *now;
+    const char *now = read_kept(c, "now_s");
 
-    now = name ? read_file(c, name) : NULL;
     c->now_s = now ? strtod(now, NULL) : (double)NAN;
     for (size_t i = 0; i < PART_COUNT; i++)
-        for (size_t k = 0; k < FILES_MAX && parts[i].files[k] && !c->text[i]; k++) {
-            name = arena_try_printf(c->arena, "%s/%s", c->flags.from, parts[i].files[k]);
-            c->text[i] = name ? read_file(c, name) : NULL;
-        }
+        for (size_t k = 0; k < FILES_MAX && parts[i].files[k] && !c->text[i]; k++)
+            c->text[i] = read_kept(c, parts[i].files[k]);
     if (c->text[0] || c->text[1])
         return SLURM_EXIT_DONE;
     fprintf(stderr, "gridplan: %s: no squeue.json, sinfo.json or their like in it\n",
@@ -896,11 +908,8 @@ static const char *kept_accounting(struct client *c)
     static const char *const files[] = {"sacct.txt", "sacct.json"};
     const char *text = NULL;
 
-    for (int i = 0; i < 2 && !text; i++) {
-        const char *name = arena_try_printf(c->arena, "%s/%s", c->flags.from, files[i]);
-
-        text = name ? read_file(c, name) : NULL;
-    }
+    for (int i = 0; i < 2 && !text; i++)
+        text = read_kept(c, files[i]);
     if (!text)
         fprintf(stderr, "gridplan: %s: no sacct.txt or sacct.json in it\n",
                 c->flags.from);

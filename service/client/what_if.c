@@ -182,6 +182,8 @@ static bool print_job(const struct swf_job *job, const struct slurm_shape *shape
     json_print_text(shape->id, out);
     text_addf(out, ", \"submit_s\": %.15g, \"run_time_s\": %.15g", job->submit_s,
               job->run_s);
+    if (!isnan(shape->eligible_s))
+        text_addf(out, ", \"begin_s\": %.15g", shape->eligible_s);
     if (job->requested_s > 0)
         text_addf(out, ", \"time_limit_s\": %.15g", job->requested_s);
     if (shape->user) {
