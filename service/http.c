@@ -972,6 +972,20 @@ static void estimate(struct exchange *x)
     x->header = arena_mark(x->arena);
 }
 
+static const double LATE_S = 30; /* beyond the time that a request waits for news */
+
+/* Who has waited for news of a session waits a little more when too many have got them
+ * at once: a queue that is full is no answer to them. */
+static bool waits_on(struct exchange *x, enum governor_answer answer)
+{
+    struct idempotency *keys = x->http->service->idempotency;
+
+    return (answer == GOVERNOR_BUSY || answer == GOVERNOR_QUOTA_CONCURRENT) &&
+           x->attempt && x->attempt->watch.waiter &&
+           clock_monotonic_s() < x->attempt->wait_until_s + LATE_S &&
+           idempotency_wait(keys, &x->attempt->waiter, KEYED_POLL_S);
+}
+
 /* To the governor; the connection is suspended. */
 static void submit(struct exchange *x)
 {
@@ -992,7 +1006,7 @@ static void submit(struct exchange *x)
         .context = x,
     };
     answer = governor_submit(service->governor, &x->who, &x->job);
-    if (answer != GOVERNOR_OK)
+    if (answer != GOVERNOR_OK && !waits_on(x, answer))
         computed(x, answer);
 }
 
