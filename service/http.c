@@ -880,6 +880,20 @@ static void query(void *context)
                      x->arena);
 }
 
+static const double LATE_S = 30; /* beyond the time that a request waits for news */
+
+/* Who would wait for news of a session, or has, waits a little more when too many come,
+ * or get them, at once: a queue that is full is no answer to them. */
+static bool waits_on(struct exchange *x, enum governor_answer answer)
+{
+    struct idempotency *keys = x->http->service->idempotency;
+
+    return (answer == GOVERNOR_BUSY || answer == GOVERNOR_QUOTA_CONCURRENT) &&
+           x->attempt && x->route->flags & ROUTE_WAITS &&
+           clock_monotonic_s() < fmax(x->started_s, x->attempt->wait_until_s) + LATE_S &&
+           idempotency_wait(keys, &x->attempt->waiter, KEYED_POLL_S);
+}
+
 static enum MHD_Result start_query(struct exchange *x)
 {
     enum governor_answer answer;
@@ -889,7 +903,7 @@ static enum MHD_Result start_query(struct exchange *x)
     peer_enter(x->peer, PHASE_RUNNING);
     MHD_suspend_connection(x->connection); /* before a thread may resume it */
     answer = submit_query(x, query, computed);
-    if (answer != GOVERNOR_OK) {
+    if (answer != GOVERNOR_OK && !waits_on(x, answer)) {
         refuse_work(x, answer);
         resume(x);
     }
@@ -970,20 +984,6 @@ static void estimate(struct exchange *x)
     x->estimate_bytes = estimate_bytes(service->estimates, x->route, x->body_bytes,
                                        service->config->request_memory_bytes);
     x->header = arena_mark(x->arena);
-}
-
-static const double LATE_S = 30; /* beyond the time that a request waits for news */
-
-/* Who has waited for news of a session waits a little more when too many have got them
- * at once: a queue that is full is no answer to them. */
-static bool waits_on(struct exchange *x, enum governor_answer answer)
-{
-    struct idempotency *keys = x->http->service->idempotency;
-
-    return (answer == GOVERNOR_BUSY || answer == GOVERNOR_QUOTA_CONCURRENT) &&
-           x->attempt && x->attempt->watch.waiter &&
-           clock_monotonic_s() < x->attempt->wait_until_s + LATE_S &&
-           idempotency_wait(keys, &x->attempt->waiter, KEYED_POLL_S);
 }
 
 /* To the governor; the connection is suspended. */
