@@ -525,6 +525,51 @@ std::string base64(const std::string &text)
 
 } // namespace
 
+TEST_CASE("an import that stores history takes the scope ingest, and else stores nothing",
+          "[slurm][api][db]")
+{
+    NEED_DATABASE();
+    clean_tables();
+    api a(test_database_url());
+    a.handle()->auth = auth_create(true, 100, find_key, nullptr);
+    std::string decide = new_key(SCOPE_DECIDE), ingest = new_key(SCOPE_INGEST),
+                both = new_key(SCOPE_DECIDE | SCOPE_INGEST);
+    std::string document = R"("sacct":"JobID|JobName|Start|End|State|NodeList\n)"
+                           R"(1|x|1790000000|1790000100|COMPLETED|n1\n",)"
+                           R"("sinfo":"NODELIST|CPUS|MEMORY|STATE\nn1|4|1000|idle\n",)"
+                           R"("store_snapshot":"import-scope","now_s":1790000200)";
+    auto post = [&](const std::string &key, const char *ingests) {
+        return a.call("POST", "/v1/imports/slurm", "{" + document + ingests + "}",
+                      {{"authorization", "Bearer " + key}});
+    };
+    auto get = [&](const std::string &path) {
+        return a.call("GET", path, "", {{"authorization", "Bearer " + both}});
+    };
+
+    a.call("DELETE", "/v1/snapshots/import-scope", "",
+           {{"authorization", "Bearer " + both}});
+    api_reply refused = post(decide, ",\"ingest\":true");
+    INFO(refused.body);
+    CHECK(refused.status == 403);
+    CHECK(refused.json()["code"] == "forbidden");
+    CHECK(refused.pointers() == std::vector<std::string>{"/ingest"});
+    CHECK(get("/v1/snapshots/import-scope").status == 404);
+    CHECK(get("/v1/executions").json()["items"].empty());
+    CHECK(post(ingest, ",\"ingest\":true").status == 403); // it does not decide
+
+    CHECK(post(decide, ",\"ingest\":false").status == 200);
+    CHECK(get("/v1/snapshots/import-scope").status == 200);
+    CHECK(get("/v1/executions").json()["items"].empty());
+    api_reply stored = post(both, ",\"ingest\":true");
+    INFO(stored.body);
+    CHECK(stored.status == 200);
+    CHECK(get("/v1/executions").json()["items"].size() == 1);
+    a.call("DELETE", "/v1/snapshots/import-scope", "",
+           {{"authorization", "Bearer " + both}});
+    auth_close(a.handle()->auth);
+    a.handle()->auth = nullptr;
+}
+
 TEST_CASE("keys of scope facade open what other tools call, and nothing else", "[api]")
 {
     api a;
