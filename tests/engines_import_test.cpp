@@ -348,6 +348,21 @@ TEST_CASE("engines' graphs are scheduled as they are", "[api]")
     CHECK(r.json()["objective"]["makespan_s"] == 5);
 }
 
+TEST_CASE("hosts made of speeds have room for everything", "[api]")
+{
+    api a;
+    api_reply r = a.call(
+        "POST", "/v1/workflow-schedules?speeds=1,2",
+        "pegasus: '5.0'\njobs:\n- {id: x, profiles: {pegasus: {runtime: 1, cores: 64,"
+        " memory: 1e6, diskspace: 1e6}}}\n",
+        {{"content_type", "application/yaml"}});
+
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    CHECK(r.json()["unplaced"].empty());
+    CHECK(r.json()["schedule"].size() == 1);
+}
+
 TEST_CASE("engines' graphs are evaluated, too", "[api]")
 {
     api a;
