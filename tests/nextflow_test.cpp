@@ -254,7 +254,20 @@ TEST_CASE("messages: what is read of them", "[import]")
     CHECK(json::parse(e.parameters)["failure_kind"] == "time_limit");
     done.task.status = "CACHED";
     CHECK(nextflow_execution(&done.task, "w", "r", &e, &guessed, a) == NEXTFLOW_NOT_RUN);
+    // One that failed has failed, whatever its exit code is.
     done.task.status = "FAILED";
+    for (double code : {(double)NAN, 0.0, 1.0, 2147483647.0}) {
+        done.task.exit_code = code;
+        REQUIRE(nextflow_execution(&done.task, "w", "r", &e, &guessed, a) ==
+                NEXTFLOW_COUNTS);
+        CHECK(e.failure_kind == RUN_FAILURE_ERROR);
+        CHECK(json::parse(e.parameters)["failure_kind"] == "error");
+        CHECK(std::isnan(e.exit_code) == !(code < 2));
+    }
+    done.task.exit_code = 137;
+    REQUIRE(nextflow_execution(&done.task, "w", "r", &e, &guessed, a) == NEXTFLOW_COUNTS);
+    CHECK(e.failure_kind == RUN_FAILURE_MEMORY);
+    done.task.exit_code = NAN;
     done.task.realtime_s = NAN;
     CHECK(nextflow_execution(&done.task, "w", "r", &e, &guessed, a) ==
           NEXTFLOW_NO_RUN_TIME);
@@ -453,6 +466,25 @@ TEST_CASE("rows of a trace file that cannot be read are named", "[db]")
     CHECK(list["r:1:2"]["started_at"].get<std::string>().substr(0, 19) ==
           "2026-09-24T13:13:21");
     CHECK(list["r:6:1"]["parameters"]["failure_kind"] == "memory");
+
+    CHECK(warnings.find("short_rows: 3 rows have fewer cells") != std::string::npos);
+
+    // A file that breaks off would give another number; columns are named once.
+    r = trace(a,
+              "task_id\tname\trealtime\tstart\n1\tP\t5s\t2026-09-24 14:13:21\tx\n"
+              "2\tP\t10s\t2026-09-24 14:13:21\n3\tP\t1",
+              "format=nextflow_trace&application_id=w&run_id=cut");
+    INFO(r.body);
+    j = r.json();
+    CHECK(j["stored"] == 1);
+    CHECK(j["refused"] == 2);
+    CHECK(j["errors"][0]["line"] == 2);
+    CHECK(j["errors"][0]["detail"] == "more cells than columns");
+    CHECK(j["errors"][1]["line"] == 4);
+    CHECK(j["errors"][1]["detail"] == "a row that breaks off");
+    r = trace(a, "task_id\tname\tname\trealtime\tx\tx\n1\tP\tQ\t5s\t1\t2\n", query);
+    CHECK(r.status == 422);
+    CHECK(r.body.find("line 1: the column name is there twice") != std::string::npos);
 
     r = trace(a, "name\tstatus\nx\ty\n", query);
     CHECK(r.status == 422);
