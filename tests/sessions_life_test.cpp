@@ -105,6 +105,27 @@ TEST_CASE("an expired session is gone, but for its reading and its end", "[api][
     CHECK(s.get(s.path).json()["counts"]["ready"] == 1);
 }
 
+TEST_CASE("edges of a definition are dependencies, with and without others", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+    api_reply r = s.put(R"({"workflow":{"tasks":[{"id":"a"},{"id":"b"},)"
+                        R"({"id":"c","depends_on":["a"]}],"edges":[)"
+                        R"({"parent_id":"a","child_id":"b"},)"
+                        R"({"parent_id":"a","child_id":"c"},)"
+                        R"({"parent_id":"b","child_id":"c"}]},)"
+                        R"("snapshot":{"resources":[{"id":"n1"}]}})");
+
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    CHECK(r.json()["counts"]["ready"] == 1);
+    CHECK(r.json()["counts"]["idle"] == 2);
+    s.ended("1", 0, "a");
+    CHECK(s.get(s.path).json()["counts"]["ready"] == 1); // b; c waits for it
+    s.ended("2", 1, "b");
+    CHECK(s.get(s.path).json()["counts"]["ready"] == 1);
+}
+
 TEST_CASE("what a session comes to is stored with each change of it", "[api][db]")
 {
     NEED_DATABASE();

@@ -237,3 +237,70 @@ TEST_CASE("a run of nf-cws goes on at another replica when its own is killed",
     one->stop();
     two.stop();
 }
+
+// Requests that wait hold no thread and no connection to the database: with two of these
+// a thousand wait, and others are answered as before.
+TEST_CASE("a thousand wait for news, and nobody else waits for them", "[system][db]")
+{
+    const size_t all = 1000, sessions = 4;
+    gridplan g({"--database", test_database(), "--db-pool-size", "2"});
+    auto path = [](size_t i) {
+        return "/v1/workflow-sessions/thousand-" + std::to_string(i % sessions);
+    };
+    std::vector<std::string> tags;
+    std::vector<std::unique_ptr<client>> clients;
+    auto thread_count = [&] {
+        return std::stoul(run_command(
+            {"sh", "-c", "ls /proc/" + std::to_string(g.pid) + "/task | wc -l"}));
+    };
+    auto latency_s = [&] { // of a request that reads the database; the 95th percentile
+        std::vector<double> took;
+        for (int i = 0; i < 100; i++) {
+            double began_s = now_s();
+            CHECK(g.get("/v1/snapshots?page_size=1").status == 200);
+            took.push_back(now_s() - began_s);
+        }
+        return percentile(took, 0.95);
+    };
+
+    REQUIRE(eventually([&] { return g.is_ready(); }));
+    for (size_t i = 0; i < sessions; i++) {
+        call(g.port, "DELETE", path(i));
+        REQUIRE(call(g.port, "PUT", path(i), definition).status == 201);
+        tags.push_back(g.get(path(i) + "/next").field("ETag"));
+    }
+    double alone_s = latency_s();
+    size_t threads = thread_count(), bytes = resident_bytes(g.pid);
+    for (size_t i = 0; i < all; i++) {
+        clients.push_back(std::make_unique<client>(g.port));
+        REQUIRE(clients.back()->put("GET " + path(i) +
+                                    "/next?wait_s=60 HTTP/1.1\r\nHost: localhost\r\n"
+                                    "If-None-Match: " +
+                                    tags[i % sessions] + "\r\n\r\n"));
+    }
+    REQUIRE(eventually(
+        [&] { return g.metric("gridplan_workflow_session_waiters") == all; }, 30));
+    double beside_s = latency_s();
+    size_t more_bytes = resident_bytes(g.pid) - bytes;
+    report(REPORT("1000 wait: " << more_bytes / all << " bytes each, " << threads
+                                << " threads before, " << thread_count()
+                                << " now; others take " << alone_s * 1e3 << " ms alone, "
+                                << beside_s * 1e3 << " ms beside them"));
+    CHECK(g.metric("gridplan_db_pool_in_use") <= 2);
+    CHECK(thread_count() <= threads + 2); // pools grow with what is busy, not with these
+    CHECK(more_bytes < (size_t)SLOWER * all * 150000);
+    CHECK(beside_s < alone_s + 0.1 * SLOWER);
+
+    double told_s = now_s();
+    for (size_t i = 0; i < sessions; i++)
+        CHECK(g.post(path(i) + "/events", started("1")).status == 200);
+    size_t woken = 0;
+    for (auto &c : clients)
+        woken += c->get(30).status == 200;
+    double woken_s = now_s() - told_s;
+    report(REPORT("1000 are told of an event of theirs within " << woken_s << " s"));
+    CHECK(woken == all);
+    CHECK(woken_s < 3 * SLOWER);
+    CHECK(g.metric("gridplan_workflow_session_waiters") == 0);
+    g.stop();
+}

@@ -28,7 +28,7 @@ struct process_row {
 struct task_row {
     uint64_t task_id, attempt;
     const char *process, *pod, *state;
-    double rank_s; /* NAN: its process is not in the graph, and never ran */
+    double rank_s; /* NAN: its process is not in the graph */
     size_t arrival;
 };
 

@@ -71,7 +71,8 @@ static void join_edges(struct session_run *run, const struct edges *e, size_t i)
     for (size_t k = 0; k < count; k++)
         name_index_add(&known, task->depends_on[k].task_id, k);
     list = NEW(run->rq->arena, struct workflow_dependency, room);
-    memcpy(list, task->depends_on, count * sizeof(*list));
+    if (count > 0)
+        memcpy(list, task->depends_on, count * sizeof(*list));
     task->depends_on = list;
     for (size_t k = e->first[i]; k; k = e->next[k - 1]) {
         const struct workflow_edge_request *edge = &e->of->edges[k - 1];
