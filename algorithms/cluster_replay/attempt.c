@@ -7,6 +7,9 @@
  *
  * What a policy knows of failures is of the attempt's begin: later ones of other nodes
  * do not change it. So its nodes are looked at once in a walk.
+ *
+ * Where images share a file system others decide how long one takes: then the same is
+ * done phase by phase, each an event.
  */
 #include "algorithms/cluster_replay/parts.h"
 
@@ -202,6 +205,165 @@ static bool work_by_pattern(struct walk *w)
     return !w->out->ended && take_image(w, levels_due(p, w->work_ms, segment_ms));
 }
 
+/* ---- phase by phase ---- */
+
+static int64_t *sum_of(struct progress *p, enum course_phase phase)
+{
+    switch (phase) {
+    case COURSE_PAUSE:
+        return &p->pause_ms;
+    case COURSE_READ:
+        return &p->restart_ms;
+    case COURSE_SAVE:
+        return &p->checkpoint_ms;
+    default:
+        return &p->unsaved_ms;
+    }
+}
+
+static void reach(const struct course *c, int64_t at_ms, struct progress *out)
+{
+    *sum_of(out, (enum course_phase)c->phase) += at_ms - out->at_ms;
+    out->at_ms = at_ms;
+}
+
+/* What the policy says; whether an image is due now. */
+static bool ask_now(struct engine *e, struct run *r, bool start)
+{
+    struct course *c = &r->course;
+    struct walk w = {.e = e,
+                     .r = r,
+                     .job = &e->in->jobs[r->job],
+                     .out = &c->done,
+                     .work_ms = c->work_ms,
+                     .interval_s = c->interval_s,
+                     .omissions = c->omissions};
+    struct checkpoint_out answer;
+
+    ask(&w, start, &answer);
+    c->interval_s = w.interval_s;
+    c->omissions = w.omissions;
+    c->next_s = answer.next_request_in_s;
+    return answer.action == CHECKPOINT_TAKE;
+}
+
+/* Whether it is to write an image now, at its begin or after some work. */
+static bool is_due(struct engine *e, struct run *r, bool start)
+{
+    struct course *c = &r->course;
+
+    if (!e->rules->checkpoint || c->work_ms == e->in->jobs[r->job].run_ms)
+        return false;
+    if (!start && c->has_place)
+        return true;
+    return ask_now(e, r, start) && isnan(flows_place_s(e, r));
+}
+
+static int64_t begin_work(struct engine *e, struct run *r)
+{
+    struct course *c = &r->course;
+    int64_t left_ms = e->in->jobs[r->job].run_ms - c->work_ms;
+    struct walk w = {.e = e, .r = r};
+    double place_s = e->rules->checkpoint ? flows_place_s(e, r) : (double)NAN;
+
+    c->has_place = !isnan(place_s);
+    if (c->has_place)
+        c->next_s = place_s;
+    c->piece_ms = left_ms;
+    if (e->rules->checkpoint && c->next_s * r->speed * 1000 < (double)left_ms) {
+        c->piece_ms = kernel_ms(fmax(c->next_s, 1e-3) * r->speed);
+        c->piece_ms = c->piece_ms < 1 ? 1 : c->piece_ms > left_ms ? left_ms : c->piece_ms;
+    }
+    return wall_ms(&w, c->piece_ms);
+}
+
+/* The phase is over. The next one, and how long it takes (alone); it may have ended. */
+static int64_t next_phase(struct engine *e, struct run *r)
+{
+    const struct replay_job *j = &e->in->jobs[r->job];
+    struct course *c = &r->course;
+    bool is_due_now = false;
+
+    reach(c, e->kernel.now_ms, &c->done);
+    c->is_transfer = false;
+    switch ((enum course_phase)c->phase) {
+    case COURSE_PAUSE:
+        c->phase = COURSE_READ;
+        c->is_transfer = c->done.has_image;
+        return r->restart_ms;
+    case COURSE_READ:
+        c->done.has_restarted = true;
+        is_due_now = is_due(e, r, true);
+        break;
+    case COURSE_WORK:
+        c->work_ms += c->piece_ms;
+        c->done.ended = c->work_ms == j->run_ms;
+        is_due_now = is_due(e, r, false);
+        break;
+    case COURSE_SAVE:
+        c->done.saved_ms += c->done.unsaved_ms;
+        c->done.unsaved_ms = 0;
+        c->done.image_ms = c->work_ms;
+        c->done.has_image = true;
+        c->done.checkpoints++;
+        break;
+    }
+    if (is_due_now) {
+        c->phase = COURSE_SAVE;
+        c->is_transfer = true;
+        return j->checkpoint_ms;
+    }
+    c->phase = COURSE_WORK;
+    return c->done.ended ? 0 : begin_work(e, r);
+}
+
+/* Phases that take no time are over at once. */
+static void go_on(struct engine *e, struct run *r)
+{
+    struct course *c = &r->course;
+
+    while (e->failed == OK && !budget_step(e->budget, 16)) {
+        int64_t span_ms = next_phase(e, r);
+
+        if (!c->done.ended && span_ms == 0)
+            continue;
+        r->version++;
+        if (c->is_transfer)
+            flows_add(e, r, span_ms);
+        else
+            kernel_post(&e->kernel, later(e->kernel.now_ms, span_ms), EVENT_WORK, r,
+                        r->version);
+        return;
+    }
+}
+
+void attempt_begin(struct engine *e, struct run *r)
+{
+    const struct life *life = &e->lives[r->job];
+
+    r->course = (struct course){.done = {.at_ms = r->begin_ms,
+                                         .image_ms = life->image_ms,
+                                         .has_image = life->has_image},
+                                .work_ms = life->image_ms,
+                                .next_s = HUGE_VAL,
+                                .phase = COURSE_PAUSE,
+                                .period_s = (double)NAN};
+    e->flows.is_stale = true; /* also where a spare took over */
+    r->version++;
+    if (r->pause_ms > 0)
+        kernel_post(&e->kernel, later(e->kernel.now_ms, r->pause_ms), EVENT_WORK, r,
+                    r->version);
+    else
+        go_on(e, r);
+}
+
+bool attempt_step(struct engine *e, struct run *r)
+{
+    if (!r->course.done.ended)
+        go_on(e, r);
+    return r->course.done.ended;
+}
+
 void attempt_walk(struct engine *e, const struct run *r, int64_t until_ms,
                   struct progress *out)
 {
@@ -215,6 +377,11 @@ void attempt_walk(struct engine *e, const struct run *r, int64_t until_ms,
     struct checkpoint_out answer = {.next_request_in_s = HUGE_VAL};
     double next_s = HUGE_VAL;
 
+    if (e->rules->io.is_shared) {
+        *out = r->course.done;
+        reach(&r->course, until_ms, out);
+        return;
+    }
     *out = (struct progress){
         .at_ms = r->begin_ms, .image_ms = life->image_ms, .has_image = life->has_image};
     for (size_t l = 0; l < e->rules->level_count; l++)

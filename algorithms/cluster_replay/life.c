@@ -428,6 +428,10 @@ static void post_end(struct engine *e, struct run *r)
 {
     struct progress p;
 
+    if (e->rules->io.is_shared) {
+        attempt_begin(e, r);
+        return;
+    }
     attempt_walk(e, r, r->limit_at_ms, &p);
     r->version++;
     if (p.ended || r->limit_at_ms < REPLAY_NEVER)
@@ -494,6 +498,9 @@ void life_start(struct engine *e, uint32_t job, uint32_t set)
     know_nodes(e, r);
     nodes_take(e, r);
     running_add(e, r);
+    if (e->rules->io.is_shared && r->limit_at_ms < REPLAY_NEVER)
+        kernel_post(&e->kernel, r->limit_at_ms, EVENT_CHECKPOINT_STORED, r,
+                    (uint32_t)r->sequence);
     post_end(e, r);
     fill_outcome(e, r);
     e->now.running_count++;
@@ -512,7 +519,7 @@ static void leave_nodes(struct engine *e, struct run *r, bool clean)
     e->now.busy_cpus -= cpus_of(e, r);
     e->now.asked_cpus -= j->need[REPLAY_CPUS] * (int64_t)r->node_count;
     e->lives[r->job].run = NULL;
-    e->freed = e->changed = true;
+    e->freed = e->changed = e->flows.is_stale = true;
     if (e->timeline)
         conservative_give(e, r);
     nodes_give(e, r);
@@ -594,6 +601,7 @@ static void stop(struct engine *e, struct run *r, struct progress *p, bool faile
     struct life *life = &e->lives[r->job];
 
     attempt_walk(e, r, e->kernel.now_ms, p);
+    flows_drop(e, r);
     p->ended = false;
     count_run(e, r, p, false);
     life->image_ms = p->image_ms;
@@ -609,6 +617,28 @@ static double used_cpu_s(const struct engine *e, const struct run *r)
     return 1e-3 * (double)(e->kernel.now_ms - r->start_ms) * (double)cpus_of(e, r);
 }
 
+/* At its limit. */
+static void kill(struct engine *e, struct run *r)
+{
+    uint32_t job = r->job;
+    struct progress p;
+
+    stop(e, r, &p, false);
+    e->out->totals.killed_cpu_s += used_cpu_s(e, r);
+    leave_nodes(e, r, true);
+    if (e->rules->requeue_at_limit &&
+        e->out->outcomes[job].restarts < e->rules->max_restarts)
+        requeue(e, job, job_of(e, job)->delay_ms);
+    else
+        life_over(e, job, REPLAY_KILLED);
+}
+
+void life_limit(struct engine *e, struct run *r, uint32_t version)
+{
+    if ((uint32_t)r->sequence == version && !r->cleans && e->lives[r->job].run == r)
+        kill(e, r);
+}
+
 void life_end(struct engine *e, struct run *r)
 {
     uint32_t job = r->job;
@@ -618,6 +648,8 @@ void life_end(struct engine *e, struct run *r)
         end_cleaning(e, r);
         return;
     }
+    if (e->rules->io.is_shared && !attempt_step(e, r))
+        return;
     attempt_walk(e, r, e->kernel.now_ms, &p);
     if (p.ended) {
         count_run(e, r, &p, true);
@@ -625,14 +657,7 @@ void life_end(struct engine *e, struct run *r)
         life_over(e, job, REPLAY_DONE);
         return;
     }
-    stop(e, r, &p, false);
-    e->out->totals.killed_cpu_s += used_cpu_s(e, r);
-    leave_nodes(e, r, true);
-    if (e->rules->requeue_at_limit &&
-        e->out->outcomes[job].restarts < e->rules->max_restarts)
-        requeue(e, job, job_of(e, job)->delay_ms);
-    else
-        life_over(e, job, REPLAY_KILLED);
+    kill(e, r);
 }
 
 static bool is_spare(const struct run *r, uint32_t node, size_t *at)

@@ -137,20 +137,29 @@ static size_t take_knows(struct cluster_playing *p,
     return count;
 }
 
+/* Whether its intervals follow from how often a job's nodes fail. */
+static bool goes_by_failures(const char *checkpoint)
+{
+    static const char *const able[] = {"young", "daly", "exact", "finite"};
+
+    for (size_t i = 0; i < sizeof(able) / sizeof(*able); i++)
+        if (strcmp(checkpoint, able[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Levels make a pattern by the failures: of policies that go by these. */
 static void bind_levels(struct cluster_playing *p, const struct cluster_checkpoint_in *in,
                         const char *pointer, struct replay_rules *to)
 {
-    static const char *const able[] = {"young", "daly", "exact", "finite"};
     struct level *levels = NEW(p->a, struct level, in->level_count);
     const char *at = arena_printf(p->a, "%s/checkpoint/levels", pointer);
-    bool is_able = false;
 
     if (in->level_count == 0)
         return;
-    for (size_t i = 0; i < sizeof(able) / sizeof(*able); i++)
-        is_able |= strcmp(in->policy.algorithm, able[i]) == 0;
-    if (!is_able)
+    if (p->body->io)
+        invalid(p->err, at, ITEM_INVALID_COMBINATION, "not together with io");
+    if (!goes_by_failures(in->policy.algorithm))
         invalid(
             p->err, at, ITEM_INVALID_COMBINATION,
             "not with algorithm %s: a pattern of levels follows from the failures, as "
@@ -196,6 +205,8 @@ static void bind_checkpoint(struct cluster_playing *p, const struct cluster_comp
     to->checkpoint = found->name;
     if (strcmp(found->name, "none") == 0) /* no images: nobody needs to be asked */
         return;
+    to->rules.io.has_places =
+        p->body->io && p->body->io->stagger && goes_by_failures(found->name);
     to->rules.checkpoint = found;
     to->rules.checkpoint_param = value;
 }
@@ -206,6 +217,9 @@ static struct replay_rules rules_of(const struct cluster_playing *p)
     const struct cluster_job_defaults *d = &body->job_defaults;
     struct replay_rules r = replay_rules_default();
 
+    if (body->io)
+        r.io = (struct replay_io){.is_shared = true,
+                                  .use_max_ratio = body->io->use_max_ratio};
     r.knows = (enum replay_knows)body->knows;
     r.requeue = (enum replay_requeue)d->requeue;
     r.choice = (enum replay_choice)body->node_choice;
