@@ -259,6 +259,86 @@ TEST_CASE("what one application taught of machines helps another", "[models][api
     CHECK(again["identical"] == true);
 }
 
+TEST_CASE("runs on a machine that nothing can be compared with tell of it all the same",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning known, fresh;
+    std::string fast = unique_name("fast"), slow = unique_name("slow"),
+                alone = unique_name("alone");
+    json list = json::array();
+    store_fixture f;
+    auto a_minute_later = [&] {
+        REQUIRE(db_execute(f.s, "UPDATE machine_effect_made SET made_at = 'epoch'",
+                           &f.err) == OK);
+    };
+
+    for (int i = 0; i < 40; i++) {
+        double size = 100 * (1 + i % 10);
+        list.push_back(known.run(size, 10 + size, {{"resource_class", fast}}));
+        list.push_back(known.run(size, 3 * (10 + size), {{"resource_class", slow}}));
+    }
+    known.store(list);
+    known.refine();
+    list = json::array();
+    for (int i = 0; i < 20; i++)
+        list.push_back(fresh.run(100 * (1 + i), 5 + i, {{"resource_class", fast}}));
+    fresh.store(list);
+    a_minute_later();
+    fresh.refine();
+    json question = {{"problem_size", 1050}, {"resource_class", fast}};
+    double on_fast = fresh.predict(question)["run_time_s"];
+    question["resource_class"] = alone;
+    CHECK(fresh.predict(question)["interval_basis"] == "machine_prior");
+
+    // Sizes that ran nowhere else, so no cell has it; 4 times the time of fast.
+    auto run_there = [&](int first, int count) {
+        list = json::array();
+        for (int i = first; i < first + count; i++) {
+            double size = 105 + 100 * i;
+            list.push_back(known.run(size, 4 * (10 + size), {{"resource_class", alone}}));
+        }
+        known.store(list);
+        known.refine();
+        // No run comes any more: whoever refines next, or the background, works it out.
+        a_minute_later();
+        fresh.refine();
+    };
+    auto effect_of = [&] {
+        json items = known.done(known.get("/v1/machine-effects?page_size=1000"))["items"];
+        for (const json &e : items)
+            if (e["resource_class"] == alone)
+                return e;
+        return json();
+    };
+    run_there(0, 2);
+    json effect = effect_of();
+    CHECK(effect["run_count"] == 2);
+    json two = fresh.predict(question);
+    CHECK(two["interval_basis"] == "machine_prior"); // two say little
+    double moved = two["run_time_s"].get<double>() / on_fast;
+    CHECK(moved > 1.5);
+    CHECK(moved < 3.5);
+    run_there(2, 7);
+    effect = effect_of();
+    CHECK(effect["run_count"] == 9);
+    json nine = fresh.predict(question);
+    CHECK(nine["interval_basis"] == "extrapolation");
+    // 9/10 of ln 4, within what the models do not know
+    CHECK(nine["run_time_s"].get<double>() / on_fast == Approx(3.5).epsilon(0.2));
+    CHECK(nine["run_time_high_s"].get<double>() / nine["run_time_low_s"].get<double>() <
+          two["run_time_high_s"].get<double>() / two["run_time_low_s"].get<double>());
+    // Its own model has the runs themselves.
+    CHECK(known.predict({{"problem_size", 505}, {"resource_class", alone}})["run_time_s"]
+              .get<double>() == Approx(4 * 515).epsilon(0.1));
+    // Stored and read again with what it rests on.
+    question["store"] = true;
+    json stored = fresh.predict(question);
+    json again = fresh.done(fresh.post(
+        "/v1/decisions/" + stored["decision_id"].get<std::string>() + "/replay", ""));
+    CHECK(again["identical"] == true);
+}
+
 TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
           "[models][api][db]")
 {

@@ -20,6 +20,7 @@
 #include "models/json_walk.h"
 #include "service/metrics.h"
 #include "service/service.h"
+#include "service/store_machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -302,6 +303,8 @@ static enum error_code write_result(const struct learning *l, struct db_session 
         return OK;
     if (!r->cause)
         return store_model_advance(db, &l->model, &advance, l->rq->arena, l->rq->err);
+    if (l->kind == MODEL_AUTO && l->settings.target == TARGET_RUN_TIME)
+        TRY(store_machine_effects_stale(db, l->model.tenant, l->rq->err));
     return model_write(db, &l->model, &l->fitted, r->cause, r->reference_model_id,
                        r->looked_at, r->looked_at_count, l->rq->arena, l->rq->err);
 }
@@ -696,6 +699,8 @@ static enum error_code learn_from_stored(struct learning *l, struct learn_outcom
     struct arena *a = rq->arena;
     struct store_model_version version = {0};
     const struct store_sample *unlearnt;
+    const struct fitted_effect *effects;
+    size_t effect_count;
 
     out->version = l->model.version;
     if (l->model.version) {
@@ -708,8 +713,8 @@ static enum error_code learn_from_stored(struct learning *l, struct learn_outcom
     TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id, STORE_SAMPLES_NEW,
                             &unlearnt, &l->unlearnt_count, a, rq->err));
     out->learnt_count = l->unlearnt_count;
-    if (l->unlearnt_count == 0 && !l->model.train_requested)
-        return OK; /* another replica was faster */
+    if (l->unlearnt_count == 0 && !l->model.train_requested) /* or others were faster */
+        return machine_effects_now(rq, l->db, &effects, &effect_count);
     l->unlearnt = NEW(a, struct store_sample, l->unlearnt_count + 1);
     if (l->unlearnt_count)
         memcpy(l->unlearnt, unlearnt, l->unlearnt_count * sizeof(*unlearnt));

@@ -379,7 +379,7 @@ static bool looks_at_cpu(const struct fitted_model *m)
 static struct run_class class_at(struct model_use *use, const struct resource *r,
                                  size_t place)
 {
-    struct run_class out = {use, 1, NULL, NULL, {(double)NAN, 0}};
+    struct run_class out = {use, 1, NULL, NULL, {(double)NAN, 0, 0}};
 
     if (!use->model)
         return out;
@@ -389,7 +389,8 @@ static struct run_class class_at(struct model_use *use, const struct resource *r
         return out;
     out.resource_class = r->resource_class;
     out.site_id = use->site_id ? use->site_id : r->site_id;
-    if (use->priors)
+    if (use->priors && r->resource_class && use->model->fitted.ensemble &&
+        !fitted_has_seen_machine(&use->model->fitted, ensemble_text(r->resource_class)))
         out.prior = use->priors[place];
     return out;
 }
