@@ -365,6 +365,11 @@ TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
     CHECK(s.done(s.get("/v1/models/" + s.app + "-memory"))["settings"]["target"] ==
           "memory_peak_bytes");
     // A time is never answered from memory.
+    api_reply bytes =
+        s.post("/v1/predictions",
+               json{{"model_id", s.app + "-memory"}, {"problem_size", 300}}.dump());
+    CHECK(bytes.pointers() == std::vector<std::string>{"/model_id"});
+    CHECK(bytes.json()["errors"][0]["code"] == "conflict");
     CHECK(s.predict({{"problem_size", 300}})["models"][0]["id"] == s.app);
     // Both with one question.
     json both = s.predict({{"problem_size", 300},

@@ -375,6 +375,18 @@ enum error_code model_shelf_keep(struct model_shelf *shelf)
     return keep(shelf->rq, shelf->name, list, shelf->count);
 }
 
+/* Bytes are no run time. */
+static enum error_code check_target(const struct fitted_model *m, const char *pointer,
+                                    struct error *err)
+{
+    if (m->settings.target == TARGET_RUN_TIME)
+        return OK;
+    return invalid(err, pointer, ITEM_CONFLICT,
+                   "the model predicts %s, not run times; ask by application_id, with it "
+                   "in targets",
+                   model_target_names[m->settings.target]);
+}
+
 enum error_code models_at_hand(struct request *rq, const struct model_source *source,
                                bool phases, const struct model_at_hand **list,
                                size_t *count)
@@ -392,12 +404,13 @@ enum error_code models_at_hand(struct request *rq, const struct model_source *so
     if (!source->model) {
         TRY(stored_models(rq, source, phases, &models, count));
         *list = models;
-        return OK;
+        return check_target(&models[0].fitted, "/model_id", rq->err);
     }
     models = NEW(rq->arena, struct model_at_hand, 1);
     models->phase_index = (double)NAN;
     *count = 1;
     *list = models;
-    return model_document_read(source->model, "/model", &rq->budget, &models->fitted,
-                               rq->arena, rq->err);
+    TRY(model_document_read(source->model, "/model", &rq->budget, &models->fitted,
+                            rq->arena, rq->err));
+    return check_target(&models->fitted, "/model/settings/target", rq->err);
 }
