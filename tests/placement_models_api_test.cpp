@@ -342,6 +342,25 @@ TEST_CASE("an application that nobody knows yet is no mistake; a model of memory
     CHECK(r.json()["errors"][0]["code"] == "conflict");
 }
 
+TEST_CASE("parameters that no model can look at are refused", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    json resources = json::parse(R"([{"id":"n","cpus":64}])"), many = json::object();
+    std::string id = m.line(2, 3);
+    json of = {{"model_id", id}, {"parameters", {{"x", 1e301}, {"y", -1e300}}}};
+    api_reply r = m.decide(resources, json::array({job("a", of)}));
+    CHECK(r.pointers() == std::vector<std::string>{"/jobs/0/model/parameters/x"});
+    CHECK(r.json()["errors"][0]["code"] == "not_allowed");
+    r = m.post("/v1/predictions", of.dump());
+    CHECK(r.pointers() == std::vector<std::string>{"/parameters/x"});
+    for (int i = 0; i < 65; i++)
+        many["p" + std::to_string(100 + i)] = 1;
+    r = m.post("/v1/predictions",
+               json{{"model_id", id}, {"queries", {{{"parameters", many}}}}}.dump());
+    CHECK(r.pointers() == std::vector<std::string>{"/queries/0/parameters/p164"});
+}
+
 TEST_CASE("a decision with models is the same when they are gone", "[models][api][db]")
 {
     NEED_DATABASE();

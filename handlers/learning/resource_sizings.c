@@ -7,6 +7,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/learning/routes.h"
 #include "handlers/learning/sizing_models.h"
+#include "handlers/prediction/prediction_models.h"
 #include "models/base/names.h"
 #include "models/base/pointer.h"
 #include "models/fitted/core.h"
@@ -228,6 +229,8 @@ static enum error_code check(const struct sizing_request *in, struct arena *a,
         if (t->attempt > 1 && isnan(t->memory_requested_bytes))
             mistake(err, i, "memory_requested_bytes", ITEM_REQUIRED,
                     "what did the attempt before have?");
+        prediction_parameters_check(t->parameters, t->parameter_count,
+                                    pointer_in("/tasks", i, "parameters").text, err);
     }
     return err->code;
 }

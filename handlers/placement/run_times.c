@@ -167,6 +167,8 @@ static void check_model(const struct run_times *t, const struct job_model *m, si
         invalid(rq->err, pointer_of(t, job, "/model_id"),
                 both ? ITEM_CONFLICT : ITEM_REQUIRED,
                 "give exactly one of model_id and application_id");
+    prediction_parameters_check(m->parameters, m->parameter_count,
+                                pointer_of(t, job, "/parameters"), rq->err);
 }
 
 static const char *source_key(const struct job_model *m, struct arena *a)

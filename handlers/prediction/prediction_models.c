@@ -4,7 +4,9 @@
 #include "handlers/common/decision.h"
 #include "handlers/learning/machine_effects.h"
 #include "handlers/model/model_learn.h"
+#include "models/base/pointer.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A stored model as it was when it was looked up. */
@@ -118,6 +120,21 @@ const char *prediction_interval_basis(const struct fitted_model *m,
     return m->kind >= MODEL_LINEAR && interval->basis == PREDICTION_BASIS_NONE
                ? prediction_basis_names[PREDICTION_BASIS_TRAINING]
                : prediction_basis_names[interval->basis];
+}
+
+enum { PARAMETERS_MAX = 64 };
+#define PARAMETER_MAX 1e300
+
+void prediction_parameters_check(const struct named_value *list, size_t count,
+                                 const char *at, struct error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].type == VALUE_NUMBER && fabs(list[i].number) > PARAMETER_MAX)
+            invalid(err, pointer_named(at, list[i].name).text, ITEM_NOT_ALLOWED,
+                    "parameters are numbers up to 1e300");
+    if (count > PARAMETERS_MAX)
+        invalid(err, pointer_named(at, list[PARAMETERS_MAX].name).text, ITEM_NOT_ALLOWED,
+                "a question has at most %d parameters, not %zu", PARAMETERS_MAX, count);
 }
 
 static enum error_code no_model(const struct model_source *s, struct error *err)
