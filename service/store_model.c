@@ -181,7 +181,7 @@ static enum error_code lock_expected(struct db_session *s, const char *tenant,
 
 /* What the transactions below are about. */
 struct change {
-    const char *tenant, *model_id;
+    const char *tenant, *model_id, *settings;
     uint64_t expected, version;
     const struct store_model *wanted;
     bool train;
@@ -561,6 +561,7 @@ enum error_code store_model_roll_back(struct db_session *s, const char *tenant,
 static const struct db_statement request_training = {
     "request_training",
     "UPDATE model SET train_requested = true, retry_at = NULL,"
+    " settings = coalesce($3, settings),"
     " generation = generation + 1, updated_at = now() WHERE tenant = $1"
     " AND model_id = $2",
     0};
@@ -571,18 +572,23 @@ static enum error_code ask_for_training(struct db_session *s, void *context,
     const struct change *c = context;
 
     TRY(lock_expected(s, c->tenant, c->model_id, c->expected, c->out, c->a, err));
-    TRY(db_run(s, &request_training, DB_PARAMS(db_text(c->tenant), db_text(c->model_id)),
+    TRY(db_run(s, &request_training,
+               DB_PARAMS(db_text(c->tenant), db_text(c->model_id), db_text(c->settings)),
                NULL, err));
     return store_model_read(s, c->tenant, c->model_id, c->out, c->a, err);
 }
 
 enum error_code store_model_train(struct db_session *s, const char *tenant,
                                   const char *model_id, uint64_t expected,
-                                  struct store_model *out, struct arena *a,
-                                  struct error *err)
+                                  const char *settings, struct store_model *out,
+                                  struct arena *a, struct error *err)
 {
-    struct change c = {
-        .tenant = tenant, .model_id = model_id, .expected = expected, .out = out, .a = a};
+    struct change c = {.tenant = tenant,
+                       .model_id = model_id,
+                       .expected = expected,
+                       .settings = settings,
+                       .out = out,
+                       .a = a};
 
     return together(s, ask_for_training, &c, err);
 }

@@ -339,6 +339,44 @@ TEST_CASE("runs on a machine that nothing can be compared with tell of it all th
     CHECK(again["identical"] == true);
 }
 
+TEST_CASE("a training may be told which runs count from now on", "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    json list = json::array();
+    auto train = [&](const json &body) {
+        return s.post("/v1/models/" + s.app + "/train", body.dump());
+    };
+
+    for (int i = 0; i < 60; i++)
+        list.push_back(s.run(100 + i % 7, 100 + i % 3));
+    s.store(list);
+    s.refine();
+    CHECK(s.done(train(json::object()))["outcome"]["cause"] == "train");
+    json model = s.done(train({{"window_runs", 20}}));
+    CHECK(model["settings"]["robustness"]["window_runs"] == 20);
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["sample_count"] == 20);
+    model = s.done(train({{"since", 1700000000.0 + 100 * 50}}));
+    CHECK(model["settings"]["robustness"]["window_runs"] == 20); // that stays
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["sample_count"] == 10);
+    model = s.done(train({{"window_s", 350}}));
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["sample_count"] == 4);
+    // later trainings go on with it
+    s.done(s.post("/v1/models/" + s.app + "/train", ""));
+    s.store(json::array({s.run(100, 101)}));
+    s.refine();
+    s.done(s.post("/v1/models/" + s.app + "/train", ""));
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["sample_count"] == 4);
+    // later than every run
+    s.done(train({{"since", "2090-01-01T00:00:00Z"}}));
+    model = s.done(s.get("/v1/models/" + s.app));
+    CHECK(model["state"] == "untrained");
+    CHECK(model["needs"].get<std::string>().find("61 executions 0 can be used") !=
+          std::string::npos);
+    CHECK(train({{"window_runs", 19}, {"window_s", 0}, {"x", 1}}).pointers() ==
+          std::vector<std::string>{"/window_runs", "/window_s", "/x"});
+}
+
 TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
           "[models][api][db]")
 {

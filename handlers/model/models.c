@@ -9,6 +9,7 @@
 #include "service/service.h"
 #include "service/stored_hint.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,27 @@ static const struct json_field create_rows[] = {
 #undef T
 const struct json_object model_create_json = {"ModelCreate", "A new model",
                                               sizeof(struct create_request), create_rows};
+
+/* ---- training ---- */
+
+#define T struct training_window
+static const struct json_field training_rows[] = {
+    JSON_INSTANT(T, since, JSON_NULLABLE | JSON_OPTIONAL,
+                 "From now on runs that started before are left out; default: as it is"),
+    JSON_NUMBER(T, window_s, 0, JSON_LARGEST, NAN,
+                JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,
+                "From now on runs that started so much before the newest are forgotten; "
+                "default: as it is"),
+    JSON_NUMBER(T, window_runs, 20, 20000, NAN,
+                JSON_NULLABLE | JSON_OPTIONAL | JSON_WHOLE,
+                "From now on so many of the latest runs are remembered; default: as it "
+                "is"),
+    {0},
+};
+#undef T
+const struct json_object model_training_json = {
+    "ModelTraining", "Which runs it is trained from, now and later; may be left out",
+    sizeof(struct training_window), training_rows};
 
 struct roll_back_request {
     uint64_t version;
@@ -684,19 +706,24 @@ static enum error_code tell_learnt(struct request *rq, struct db_session *db,
 
 enum error_code post_model_train(struct request *rq, const void *in, void *out)
 {
+    const struct raw_body *body = in;
+    struct training_window *window = NEW(rq->arena, struct training_window, 1);
     struct db_session *db;
     uint64_t expected;
     struct model_answer *answer = out;
 
-    (void)in;
+    *window = (struct training_window){(double)NAN, (double)NAN, (double)NAN};
+    if (body->length > 0)
+        TRY(json_read(&model_training_json, body->text, body->length, window,
+                      &rq->renames, rq->arena, rq->err));
     TRY(request_db(rq, &db));
     TRY(expected_generation(rq, db, &expected));
     if (rq->attempt) {
-        TRY(model_learn_at_publish(rq, rq->path_value[0], true, expected,
+        TRY(model_learn_at_publish(rq, rq->path_value[0], true, expected, window,
                                    &answer->outcome));
         return request_at_publish(rq, tell_learnt, answer);
     }
-    TRY(model_train(rq, rq->path_value[0], expected, &answer->outcome));
+    TRY(model_train(rq, rq->path_value[0], expected, window, &answer->outcome));
     return tell_learnt(rq, db, answer);
 }
 
@@ -710,7 +737,7 @@ enum error_code post_model_refine(struct request *rq, const void *in, void *out)
     TRY(request_db(rq, &db));
     TRY(expected_generation(rq, db, &expected));
     if (rq->attempt) {
-        TRY(model_learn_at_publish(rq, rq->path_value[0], false, expected,
+        TRY(model_learn_at_publish(rq, rq->path_value[0], false, expected, NULL,
                                    &answer->outcome));
         return request_at_publish(rq, tell_learnt, answer);
     }
