@@ -159,6 +159,26 @@ const struct json_object model_page_query_json = {
 
 /* ---- what a caller gets ---- */
 
+/* Runs of one level, between changes. */
+struct window_row {
+    double version, from_at_s, run_count, factor;
+};
+
+#define T struct window_row
+static const struct json_field window_rows[] = {
+    JSON_NUMBER(T, version, 0, 0, 0, 0, "First version of it that is still kept"),
+    JSON_INSTANT(T, from_at, JSON_OPTIONAL,
+                 "When its first run started; left out: from the first run on"),
+    JSON_NUMBER(T, run_count, 0, 0, 0, 0, "Runs that it had, or has so far"),
+    JSON_NUMBER(T, factor, 0, 0, 0, JSON_OPTIONAL,
+                "Its run times over those of the window before; left out of the first"),
+    {0},
+};
+#undef T
+static const struct json_object window_json = {
+    "ModelWindow", "Runs of one level, from a change of the run times to the next",
+    sizeof(struct window_row), window_rows};
+
 struct model_answer {
     struct store_model model;
     const char *summary; /* of its version; NULL: none */
@@ -166,6 +186,8 @@ struct model_answer {
     uint64_t combinations_total;
     struct learn_outcome outcome;
     const char *needs; /* NULL: nothing is lacking */
+    const struct window_row *windows;
+    size_t window_count;
     const char *const *warnings;
     size_t warning_count;
 };
@@ -240,6 +262,9 @@ static const struct json_field stored_rows[] = {
      .type = JSON_TYPE_RAW,
      .offset = JSON_AT(T, summary, const char *),
      .flags = JSON_OPTIONAL},
+    JSON_LIST(T, windows, window_count, struct window_row, &window_json, 0, JSON_OPTIONAL,
+              "Since when the run times are on which level, the present one last: as far "
+              "back as versions are kept"),
     JSON_INTEGER(T, combinations_total, 0, JSON_EXACT, 0, 0,
                  "Combinations that there are, of which the first are listed"),
     MODEL_DETAILS_ROWS(T),
@@ -560,6 +585,77 @@ static enum error_code renew_summary(const char **summary, struct arena *a,
                                err);
 }
 
+/* A number of a summary, or of a member of it. */
+static enum error_code number_in(const char *object, const char *name, double *out,
+                                 struct arena *a, struct error *err)
+{
+    const char *text = NULL;
+
+    *out = (double)NAN;
+    if (!object)
+        return OK;
+    TRY(json_member(object, name, &text, a, err));
+    if (text)
+        *out = strtod(text, NULL);
+    return OK;
+}
+
+/* The window that a version is in. */
+static enum error_code read_window(const struct store_model_version *version,
+                                   struct window_row *out, const char **key,
+                                   struct arena *a, struct error *err)
+{
+    const char *change = NULL, *at = NULL;
+
+    *out = (struct window_row){(double)version->version, (double)NAN, 0, (double)NAN};
+    *key = "";
+    TRY(json_member(version->summary, "change", &change, a, err));
+    if (!change)
+        return number_in(version->summary, "sample_count", &out->run_count, a, err);
+    TRY(number_in(version->summary, "change_count", &out->from_at_s, a, err));
+    *key = arena_printf(a, "%g", out->from_at_s);
+    out->from_at_s = (double)NAN;
+    TRY(json_member(change, "at", &at, a, err));
+    if (at && at[0] == '"' && strlen(at) > 2 &&
+        !instant_read(arena_text(a, at + 1, strlen(at) - 2), &out->from_at_s))
+        out->from_at_s = (double)NAN;
+    TRY(number_in(change, "run_count", &out->run_count, a, err));
+    return number_in(change, "factor", &out->factor, a, err);
+}
+
+/* The windows of the versions that are kept; those behind a roll-back are none. */
+static enum error_code list_windows(struct request *rq, struct db_session *db,
+                                    struct model_answer *answer)
+{
+    const struct store_page all = {.limit = STORE_MODEL_VERSIONS_KEPT};
+    const struct store_model_version *list;
+    struct arena *a = rq->arena;
+    struct window_row *rows;
+    const char *next, *last = NULL;
+    size_t count, at;
+
+    TRY(store_model_versions_list(db, rq->principal.tenant, answer->model.model_id, &all,
+                                  &list, &count, &next, a, rq->err));
+    at = count;
+    rows = NEW(a, struct window_row, count + 1);
+    for (size_t i = 0; i < count; i++) { /* the newest first */
+        struct window_row row;
+        const char *key;
+
+        if (list[i].abandoned || list[i].version > answer->model.version)
+            continue;
+        TRY(read_window(&list[i], &row, &key, a, rq->err));
+        if (last && strcmp(last, key) == 0)
+            rows[at].version = row.version;
+        else
+            rows[--at] = row;
+        last = key;
+    }
+    answer->windows = rows + at;
+    answer->window_count = count - at;
+    return OK;
+}
+
 enum error_code get_model(struct request *rq, const void *in, void *out)
 {
     const struct model_query *query = rq->query;
@@ -579,6 +675,7 @@ enum error_code get_model(struct request *rq, const void *in, void *out)
     TRY(stored_fitted(&now.model, &now.version, &fitted, rq->arena, rq->err));
     model_details_of(&fitted, (size_t)query->combinations, &answer->details, rq->arena);
     answer->combinations_total = answer->details.combinations_total;
+    TRY(list_windows(rq, db, answer));
     answer->summary = now.version.summary;
     return renew_summary(&answer->summary, rq->arena, rq->err);
 }
