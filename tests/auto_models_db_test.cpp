@@ -377,6 +377,20 @@ TEST_CASE("a training may be told which runs count from now on", "[models][api][
           std::vector<std::string>{"/window_runs", "/window_s", "/x"});
 }
 
+TEST_CASE("engines may say cpus, which are rounded up to processors", "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    json run = s.run(100, 60, {{"cpus", 2.5}});
+    api_reply r = s.post("/v1/executions", json::array({run}).dump());
+    CHECK(r.json()["warnings"].dump().find("'cpus' is now 'processors'") !=
+          std::string::npos);
+    s.refine();
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["processors"]["low"] == 3);
+    run = s.run(100, 60, {{"cpus", 0}});
+    CHECK(s.post("/v1/executions", json::array({run}).dump()).status == 422);
+}
+
 TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
           "[models][api][db]")
 {
