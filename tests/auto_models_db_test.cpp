@@ -124,6 +124,14 @@ TEST_CASE("a model of kind auto follows a changed world, machines and texts",
     CHECK(learnt["outcome"]["cause"] == "change");
     json now = s.done(s.get("/v1/models/" + s.app));
     CHECK(now["summary"]["change"]["factor"].get<double>() == Approx(2).epsilon(0.1));
+    REQUIRE(now["windows"].size() == 2);
+    CHECK(now["windows"][0]["version"] == 1);
+    CHECK(now["windows"][0]["run_count"] == 60);
+    CHECK_FALSE(now["windows"][0].contains("from_at"));
+    CHECK(now["windows"][1]["version"] == 2);
+    CHECK(now["windows"][1]["run_count"] == 8);
+    CHECK(now["windows"][1]["factor"] == now["summary"]["change"]["factor"]);
+    CHECK(now["windows"][1]["from_at"] == now["summary"]["change"]["at"]);
     double weights = 0;
     for (const json &member : now["members"])
         if (member["group"] == "inside")
