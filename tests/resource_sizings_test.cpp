@@ -47,6 +47,9 @@ TEST_CASE("mistakes of a sizing are all said", "[sizing][api]")
     CHECK(a.post("/v1/resource-sizings", R"({"tasks": [{"id": "a", "application_id": "x",
                  "processors": 1.5}]})")
               .pointers() == std::vector<std::string>{"/tasks/0/processors"});
+    CHECK(a.post("/v1/resource-sizings", R"({"tasks": [{"id": "a", "application_id": "x",
+                 "run_time_s": 1.1e9}]})")
+              .pointers() == std::vector<std::string>{"/tasks/0/run_time_s"});
 }
 
 TEST_CASE("without a history the request stays as it is", "[sizing][api]")

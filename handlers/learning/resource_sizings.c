@@ -21,6 +21,7 @@ enum { TASKS_MAX = 10000, RUNS_LEAST = 2 };
 #define CAP_RATIO     1.5 /* of the largest peak that was seen */
 #define RETRY_RATIO   2.0 /* of a request that failed */
 #define BYTES_MAX     1e18
+#define RUN_TIME_MAX  1e9          /* s, as of executions: 31 years */
 #define PENALTY_BYTES 1073741824.0 /* 1 GiB for a whole run */
 
 /* ---- what a caller sends ---- */
@@ -54,9 +55,9 @@ static const struct json_field task_rows[] = {
                 "had, and was too little",
                 JSON_WAS({"memory_bytes", 0})),
     JSON_INTEGER(T, attempt, 1, 1000, 1, 0, "Which attempt is to be sized; default 1"),
-    JSON_NUMBER(T, run_time_s, 0, JSON_LARGEST, NAN,
+    JSON_NUMBER(T, run_time_s, 0, RUN_TIME_MAX, NAN,
                 JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,
-                "How long it runs; default: predicted"),
+                "How long it runs; default: predicted, if that is at most 1e9"),
     {0},
 };
 #undef T
@@ -395,7 +396,7 @@ static void find_run_time(struct sizing *s)
     if (!isnan(s->row->run_time_s) || !m)
         return;
     ask(m, s->task, &answer);
-    if (exp(answer.y) > 0 && isfinite(exp(answer.y)))
+    if (exp(answer.y) > 0 && exp(answer.y) <= RUN_TIME_MAX)
         s->row->run_time_s = exp(answer.y);
 }
 
@@ -434,6 +435,8 @@ static void size_by_ladder(struct sizing *s, const struct ensemble_answer *answe
     s->row->peak_bytes = exp(answer->y);
     s->row->peak_low_bytes = exp(answer->y - half);
     s->row->peak_high_bytes = exp(answer->y + half);
+    if (isinf(s->row->peak_high_bytes))
+        s->row->peak_high_bytes = (double)NAN; /* beyond all numbers */
     s->row->interval_basis = log_group_names[answer->group];
     s->row->method = "ladder";
     mark = arena_mark(a);
