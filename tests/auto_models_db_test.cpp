@@ -347,6 +347,58 @@ TEST_CASE("runs on a machine that nothing can be compared with tell of it all th
     CHECK(again["identical"] == true);
 }
 
+TEST_CASE("engines may say cpus, which are rounded up to processors", "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    json run = s.run(100, 60, {{"cpus", 2.5}});
+    api_reply r = s.post("/v1/executions", json::array({run}).dump());
+    CHECK(r.json()["warnings"].dump().find("'cpus' is now 'processors'") !=
+          std::string::npos);
+    s.refine();
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["processors"]["low"] == 3);
+    run = s.run(100, 60, {{"cpus", 0}});
+    CHECK(s.post("/v1/executions", json::array({run}).dump()).status == 422);
+}
+
+TEST_CASE("numbers at the end of what a double can be are learnt or left out",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    for (double odd : {1e308, 1e200, 1e151, 1e150, 1e100, 1e-300, 5e-324})
+        for (const char *member : {"problem_size", "parameter", "memory_peak_bytes"}) {
+            learning s;
+            json list = json::array();
+            DYNAMIC_SECTION(member << " of " << odd)
+            {
+                for (int i = 0; i < 30; i++) {
+                    json run = s.run(1 + i % 5, 5 + i % 5, {{"memory_peak_bytes", 1e9}});
+                    double value = i % 3 ? odd : odd / 2;
+                    if (std::string(member) == "parameter")
+                        run["parameters"] = {{"x", i % 2 ? value : -value}};
+                    else
+                        run[member] = value > 0 ? value : 5e-324;
+                    list.push_back(run);
+                }
+                s.store(list);
+                s.refine();
+                s.refine("-memory");
+                json p = s.predict({{"problem_size", 3}});
+                INFO(p.dump());
+                CHECK(p["run_time_low_s"] <= p["run_time_s"]);
+                CHECK(p["run_time_s"] <= p["run_time_high_s"]);
+                s.predict({{"problem_size", odd}, {"targets", {"memory_peak_bytes"}}});
+                s.done(s.post("/v1/resource-sizings",
+                              json{{"tasks",
+                                    {{{"id", "t"},
+                                      {"application_id", s.app},
+                                      {"problem_size", odd},
+                                      {"memory_requested_bytes", 1e9}}}}}
+                                  .dump()));
+            }
+        }
+}
+
 TEST_CASE("a training may be told which runs count from now on", "[models][api][db]")
 {
     NEED_DATABASE();
@@ -383,20 +435,6 @@ TEST_CASE("a training may be told which runs count from now on", "[models][api][
           std::string::npos);
     CHECK(train({{"window_runs", 19}, {"window_s", 0}, {"x", 1}}).pointers() ==
           std::vector<std::string>{"/window_runs", "/window_s", "/x"});
-}
-
-TEST_CASE("engines may say cpus, which are rounded up to processors", "[models][api][db]")
-{
-    NEED_DATABASE();
-    learning s;
-    json run = s.run(100, 60, {{"cpus", 2.5}});
-    api_reply r = s.post("/v1/executions", json::array({run}).dump());
-    CHECK(r.json()["warnings"].dump().find("'cpus' is now 'processors'") !=
-          std::string::npos);
-    s.refine();
-    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["processors"]["low"] == 3);
-    run = s.run(100, 60, {{"cpus", 0}});
-    CHECK(s.post("/v1/executions", json::array({run}).dump()).status == 422);
 }
 
 TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",

@@ -315,7 +315,10 @@ static void train_auto(struct fitted_model *m, const struct fitted_room *room)
     core_note_errors(m, &fitted, room->a);
     packed = NEW(room->scratch, double, ensemble_pack(&fitted, NULL));
     m->ensemble = NEW(room->a, struct ensemble, 1);
-    ensemble_unpack(packed, ensemble_pack(&fitted, packed), m->ensemble, room->a);
+    if (!ensemble_unpack(packed, ensemble_pack(&fitted, packed), m->ensemble, room->a)) {
+        m->ensemble = NULL;
+        m->reason = regression_reason_names[REGRESSION_NOT_FINITE];
+    }
     m->sample_count = fitted.run_count;
     m->fit_appe_pct = fit_error_pct(&fitted, &data, room->budget);
     core->since_training = core->since_measured = 0;

@@ -5,6 +5,7 @@
 #include "models/performance/accuracy.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -1113,6 +1114,17 @@ static double scale_of_answer(const struct fitted_model *m,
     return fmax(interval->scale[answer->group], least);
 }
 
+/* An interval ends at the least and the greatest number at the latest; so does a
+ * distance.
+ */
+static void put_ends(double half, struct fitted_prediction *out)
+{
+    out->low_s = fmax(out->time_s * exp(-half), DBL_MIN);
+    out->high_s = fmin(out->time_s * exp(half), DBL_MAX);
+    out->low_s = fmin(out->low_s, out->time_s);
+    out->extrapolation_ratio = fmin(out->extrapolation_ratio, DBL_MAX);
+}
+
 /* Where it lies, and half of its interval, is all the ensemble's. */
 static void predict_auto(const struct fitted_model *m, const struct perf_query *query,
                          const double *inputs, const struct fitted_interval *interval,
@@ -1149,8 +1161,7 @@ static void predict_auto(const struct fitted_model *m, const struct perf_query *
     half = log_half(interval->quantile[answer.group],
                     scale_of_answer(m, interval, &answer, new_machine), answer.spread,
                     answer.distance, answer.runs, answer.constant_distance);
-    out->low_s = out->time_s * exp(-half);
-    out->high_s = out->time_s * exp(half);
+    put_ends(half, out);
     out->own_basis = new_machine ? FITTED_MACHINE_PRIOR : log_group_names[answer.group];
     out->error_count = interval->error_count[answer.group];
 }
@@ -1206,11 +1217,10 @@ static void put_interval(const struct fitted_model *m, const struct perf_query *
     core_place_of(m, query, inputs, &place);
     half = log_half(interval->quantile[place.group], interval->scale[place.group], 0,
                     place.distance, place.runs, place.constant_distance);
-    out->low_s = out->time_s * exp(-half);
-    out->high_s = out->time_s * exp(half);
     out->own_basis = log_group_names[place.group];
     out->error_count = interval->error_count[place.group];
     out->extrapolation_ratio = place.distance;
+    put_ends(half, out);
     out->far_input = place.far_input;
     out->warnings &= ~(unsigned)FITTED_WARN_FAR; /* the kind's own word for it */
     if (place.distance > 2)
