@@ -392,6 +392,13 @@ TEST_CASE("numbers at the end of what a double can be are learnt or left out",
                               json{{"tasks",
                                     {{{"id", "t"},
                                       {"application_id", s.app},
+                                      {"problem_size", 3},
+                                      {"memory_requested_bytes", 1e9}}}}}
+                                  .dump()));
+                s.done(s.post("/v1/resource-sizings",
+                              json{{"tasks",
+                                    {{{"id", "t"},
+                                      {"application_id", s.app},
                                       {"problem_size", odd},
                                       {"memory_requested_bytes", 1e9}}}}}
                                   .dump()));

@@ -95,7 +95,8 @@ static const struct json_field request_rows[] = {
                 "Requests are multiples of it; default 1"),
     JSON_NUMBER(T, min_bytes, 1, BYTES_MAX, 4194304, 0, "Least request; default 4 MiB"),
     JSON_NUMBER(T, capacity_bytes, 1, BYTES_MAX, NAN, JSON_NULLABLE | JSON_OPTIONAL,
-                "Greatest request that any machine can fulfil; default: none"),
+                "Greatest request that any machine can fulfil; default: none, which is "
+                "1e18"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -337,7 +338,7 @@ static void find_rules(struct sizing *s)
         .first_failure_max = in->first_failure_ratio_max,
         .step = in->step_bytes,
         .least = in->min_bytes,
-        .capacity = isnan(in->capacity_bytes) ? HUGE_VAL : in->capacity_bytes,
+        .capacity = isnan(in->capacity_bytes) ? BYTES_MAX : in->capacity_bytes,
     };
     s->cap = fmax(t->memory_requested_bytes, CAP_RATIO * largest);
     if (is_retry(t))
@@ -346,7 +347,7 @@ static void find_rules(struct sizing *s)
     if (largest > s->rules.capacity)
         warn(s,
              arena_printf(s->rq->arena,
-                          "capacity_too_small: a peak of %.0f bytes was seen, which no "
+                          "capacity_too_small: a peak of %.15g bytes was seen, which no "
                           "machine has",
                           largest));
 }
