@@ -76,6 +76,20 @@ TEST_CASE("without a history the request stays as it is", "[sizing][api]")
     CHECK(answer["warnings"].dump().find("history_unavailable") != std::string::npos);
 }
 
+TEST_CASE("a request that no machine has is cut, and that is said", "[sizing][api]")
+{
+    api a;
+    json answer = sized(a, {{"capacity_bytes", GB},
+                            {"tasks",
+                             {{{"id", "a"},
+                               {"application_id", "x"},
+                               {"memory_requested_bytes", 2 * GB}}}}})["tasks"][0];
+    REQUIRE(answer["attempts"].size() == 1);
+    CHECK(answer["attempts"][0]["memory_bytes"] == GB);
+    CHECK(answer["warnings"][0] ==
+          "capacity_too_small: 2000000000 bytes are asked for, which no machine has");
+}
+
 TEST_CASE("requests follow what was used", "[sizing][api][db]")
 {
     NEED_DATABASE();

@@ -381,6 +381,11 @@ static void size_by_request(struct sizing *s)
         return;
     }
     s->row->method = "request";
+    if (!is_retry(t) && t->memory_requested_bytes > s->rules.capacity)
+        warn(s, arena_printf(s->rq->arena,
+                             "capacity_too_small: %.15g bytes are asked for, which no "
+                             "machine has",
+                             t->memory_requested_bytes));
     if (!is_retry(t))
         ladder.request[ladder.count++] = first;
     if (ladder.count == 0 || (last > first && s->rules.attempts > 1))
