@@ -146,6 +146,11 @@ TEST_CASE("a model of kind auto follows a changed world, machines and texts",
         s.post("/v1/decisions/" + p["decision_id"].get<std::string>() + "/replay", ""));
     CHECK(again.dump().find("\"run_time_s\":" + p["run_time_s"].dump()) !=
           std::string::npos);
+    again = s.done(s.post("/v1/decisions/" + p["decision_id"].get<std::string>() +
+                              "/replay?with_current_models=true",
+                          ""));
+    CHECK(again["identical"] == false);
+    CHECK(again["answer"]["run_time_s"] == changed["run_time_s"]);
     // A machine that nobody knows: an answer, and a wide interval.
     question["resource_class"] = "new";
     json unknown = s.predict(question);
