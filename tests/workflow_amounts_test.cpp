@@ -269,7 +269,7 @@ TEST_CASE("tasks of several nodes, limits and times that are the same everywhere
     answer = answered(a, body);
     REQUIRE(answer["unplaced"].size() == 2);
     CHECK(answer["unplaced"][0]["reasons"][0]["reason"] == "too_few_nodes");
-    CHECK(answer["unplaced"][1]["reasons"][0]["reason"] == "parent");
+    CHECK(answer["unplaced"][1]["reasons"][0]["reason"] == "after_unplaced");
     CHECK(answer["warnings"].dump().find("first /workflow/tasks/1/needs") !=
           std::string::npos);
     tasks[1].erase("depends_on");

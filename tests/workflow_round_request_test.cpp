@@ -304,7 +304,7 @@ TEST_CASE("limits of a round", "[workflow][round]")
             CHECK(d.warns("cut_to_round_robin"));
             CHECK(d.warns("bound_skipped"));
             REQUIRE(d.out.unplaced_count == 1);
-            CHECK(std::string(d.out.unplaced[0].reason) == "no_resource");
+            CHECK(std::string(d.out.unplaced[0].reason) == "no_free_now");
         }
     }
     SECTION("a number of steps")
@@ -506,8 +506,10 @@ TEST_CASE("workflows.md 5.8: edge cases", "[workflow][round]")
             for (size_t k = 0; k < d.out.carry_count; k++)
                 carried += d.out.carry_over[k].task_count;
             CHECK(carried == 2);
-            CHECK(d.unplaced("x") == "no_resource");
-            CHECK(d.unplaced("y") == "no_resource");
+            const char *why = how == 2 || how == 4 ? "no_free_now" : "no_resource";
+            CHECK(d.unplaced("x") == why);
+            CHECK(d.unplaced("y") == why);
+            CHECK(d.warns((std::string("unplaced: 2, ") + why + ": 2").c_str()));
             CHECK(d.unplaced("z").empty());
         }
     }
@@ -608,7 +610,7 @@ TEST_CASE("the queue: carried first, then dependents, roots last", "[workflow][r
         CHECK(std::string(d.out.carry_over[0].workflow_id) == "early");
         REQUIRE(d.out.carry_over[0].task_count == 1);
         CHECK(std::string(d.out.carry_over[0].task_ids[0]) == "d1");
-        CHECK(d.unplaced("root") == "no_resource");
+        CHECK(d.unplaced("root") == "no_free_now");
     }
     SECTION("by arrival, by request order")
     {

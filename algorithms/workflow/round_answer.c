@@ -3,6 +3,7 @@
  * Source: spec workflows.md 5.5 (actions, groups, reasons), 5.8, 13.
  */
 #include "algorithms/workflow/round_request.h"
+#include "models/reason_tally.h"
 
 #include <math.h>
 #include <string.h>
@@ -243,7 +244,7 @@ static struct workflow_unplaced reason_against(const struct answer *w)
                             "observed lately or has no speed left",
             .resource_count = resources};
     return (struct workflow_unplaced){
-        .reason = "no_resource",
+        .reason = "no_free_now",
         .detail = "every slot of the resources that can be used is taken",
         .resource_count = usable};
 }
@@ -354,6 +355,18 @@ static void warn_of_time(struct wf_request *rq, const struct answer *w)
                       "computed for all tasks; it holds");
 }
 
+static void warn_of_unplaced(struct wf_request *rq, const struct answer *w)
+{
+    struct reason_tally tally = {0};
+
+    for (size_t i = 0; i < w->out->unplaced_count; i++) {
+        budget_step(rq->in->budget, 1);
+        reason_tally_add(&tally, w->out->unplaced[i].reason);
+    }
+    if (w->out->unplaced_count > 0)
+        workflow_warn(&rq->problem, "%s", reason_tally_text(&tally, rq->arena));
+}
+
 static void set_status(struct answer *w, enum workflow_round_steps steps)
 {
     bool starts = (steps & WORKFLOW_STEP_START) != 0;
@@ -390,6 +403,7 @@ void wf_answer(struct wf_request *rq, const struct wf_plan *plan,
     rate(&w);
     set_status(&w, steps);
     warn_of_time(rq, &w);
+    warn_of_unplaced(rq, &w);
     out->algorithm = rq->policy->name;
     out->stale_resources = rq->stale_count;
     out->warnings = rq->problem.warnings;

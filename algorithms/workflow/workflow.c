@@ -2,6 +2,7 @@
 #include "algorithms/workflow/amounts.h"
 #include "algorithms/workflow/initial.h"
 #include "algorithms/workflow/moves.h"
+#include "models/reason_tally.h"
 
 enum { SLOTS, MOVES, GAIN_MIN_S, GAIN_MIN_RATIO, RESTART_S, COMMON_COUNT };
 enum { MOVES_NONE, MOVES_PAYING };
@@ -189,11 +190,15 @@ static void warn_of_time(struct workflow_problem *problem,
 static void warn_of_unplaced(struct workflow_problem *problem,
                              const struct workflow_out *out)
 {
+    struct reason_tally tally = {0};
+
+    for (size_t i = 0; i < out->unplaced_count; i++) {
+        budget_step(problem->in->budget, 1);
+        reason_tally_add(&tally, out->unplaced[i].reason);
+    }
     if (out->unplaced_count > 0)
-        workflow_warn(problem,
-                      "%zu of %zu tasks have no place, and makespan_s is that of the "
-                      "others: see unplaced",
-                      out->unplaced_count, problem->task_count);
+        workflow_warn(problem, "%s; of %zu tasks, makespan_s is that of the others",
+                      reason_tally_text(&tally, problem->arena), problem->task_count);
 }
 
 /* Which policies there are where amounts count, and how long they search. */
