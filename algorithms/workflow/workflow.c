@@ -150,8 +150,12 @@ static void add_moves(struct workflow_problem *problem, const struct workflow_pl
 
     if ((int)values[MOVES] != MOVES_PAYING)
         return;
-    workflow_find_moves(problem, plan, &rules, &out->reschedules, &out->reschedule_count,
-                        &cut, a, err);
+    if (plan->amounts)
+        workflow_amounts_moves(plan->amounts, plan, &rules, &out->reschedules,
+                               &out->reschedule_count, &cut);
+    else
+        workflow_find_moves(problem, plan, &rules, &out->reschedules,
+                            &out->reschedule_count, &cut, a, err);
     if (cut)
         workflow_warn(problem, "the time limit came before all moves were looked at");
 }
@@ -233,19 +237,10 @@ static void plan_amounts(const struct policy *policy, const double *param,
 /* Options that say nothing where amounts count. */
 static void warn_of_unused(struct workflow_problem *problem, const double *values)
 {
-    size_t running = 0;
-
     if (values[SLOTS] == 0)
         workflow_warn(
             problem, "option_unused: /options/slots: where amounts count a resource runs "
                      "as many tasks as fit; with n_max 1 it runs one");
-    for (size_t i = 0; i < problem->task_count; i++)
-        running += problem->tasks[i]->status == WORKFLOW_RUNNING;
-    if (running && (int)values[MOVES] == MOVES_PAYING)
-        workflow_warn(problem,
-                      "option_unused: /options/moves: where amounts count no moves are "
-                      "looked for (%zu running task%s)",
-                      running, running == 1 ? "" : "s");
 }
 
 /* A decision where resources run as many tasks as fit. */
@@ -271,6 +266,7 @@ static enum error_code decide_amounts(const struct workflow_in *in,
     TRY(workflow_answer(problem, &plan, &answer, a, err));
     mark_rows(problem, &plan, &answer, a);
     workflow_amounts_answer(amounts, &plan, &answer);
+    add_moves(problem, &plan, values, &answer, a, err);
     warn_of_unused(problem, values);
     warn_of_time(problem, &plan, &answer);
     warn_of_unplaced(problem, &answer);
