@@ -205,6 +205,26 @@ TEST_CASE("what runs and is reserved is in the way of tasks", "[workflow][world]
     CHECK(answer["status"] == "optimal");
 }
 
+TEST_CASE("a run time that is the same everywhere may be 0, and is the only one",
+          "[workflow][world]")
+{
+    api a;
+    json body = {{"snapshot", {{"resources", {{{"id", "n"}, {"mips_total", 2}}}}}},
+                 {"workflow",
+                  {{"tasks",
+                    {{{"id", "a"}, {"estimate_s", 0}},
+                     {{"id", "b"}, {"estimate_s", 10}, {"depends_on", {"a"}}}}}}}};
+    json answer = answered(a, body);
+    CHECK(row_of(answer, "a")["finish_s"] == 0);
+    CHECK(row_of(answer, "b")["finish_s"] == 10);
+    CHECK(answer["status"] == "optimal");
+    body["workflow"]["tasks"][1]["estimate_ref_s"] = 20;
+    for (const char *algorithm : {"heft", "balanced"}) {
+        body["algorithm"] = algorithm;
+        CHECK(refused(a, body) == std::set<std::string>{"/workflow/tasks/1/estimate_s"});
+    }
+}
+
 TEST_CASE("running tasks move where all they need is free", "[workflow][world][moves]")
 {
     api a;

@@ -249,6 +249,31 @@ static struct workflow_unplaced reason_against(const struct answer *w)
         .resource_count = usable};
 }
 
+/* Of a task with run times: where it cannot run is no place. */
+static void tell_no_place(const struct answer *w, size_t task,
+                          struct workflow_unplaced *reason)
+{
+    const double *times_s = w->plan->in->tasks[task].times_s;
+    size_t suits = 0, with_room = 0;
+
+    if (!times_s)
+        return;
+    budget_step(w->rq->in->budget, w->plan->in->resource_count);
+    for (size_t c = 0; c < w->plan->in->resource_count; c++)
+        if (wf_usable(w->plan, c) && times_s[c] >= 0) {
+            suits++;
+            with_room += wf_has_room(w->plan, c);
+        }
+    if (with_room > 0)
+        return;
+    *reason = (struct workflow_unplaced){
+        .reason = suits ? "no_free_now" : "no_resource",
+        .detail = suits ? "every slot of the resources that can run it is taken"
+                        : "it can run on no resource that can be used now (etc_s)",
+        .resource_count = suits ? suits : w->plan->in->resource_count,
+    };
+}
+
 static void list_unplaced(struct answer *w)
 {
     struct workflow_unplaced *list =
@@ -264,6 +289,8 @@ static void list_unplaced(struct answer *w)
             continue;
         if (by_amounts)
             wf_amounts_why(w->rq, w->plan, i, &reason);
+        if (strcmp(reason.reason, "unreachable") == 0)
+            tell_no_place(w, i, &reason);
         reason.workflow_id = workflow_id(w, i);
         reason.task_id = w->ids[i];
         list[w->out->unplaced_count++] = reason;

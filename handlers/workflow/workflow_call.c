@@ -451,7 +451,7 @@ static struct job job_of_task(const struct workflow_task *t)
         .cpus = t->cpus > 0 ? t->cpus : 1,
         .nodes = t->nodes ? t->nodes : 1,
         .time_limit_s = t->time_limit_s > 0 ? t->time_limit_s : (double)NAN,
-        .estimate_s = t->estimate_s > 0 ? t->estimate_s : (double)NAN,
+        .estimate_s = t->estimate_s,
         .model = t->status == WORKFLOW_DONE ? NULL : t->model,
     };
 }

@@ -125,7 +125,7 @@ extern const struct json_object workflow_carry_json;
         JSON_BOOLEAN(struct workflow_task, exclusive, false, 0,                          \
                      "It shares its resources with nobody"),                             \
         JSON_NUMBER(struct workflow_task, estimate_s, 0, JSON_LARGEST, NAN,              \
-                    JSON_NULLABLE | JSON_ABOVE_MIN,                                      \
+                    JSON_NULLABLE,                                                       \
                     "Run time wherever it runs; instead of estimate_ref_s"),             \
         JSON_NUMBER(struct workflow_task, time_limit_s, 0, JSON_LARGEST, NAN,            \
                     JSON_NULLABLE | JSON_ABOVE_MIN,                                      \
