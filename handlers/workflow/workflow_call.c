@@ -505,15 +505,3 @@ enum error_code workflow_call_models(struct workflow_call *call, struct run_time
         }
     return OK;
 }
-
-void workflow_call_ignores_models(struct workflow_call *call)
-{
-    size_t total, first = 0, count = count_models(call, &total, &first);
-
-    if (count)
-        workflow_call_warn(
-            call,
-            "ignored: model of %zu task%s (first %s/model): a round counts "
-            "in reference seconds",
-            count, count == 1 ? "" : "s", task_pointer(call, first, call->rq->arena));
-}
