@@ -3,6 +3,7 @@
 #include "algorithms/cluster_queue/replay.h"
 #include "handlers/cluster_queue/cluster_bind.h"
 #include "handlers/common/decision.h"
+#include "models/reason_tally.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -500,6 +501,17 @@ static enum error_code warn_settings(struct telling *t)
                          w.count + w.partition_count, first);
 }
 
+static const char *unplaced_text(const struct telling *t)
+{
+    struct reason_tally tally = {0};
+
+    for (size_t i = 0; i < t->answer->unplaced_count; i++) {
+        budget_step(&t->rq->finish, 1);
+        reason_tally_add(&tally, t->answer->unplaced[i].reasons[0].reason);
+    }
+    return reason_tally_text(&tally, t->rq->arena);
+}
+
 static enum error_code warn(struct telling *t)
 {
     const struct cluster_bound *b = &t->bound;
@@ -545,7 +557,7 @@ static enum error_code warn(struct telling *t)
     if (t->policy == &cluster_policies[0])
         TRY(warn_settings(t));
     if (t->answer->unplaced_count)
-        TRY(decision_warn(t->rq, out, "unplaced: %zu", t->answer->unplaced_count));
+        TRY(decision_warn(t->rq, out, "%s", unplaced_text(t)));
     if (t->out.is_cut)
         TRY(decision_warn(t->rq, out,
                           "time_limit: the time was up; of %zu row(s) %zu "

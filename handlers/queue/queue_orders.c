@@ -11,6 +11,7 @@
 
 #include "models/base/names.h"
 #include "models/base/pointer.h"
+#include "models/reason_tally.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -624,18 +625,19 @@ bool queue_option_given(const struct queue_orders_request *body, int option)
 static enum error_code warn_outcome(struct deciding *d)
 {
     struct decision_answer *out = &d->answer->decision;
-    size_t nameless = d->body->job_count - d->in.job_count;
-    size_t wide = d->answer->unplaced_count - nameless;
+    struct reason_tally tally = {0};
 
+    for (size_t i = 0; i < d->answer->unplaced_count; i++) {
+        budget_step(&d->rq->finish, 1);
+        reason_tally_add(&tally, d->answer->unplaced[i].reasons[0].reason);
+    }
     if (d->out.broken_count)
         TRY(decision_warn(d->rq, out,
                           "promise_broken: %llu job(s) do not start when they were "
                           "promised to, by planned_start_s",
                           (unsigned long long)d->out.broken_count));
-    if (nameless + wide)
-        TRY(decision_warn(d->rq, out, "unplaced: %zu, %s: %zu, %s: %zu", nameless + wide,
-                          queue_reason_names[QUEUE_REASON_NEVER_FITS], wide,
-                          queue_reason_names[QUEUE_REASON_NO_ESTIMATE], nameless));
+    if (tally.total)
+        TRY(decision_warn(d->rq, out, "%s", reason_tally_text(&tally, d->rq->arena)));
     if (d->out.is_cut)
         TRY(decision_warn(
             d->rq, out,

@@ -22,7 +22,7 @@ struct session_learnt {
 
 static bool has_time(const struct workflow_task *t)
 {
-    return t->etc_count || !isnan(t->estimate_ref_s) || t->estimate_s > 0;
+    return t->etc_count || !isnan(t->estimate_ref_s) || !isnan(t->estimate_s);
 }
 
 static bool names_model(const struct session_task_body *task)
