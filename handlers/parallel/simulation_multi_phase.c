@@ -358,15 +358,15 @@ struct playing {
 };
 
 /* A run under every policy: what one does the others meet. */
-static enum error_code play_run(void *context, struct experiment_game *game)
+static enum error_code play_run(void *context, struct experiment_trial *trial)
 {
     struct playing *p = context;
     struct plan_sim_in *in = &p->setting->in;
 
-    in->budget = game->budget;
-    in->scratch = game->scratch;
-    return plan_simulate(in, game->run, (struct plan_sim_run *)game->figures,
-                         &game->is_cut, game->arena, p->rq->err);
+    in->budget = trial->budget;
+    in->scratch = trial->scratch;
+    return plan_simulate(in, trial->run, (struct plan_sim_run *)trial->figures,
+                         &trial->is_cut, trial->arena, p->rq->err);
 }
 
 static void fill_answer(struct request *rq, const struct plan_sim_in *in,
