@@ -688,8 +688,7 @@ enum error_code json_tree_text(const cJSON *v, const char **text, struct arena *
     struct text_buffer b = {.arena = a};
 
     print_item(v, &b);
-    if (b.failed)
-        return fail_memory(err);
+    TRY(text_finish(&b, err));
     *text = b.data;
     return OK;
 }

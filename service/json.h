@@ -358,6 +358,9 @@ void text_add(struct text_buffer *b, const char *text, size_t length);
 void text_addf(struct text_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* At the end, outside of computations: `data` is a text, "" if nothing was added. */
+enum error_code text_finish(struct text_buffer *b, struct error *err);
+
 /* The text, for computations only (arena.h): one that failed leaves them. NULL: nothing
  * was added. */
 char *text_end(struct text_buffer *b);

@@ -1466,8 +1466,7 @@ static enum error_code fill_document(const struct route *routes,
     struct text_buffer b = {.arena = d->arena};
 
     print_all(routes, limits ? limits : &default_limits, false, &b);
-    if (b.failed)
-        return fail_memory(err);
+    TRY(text_finish(&b, err));
     d->plain.data = b.data;
     d->plain.length = b.length;
     if (!gzip_deflate_best(b.data, b.length, &d->packed.data, &d->packed.length,
