@@ -94,4 +94,7 @@ struct job {
     uint64_t count;                /* so many alike; only selections look at it; 0 is 1 */
 };
 
+/* A job of which nothing is said: one cpu of one resource, no run time, no limits. */
+struct job job_unset(const char *id);
+
 #endif

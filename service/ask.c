@@ -78,11 +78,10 @@ enum error_code ask_wrap(const char *name, const char **document, size_t *length
             continue;
         text_addf(&b, "%s", members[i][1]);
         json_print_text(*document, &b);
-        text_add(&b, "}", 2); /* with the NUL */
-        if (b.failed)
-            return fail_memory(err);
+        text_add(&b, "}", 1);
+        TRY(text_finish(&b, err));
         *document = b.data;
-        *length = b.length - 1;
+        *length = b.length;
         return OK;
     }
     return OK;
@@ -146,8 +145,7 @@ enum error_code ask_route(const struct route *routes, const struct ask *how,
                     "it; 'gridplan docs which' tells which there are");
     for (size_t i = 0; i < count; i++)
         text_addf(&names, " %s", list[i]->path + 4);
-    if (names.failed)
-        return fail_memory(err);
+    TRY(text_finish(&names, err));
     return fail(err, ERR_INVALID, "endpoint",
                 "the document may be for several; choose one by --endpoint:%.*s",
                 (int)names.length, names.data);
@@ -217,9 +215,9 @@ static enum error_code show(struct request *rq, const struct ask *how,
         if (!unplaced)
             b.length = before;
     }
-    text_add(&b, "", 1);
+    TRY(text_finish(&b, rq->err));
     *text = b.data;
-    return b.failed ? fail_memory(rq->err) : OK;
+    return OK;
 }
 
 static enum error_code change(const struct ask *how, const char **document,
@@ -272,9 +270,9 @@ static enum error_code tell_problem(const struct asked_reply *reply, const char 
     struct text_buffer b = {.arena = a};
 
     problem_print(reply->status, reply->text, &b);
-    text_add(&b, "", 1);
+    TRY(text_finish(&b, err));
     *text = b.data;
-    return b.failed ? fail_memory(err) : OK;
+    return OK;
 }
 
 enum error_code ask(struct service *service, const struct ask *how, const char *document,

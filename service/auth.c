@@ -440,9 +440,9 @@ static enum auth_result allow(const struct auth_key *key, struct auth_grant *gra
 
 /* Whether the key that was shown, whose digest is given, allows the scope. An
  * admin may do everything. */
-static enum auth_result judge(const struct entry *e, const unsigned char *digest,
-                              enum scope scope, struct auth_grant *grant, struct arena *a,
-                              struct error *err)
+static enum auth_result authorise(const struct entry *e, const unsigned char *digest,
+                                  enum scope scope, struct auth_grant *grant,
+                                  struct arena *a, struct error *err)
 {
     const struct auth_key *key = &e->key;
 
@@ -491,14 +491,14 @@ static enum error_code recall(struct auth *auth, const char *authorization,
     return OK;
 }
 
-static enum auth_result judge_text(const struct entry *e, const char *text,
-                                   enum scope scope, struct auth_grant *grant,
-                                   struct arena *a, struct error *err)
+static enum auth_result authorise_text(const struct entry *e, const char *text,
+                                       enum scope scope, struct auth_grant *grant,
+                                       struct arena *a, struct error *err)
 {
     unsigned char digest[SHA256_BYTES];
 
     hash_sha256(text, KEY_LENGTH, digest);
-    return judge(e, digest, scope, grant, a, err);
+    return authorise(e, digest, scope, grant, a, err);
 }
 
 enum auth_result auth_check(struct auth *auth, const char *authorization,
@@ -518,7 +518,7 @@ enum auth_result auth_check(struct auth *auth, const char *authorization,
     strcpy(key_id, e.key.key_id);
     if (lookup != FRESH && ask(auth, key_id, address, &e, err) != OK)
         return AUTH_REFUSED;
-    return judge_text(&e, text, scope, grant, a, err);
+    return authorise_text(&e, text, scope, grant, a, err);
 }
 
 enum auth_result auth_glance(struct auth *auth, const char *authorization,
@@ -534,7 +534,7 @@ enum auth_result auth_glance(struct auth *auth, const char *authorization,
     if (recall(auth, authorization, false, text, &e, &lookup, err) != OK)
         return AUTH_REFUSED;
     if (lookup != ASK)
-        return judge_text(&e, text, scope, grant, a, err);
+        return authorise_text(&e, text, scope, grant, a, err);
     if (e.used && e.known)
         return AUTH_NEEDS_REFRESH;
     if (unknown_peek(auth, address))

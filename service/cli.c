@@ -334,8 +334,7 @@ static enum error_code read_stream(FILE *file, struct text_buffer *b, struct err
         text_add(b, piece, length);
     if (ferror(file))
         return fail(err, ERR_INVALID, "FILE", "%s", strerror(errno));
-    if (b->failed)
-        return fail_memory(err);
+    TRY(text_finish(b, err));
     if (b->length == 0 || memchr(b->data, 0, b->length))
         return fail(err, ERR_INVALID, "FILE", "%s",
                     b->length ? "a NUL is no JSON" : "it is empty");
@@ -402,12 +401,10 @@ static enum error_code run_openapi(struct cli *c, struct error *err)
     struct text_buffer b = {.arena = c->arena};
 
     openapi_print_lines(c->parts->routes, &b);
-    text_add(&b, "", 1); /* its end as a text */
-    if (b.failed)
-        return fail_memory(err);
+    TRY(text_finish(&b, err));
     if (c->compare)
         return compare_openapi(c, &b, err);
-    fwrite(b.data, 1, b.length - 1, stdout);
+    fwrite(b.data, 1, b.length, stdout);
     putchar('\n');
     return OK;
 }
@@ -558,9 +555,7 @@ static enum error_code show_page(struct cli *c, struct service *service, struct 
         page_text(reply.body, terminal_width(c), &text);
     else
         text_add(&text, reply.body, reply.body_length);
-    text_add(&text, "", 1);
-    if (text.failed)
-        return fail_memory(err);
+    TRY(text_finish(&text, err));
     fputs(text.data, reply.status == 200 ? stdout : stderr);
     c->exit_status = reply.status == 200 ? 0 : 1;
     return OK;
@@ -633,11 +628,8 @@ static enum error_code ask_file(struct cli *c, struct arena *a, struct error *er
     bool told; /* that it is refused, or failed */
 
     TRY(read_text(c->words[1], &document, err));
-    text_add(&document, "", 1);
-    if (document.failed)
-        return fail_memory(err);
     asked = document.data;
-    length = document.length - 1;
+    length = document.length;
     if (length > c->config.max_body_bytes)
         return fail(err, ERR_INVALID, c->words[1],
                     "%zu bytes are more than max_body_bytes, %zu, which "
@@ -748,9 +740,6 @@ static enum error_code explain_words(struct cli *c, struct text_buffer *b,
         TRY(stored_decision(c, c->words[1], &text, a, err));
     } else {
         TRY(read_text(c->words[1], &file, err));
-        text_add(&file, "", 1);
-        if (file.failed)
-            return fail_memory(err);
         text = file.data;
     }
     e.request = part(text, "request", a);

@@ -429,6 +429,10 @@ static size_t list_length(struct reader *r, const struct json_field *f, const cJ
         mistake(r, p, ITEM_TOO_LONG, "%zu elements are more than %.0f", length, longest);
         return SIZE_MAX;
     }
+    if (length < f->least) {
+        mistake(r, p, ITEM_TOO_SHORT, "there must be at least %zu", f->least);
+        return SIZE_MAX;
+    }
     return length;
 }
 
@@ -690,8 +694,7 @@ enum error_code json_tree_text(const cJSON *v, const char **text, struct arena *
     struct text_buffer b = {.arena = a};
 
     print_item(v, &b);
-    if (b.failed)
-        return fail_memory(err);
+    TRY(text_finish(&b, err));
     *text = b.data;
     return OK;
 }
@@ -1043,10 +1046,64 @@ static void read_named(struct reader *r, const struct json_field *f, const cJSON
         r->factor = 0;
 }
 
+static bool has_value(const cJSON *v)
+{
+    return !cJSON_IsNull(v) && (!cJSON_IsArray(v) || v->child);
+}
+
+/* An object with what it gives, a bit for each row: neither null nor an empty list. */
+struct given {
+    const struct json_object *table;
+    const struct place *at;
+    uint64_t rows;
+};
+
+static bool gives(const struct given *g, const char *name)
+{
+    size_t i = find_field(g->table, fields_count(g->table), name, 0);
+
+    return g->rows & (uint64_t)1 << i;
+}
+
+/* The first of the names that the object gives; NULL: it gives none of them. */
+static const char *first_given(const struct given *g, const char *const *names)
+{
+    for (; names && *names; names++)
+        if (gives(g, *names))
+            return *names;
+    return NULL;
+}
+
+/* A row that says which others it cannot stand with, or cannot do without. */
+static void check_company(struct reader *r, const struct json_field *f,
+                          const struct given *g)
+{
+    bool given = gives(g, f->name);
+    const char *other = first_given(g, given ? f->not_with : f->unless);
+    struct place here = {g->at, f->name, 0};
+
+    if (given && other) {
+        mistake(r, &here, ITEM_CONFLICT, "give either %s or %s, not both", other,
+                f->name);
+        error_hint(r->err, "leave one of them out");
+    } else if (!given && f->unless && !other) {
+        mistake(r, &here, ITEM_REQUIRED, "the member is missing: %c%s; or give %s%s%s",
+                sentence_part(f->doc), f->doc + 1, f->unless[0],
+                f->unless[1] ? " or " : "", f->unless[1] ? f->unless[1] : "");
+    }
+    for (const char *const *name = given ? f->with : NULL; name && *name; name++) {
+        here.name = *name;
+        if (!gives(g, *name))
+            mistake(r, &here, ITEM_REQUIRED, "the member is missing: it goes with %s",
+                    f->name);
+    }
+}
+
 static void read_object(struct reader *r, const struct json_object *table, const cJSON *v,
                         const struct place *p, char *base)
 {
     size_t count = fields_count(table);
+    struct given given = {.table = table, .at = p};
     uint64_t seen = 0;
     size_t next = 0;
 
@@ -1076,6 +1133,7 @@ static void read_object(struct reader *r, const struct json_object *table, const
             refuse_second(r, &table->fields[i], v->child, e, p);
         } else {
             seen |= (uint64_t)1 << i;
+            given.rows |= (uint64_t)has_value(e) << i;
             r->table = table;
             read_named(r, &table->fields[i], e, &here, base);
             next = i + 1 < count ? i + 1 : 0;
@@ -1087,6 +1145,8 @@ static void read_object(struct reader *r, const struct json_object *table, const
         if ((table->fields[i].flags & JSON_REQUIRED) && !(seen & (uint64_t)1 << i))
             mistake(r, &here, ITEM_REQUIRED, "the member is missing: %c%s",
                     sentence_part(table->fields[i].doc), table->fields[i].doc + 1);
+        if (table->fields[i].not_with || table->fields[i].unless || table->fields[i].with)
+            check_company(r, &table->fields[i], &given);
     }
 }
 

@@ -136,6 +136,10 @@ struct json_field {
     enum json_type type;
     unsigned flags;
     const struct json_alias *aliases; /* ended by {0}; NULL: none */
+    size_t least; /* LIST, TEXTS, NUMBERS: reading: elements that there must be */
+    const char *const *not_with; /* reading: members that exclude it, ended by NULL */
+    const char *const *unless;   /* reading: it must be there when none of these is, */
+    const char *const *with;     /* and with it all of these */
 };
 
 struct json_object {
@@ -166,6 +170,22 @@ struct json_object {
             0                              \
         }                                  \
     }
+
+/* Behind the text of a row of a list: it has so many elements at least. */
+#define JSON_LEAST(count) .least = count
+
+/* Behind the text of a row: the mistake `conflict` when it is given together with one of
+ * these; `required` when neither it is given nor one of these; `required` at those of
+ * these that are missing when it is given. null and an empty list are not given. A row
+ * without a value of its own (BOOLEAN, a preset) says nothing by its preset. */
+#define JSON_NAMES(...)   \
+    (const char *const[]) \
+    {                     \
+        __VA_ARGS__, NULL \
+    }
+#define JSON_NOT_WITH(...) .not_with = JSON_NAMES(__VA_ARGS__)
+#define JSON_UNLESS(...)   .unless = JSON_NAMES(__VA_ARGS__)
+#define JSON_WITH(...)     .with = JSON_NAMES(__VA_ARGS__)
 
 #define JSON_NUMBER(T, m, lo, hi, dflt, flag, ...)                              \
     {                                                                           \
@@ -357,6 +377,9 @@ struct text_buffer {
 void text_add(struct text_buffer *b, const char *text, size_t length);
 void text_addf(struct text_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* At the end, outside of computations: `data` is a text, "" if nothing was added. */
+enum error_code text_finish(struct text_buffer *b, struct error *err);
 
 /* The text, for computations only (arena.h): one that failed leaves them. NULL: nothing
  * was added. */

@@ -80,6 +80,12 @@ void text_addf(struct text_buffer *b, const char *format, ...)
     va_end(args);
 }
 
+enum error_code text_finish(struct text_buffer *b, struct error *err)
+{
+    text_add(b, "", 0);
+    return b->failed ? fail_memory(err) : OK;
+}
+
 char *text_end(struct text_buffer *b)
 {
     if (b->failed)

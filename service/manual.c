@@ -346,7 +346,7 @@ enum error_code manual_print(const char *name, struct text_buffer *b, struct err
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
         if (strcmp(pages[i].name, name) == 0) {
             pages[i].print(b);
-            return b->failed ? fail_memory(err) : OK;
+            return text_finish(b, err);
         }
     return fail(
         err, ERR_INVALID, "",

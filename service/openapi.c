@@ -186,6 +186,8 @@ static void print_list_schema(const struct json_field *f, enum role role,
         print_number_schema(f, number_type(f, role), true, role, d);
         text_addf(b, "}");
     }
+    if (role == IN_REQUEST && f->least > 0)
+        text_addf(b, ",\"minItems\":%zu", f->least);
     if (role == IN_REQUEST && f->type != JSON_TYPE_NUMBERS && f->max > 0)
         text_addf(b, ",\"maxItems\":%.0f", f->max);
 }
@@ -385,6 +387,98 @@ static bool is_required(const struct json_field *f, enum role role, const char *
     return role == IN_REQUEST ? f->flags & JSON_REQUIRED : !(f->flags & JSON_OPTIONAL);
 }
 
+static const struct json_field *field_named(const struct json_object *table,
+                                            const char *name)
+{
+    const struct json_field *f = table->fields;
+
+    while (f->type != JSON_END && strcmp(f->name, name) != 0)
+        f++;
+    return f;
+}
+
+static bool is_list(const struct json_field *f)
+{
+    return f->type == JSON_TYPE_LIST || f->type == JSON_TYPE_TEXTS ||
+           f->type == JSON_TYPE_NUMBERS;
+}
+
+/* The member is there, neither null nor an empty list. */
+static void print_given(const struct json_field *f, struct text_buffer *b)
+{
+    text_addf(b, "{\"required\":[\"%s\"]", f->name);
+    if (is_list(f) && f->least == 0)
+        text_addf(b, ",\"properties\":{\"%s\":{\"type\":\"array\",\"minItems\":1}}",
+                  f->name);
+    else if (f->flags & JSON_NULLABLE)
+        text_addf(b, ",\"properties\":{\"%s\":{\"not\":{\"type\":\"null\"}}}", f->name);
+    text_addf(b, "}");
+}
+
+static void print_all_given(const struct json_object *table, const struct json_field *f,
+                            const char *const *names, struct text_buffer *b)
+{
+    print_given(f, b);
+    for (; *names; names++) {
+        text_addf(b, ",");
+        print_given(field_named(table, *names), b);
+    }
+}
+
+static void next_element(struct text_buffer *b)
+{
+    if (b->length > 0 && b->data[b->length - 1] != '[')
+        text_addf(b, ",");
+}
+
+/* What is refused of an object for one row: the row with one that excludes it, without
+ * any that would do for it, without one that goes with it. */
+static void print_company(const struct json_object *table, const struct json_field *f,
+                          struct text_buffer *b)
+{
+    for (const char *const *name = f->not_with; name && *name; name++) {
+        next_element(b);
+        text_addf(b, "{\"allOf\":[");
+        print_all_given(table, f, (const char *const[]){*name, NULL}, b);
+        text_addf(b, "]}");
+    }
+    if (f->unless) {
+        next_element(b);
+        text_addf(b, "{\"not\":{\"anyOf\":[");
+        print_all_given(table, f, f->unless, b);
+        text_addf(b, "]}}");
+    }
+    if (f->with) {
+        next_element(b);
+        text_addf(b, "{\"allOf\":[");
+        print_given(f, b);
+        text_addf(b, ",{\"not\":{\"allOf\":[");
+        print_all_given(table, f, f->with, b);
+        text_addf(b, "]}}]}");
+    }
+}
+
+/* Members that exclude one another, or of which one must be there. It stands below `not`,
+ * which generators of clients skip: they make wrong types of choices without a kind. */
+static void print_companies(const struct json_object *table, const struct description *d)
+{
+    text_addf(d->b, ",");
+    line(d, 2);
+    text_addf(d->b, "\"not\":{\"anyOf\":[");
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
+        print_company(table, f, d->b);
+    text_addf(d->b, "]}");
+}
+
+static bool has_companies(const struct json_object *table)
+{
+    const struct json_field *f = table->fields;
+
+    while (f->type != JSON_END && !f->not_with && !f->unless && !f->with)
+        f++;
+    return f->type != JSON_END;
+}
+
 /* Requests are closed: the service refuses members that it does not know. Answers are
  * open: a later version may add some. */
 static void print_schema(const struct json_object *table, enum role role,
@@ -418,7 +512,10 @@ static void print_schema(const struct json_object *table, enum role role,
         text_addf(b, first ? ",\"required\":[\"%s\"" : ",\"%s\"", f->name);
         first = false;
     }
-    text_addf(b, first ? "}" : "]}");
+    text_addf(b, first ? "" : "]");
+    if (role == IN_REQUEST && has_companies(table))
+        print_companies(table, d);
+    text_addf(b, "}");
 }
 
 /* ---- operations ---- */
@@ -1466,8 +1563,7 @@ static enum error_code fill_document(const struct route *routes,
     struct text_buffer b = {.arena = d->arena};
 
     print_all(routes, limits ? limits : &default_limits, false, &b);
-    if (b.failed)
-        return fail_memory(err);
+    TRY(text_finish(&b, err));
     d->plain.data = b.data;
     d->plain.length = b.length;
     if (!gzip_deflate_best(b.data, b.length, &d->packed.data, &d->packed.length,

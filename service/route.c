@@ -596,8 +596,7 @@ static enum error_code check_accept(const struct request *rq)
     for (size_t i = ANSWER_JSON; i < ANSWER_FORM_COUNT; i++)
         if (i == ANSWER_JSON || rq->route->flags & answer_kinds[i].flag)
             text_addf(&b, "%s%s", i == ANSWER_JSON ? "" : ", ", answer_kinds[i].type);
-    if (b.failed)
-        return fail_memory(rq->err);
+    TRY(text_finish(&b, rq->err));
     return fail(rq->err, ERR_NOT_ACCEPTABLE, "", "answers are %.*s; Accept was '%.100s'",
                 (int)b.length, b.data, accept);
 }
@@ -1075,8 +1074,7 @@ enum error_code route_print(struct request *rq)
         return OK;
     json_print(table, rq->out, &b);
     TRY(json_go_on(0, rq->err));
-    if (b.failed)
-        return fail_memory(rq->err);
+    TRY(text_finish(&b, rq->err));
     rq->reply->content_type = "application/json";
     rq->reply->body = b.data;
     rq->reply->body_length = b.length;

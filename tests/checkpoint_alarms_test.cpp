@@ -27,13 +27,13 @@ struct alarm_play {
 };
 
 // What trials of it need; it is no copy.
-struct game {
+struct trials {
     trial_even plan;
     trial_foresight told;
     failure_law law;
     trials_in in{};
 
-    explicit game(const alarm_play &p)
+    explicit trials(const alarm_play &p)
         : plan{p.interval_s, p.job.overhead_s, p.is_even},
           told(predictor_foresight(&p.predictor, p.job.mean_s)), law{NAN, NAN, 0,
                                                                      p.job.mean_s, 1}
@@ -54,12 +54,12 @@ struct game {
         in.half_width_ratio = p.precision;
         in.budget = p.budget;
     }
-    game(const game &) = delete;
+    trials(const trials &) = delete;
 };
 
 trials_out draw(const alarm_play &play)
 {
-    game g(play);
+    trials g(play);
     trials_out out{};
 
     trials_run(&g.in, &out, nullptr);
@@ -305,7 +305,7 @@ TEST_CASE("blocks of trials with foresight give the same in any order", "[checkp
 
     play.trials_max = 3500;
     play.notices_per_s = 1e-5;
-    game g(play);
+    trials g(play);
     for (size_t block : {2, 0, 3, 1})
         REQUIRE(
             trials_block(&g.in, nullptr, block, block < 3 ? 1000 : 500, &sums[block]));

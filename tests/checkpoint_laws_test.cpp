@@ -54,7 +54,7 @@ struct room {
     }
 };
 
-trials_in game_of(const renewal_job &job, const job_hazard &hazard)
+trials_in trials_of(const renewal_job &job, const job_hazard &hazard)
 {
     trials_in in{};
 
@@ -139,7 +139,7 @@ TEST_CASE("trials give what the dynamic programme says", "[checkpoint_laws][prop
         renewal_job job = job_of(settings[i]);
         renewal_table table{};
         failure_law law = {job.shape, job.scale_s, 0, NAN, 1};
-        trials_in in = game_of(job, {&law, 1});
+        trials_in in = trials_of(job, {&law, 1});
         REQUIRE(renewal_solve(&job, nullptr, &table, r.a));
         in.next = trial_next_renewal;
         in.plan = &table;

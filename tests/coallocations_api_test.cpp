@@ -364,6 +364,9 @@ TEST_CASE("advice follows coallocation.md 15", "[api][coallocation]")
     body.erase("single_run_time_s");
     api a;
     CHECK(a.post("/v1/coallocations/advice", body.dump()).pointers() ==
+          std::vector<std::string>{"/single_run_time_s"});
+    body.erase("co_allocated_run_time_s");
+    CHECK(a.post("/v1/coallocations/advice", body.dump()).pointers() ==
           std::vector<std::string>{"/slowdown"});
 }
 

@@ -59,6 +59,14 @@ class checker
         }
     }
 
+    static bool fits(const json &schema, const json &value)
+    {
+        checker c;
+
+        c.check(schema, value, "");
+        return c.mistakes.empty();
+    }
+
   private:
     void mistake(const std::string &at, const std::string &what)
     {
@@ -75,7 +83,8 @@ class checker
             "oneOf",    "minimum",   "maximum",        "exclusiveMinimum",
             "maxItems", "minLength", "maxLength",      "additionalProperties",
             "format",   "const",     "discriminator",  "description",
-            "default",  "minItems",  "x-known-values", "x-gridplan-setting"};
+            "default",  "minItems",  "x-known-values", "x-gridplan-setting",
+            "not"};
 
         return known.count(name) != 0;
     }
@@ -99,14 +108,6 @@ class checker
                    std::floor(value.get<double>()) == value.get<double>() &&
                    std::fabs(value.get<double>()) <= 9007199254740991.0;
         throw std::runtime_error("the description has an unknown type: " + type);
-    }
-
-    static bool fits(const json &schema, const json &value)
-    {
-        checker c;
-
-        c.check(schema, value, "");
-        return c.mistakes.empty();
     }
 
     void apply(const std::string &name, const json &schema, const json &rule,
@@ -133,6 +134,8 @@ class checker
             check_kind(schema["discriminator"], value, at);
         else if (name == "anyOf" || name == "oneOf")
             check_some(name == "oneOf", rule, value, at);
+        else if (name == "not" && fits(rule, value))
+            mistake(at, "is what must not be: " + rule.dump().substr(0, 120));
         else if (name == "const" && rule != value)
             mistake(at, "is not the only value: " + value.dump().substr(0, 120));
         else if (name == "format" && value.is_string())
@@ -490,4 +493,9 @@ std::string request_mistakes(const std::string &method, const std::string &path,
         !(*o)["requestBody"]["content"].contains("application/json"))
         return "there is no such operation";
     return verdict((*o)["requestBody"]["content"]["application/json"]["schema"], body);
+}
+
+bool fits_schema(const std::string &schema, const std::string &value)
+{
+    return checker::fits(json::parse(schema), json::parse(value));
 }

@@ -16,3 +16,6 @@ std::string broken_promises(const std::string &method, const std::string &path,
 // Likewise of a request's body.
 std::string request_mistakes(const std::string &method, const std::string &path,
                              const std::string &body);
+
+// Does the JSON fit the schema, which refers to no other? Both as text.
+bool fits_schema(const std::string &schema, const std::string &value);

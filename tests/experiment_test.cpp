@@ -1,4 +1,4 @@
-// experiment_test.cpp - labels x runs: the order of games, what an earlier owner has
+// experiment_test.cpp - labels x runs: the order of trials, what an earlier owner has
 // played, where the budget ends it, and figures over the runs.
 #include "tests/support.hpp"
 
@@ -32,16 +32,16 @@ struct toy {
         size_t runs;
     };
     std::vector<told> notes;
-    size_t games_max = SIZE_MAX; // then the time is up
+    size_t trials_max = SIZE_MAX; // then the time is up
     bool takes = true;
-    test_arena a, game, scratch;
+    test_arena a, trial, scratch;
 
     toy(size_t labels, size_t runs, bool all_at_once = false)
     {
         owner = {note, find, keep, this};
         clock.used = [](void *context) {
             auto *t = static_cast<toy *>(context);
-            return t->played.size() < t->games_max ? 0.0 : 1.0;
+            return t->played.size() < t->trials_max ? 0.0 : 1.0;
         };
         clock.context = this;
         in.figure_names = two_figures;
@@ -54,18 +54,18 @@ struct toy {
         in.take = take;
         in.context = this;
         in.budget = &clock;
-        in.game = game;
+        in.trial = trial;
         in.scratch = scratch;
         in.owner = &owner;
     }
 
-    static void fill(const experiment_game *g, size_t label, double *figures)
+    static void fill(const experiment_trial *g, size_t label, double *figures)
     {
         figures[0] = double(g->seed) + double(label);
         figures[1] = figures[0] * g->run_figures[0];
     }
 
-    static enum error_code play(void *context, experiment_game *g)
+    static enum error_code play(void *context, experiment_trial *g)
     {
         auto *t = static_cast<toy *>(context);
         size_t count = t->in.all_at_once ? t->in.label_count : 1;
@@ -87,7 +87,7 @@ struct toy {
         return OK;
     }
 
-    static bool take(void *context, const experiment_game *g, experiment_bytes rest)
+    static bool take(void *context, const experiment_trial *g, experiment_bytes rest)
     {
         auto *t = static_cast<toy *>(context);
 
@@ -144,7 +144,7 @@ TEST_CASE("seeds of runs are the experiment's and others", "[experiment]")
     CHECK(*seen.rbegin() < uint64_t(1) << 53);
 }
 
-TEST_CASE("every label is played in every run, and figures are those of the games",
+TEST_CASE("every label is played in every run, and figures are those of the trials",
           "[experiment]")
 {
     for (bool all : {false, true})
@@ -152,16 +152,16 @@ TEST_CASE("every label is played in every run, and figures are those of the game
             for (size_t runs = 1; runs <= 4; runs++) {
                 toy t(labels, runs, all);
                 experiment e = t.run();
-                size_t games = all ? runs : runs * labels;
+                size_t trials = all ? runs : runs * labels;
 
-                CHECK(t.played.size() == games);
-                CHECK(e.games_done == games);
+                CHECK(t.played.size() == trials);
+                CHECK(e.trials_done == trials);
                 CHECK(e.runs_done == runs);
-                CHECK(e.event_count == 10 * games);
+                CHECK(e.event_count == 10 * trials);
                 CHECK_FALSE(e.is_cut);
                 CHECK(*t.ratios.rbegin() == 1);
                 CHECK(*t.ratios.begin() == Approx(0).margin(1e-12));
-                CHECK(t.ratios.count(0.5 / double(games)) == 1);
+                CHECK(t.ratios.count(0.5 / double(trials)) == 1);
                 for (size_t label = 0; label < labels; label++) {
                     std::vector<double> values;
                     for (size_t run = 0; run < runs; run++) {
@@ -184,17 +184,17 @@ TEST_CASE("every label is played in every run, and figures are those of the game
 
 TEST_CASE("a run that is not complete for all labels does not count", "[experiment]")
 {
-    for (size_t games = 0; games <= 6; games++) {
+    for (size_t trials = 0; trials <= 6; trials++) {
         toy t(3, 2);
-        t.games_max = games;
+        t.trials_max = trials;
         experiment e = t.run();
 
-        CHECK(t.played.size() == games);
-        CHECK(e.games_done == games);
-        CHECK(e.runs_done == games / 3);
-        CHECK(e.is_cut == (games < 6));
-        CHECK(t.kept.size() == games);
-        CHECK(experiment_summary(&e, 0, 0).count == games / 3);
+        CHECK(t.played.size() == trials);
+        CHECK(e.trials_done == trials);
+        CHECK(e.runs_done == trials / 3);
+        CHECK(e.is_cut == (trials < 6));
+        CHECK(t.kept.size() == trials);
+        CHECK(experiment_summary(&e, 0, 0).count == trials / 3);
     }
 }
 
@@ -209,21 +209,21 @@ TEST_CASE("an experiment ends when it has runs enough", "[experiment]")
     CHECK(t.played.size() == 6);
 }
 
-TEST_CASE("games that an earlier owner has ended are not played again", "[experiment]")
+TEST_CASE("trials that an earlier owner has ended are not played again", "[experiment]")
 {
     for (bool all : {false, true})
-        for (size_t games = 0; games <= 6; games++) {
+        for (size_t trials = 0; trials <= 6; trials++) {
             toy first(all ? 1 : 3, all ? 6 : 2, all),
                 second(first.in.label_count, first.in.run_count, all);
             experiment whole = first.run();
             for (auto &part : first.kept)
-                if (part.first < games)
+                if (part.first < trials)
                     second.kept.insert(part);
             experiment e = second.run();
 
-            CHECK(second.played.size() == 6 - games);
-            CHECK(second.rests.size() == games);
-            if (games > 4 && !all)
+            CHECK(second.played.size() == 6 - trials);
+            CHECK(second.rests.size() == trials);
+            if (trials > 4 && !all)
                 CHECK(second.rests[4] == "b"); // the second label of the second run
             CHECK(e.event_count == whole.event_count);
             CHECK(e.runs_done == whole.runs_done);
@@ -238,11 +238,12 @@ TEST_CASE("a later owner's progress begins where the earlier one was", "[experim
     const bool again = GENERATE(false, true);
     const size_t labels = 3, runs = 4;
     for (size_t ended = 0; ended <= labels * runs; ended++) {
-        INFO(ended << " games ended" << (again ? ", the first run is played again" : ""));
+        INFO(ended << " trials ended"
+                   << (again ? ", the first run is played again" : ""));
         toy first(labels, runs), second(labels, runs);
         experiment e;
         first.in.first_run_again = second.in.first_run_again = again;
-        first.games_max = ended;
+        first.trials_max = ended;
         REQUIRE(experiment_play(&first.in, &e, first.a) == OK);
         second.kept = first.kept;
         REQUIRE(experiment_play(&second.in, &e, second.a) == OK);

@@ -188,7 +188,7 @@ TEST_CASE("what is wrong with a lease is said where it is", "[api][db]")
         {R"({"owner":"session:1","placements":[{"job_id":"a","resource_ids":["n"]}]})",
          422,
          {"/owner"}},
-        {R"({"owner":"A","ttl_s":0,"placements":[]})", 422, {"/ttl_s"}},
+        {R"({"owner":"A","ttl_s":0,"placements":[]})", 422, {"/ttl_s", "/placements"}},
         {R"({"owner":"A","placements":[]})", 422, {"/placements"}},
         {R"({"owner":"A","placements":[{"job_id":"a","resource_ids":[]},)"
          R"({"job_id":"a","resource_ids":["n","n"],"start_s":5,"end_s":5}]})",

@@ -234,6 +234,89 @@ TEST_CASE("flags mean one thing in requests and another in answers", "[json]")
     CHECK_FALSE(s["Made"].contains("additionalProperties"));
 }
 
+namespace
+{
+// Rows that exclude, replace and need each other: a and b exclude each other, c must be
+// there without them, and d needs a and c.
+struct together {
+    double a, d;
+    const char *b;
+    const double *c;
+    size_t c_count;
+};
+
+const json_object *together_table()
+{
+    static const char *const b[] = {"b", nullptr}, *const ab[] = {"a", "b", nullptr},
+                             *const ac[] = {"a", "c", nullptr};
+    static const json_alias older[] = {{"was_a", 0}, {}};
+    static json_field rows[5] = {
+        row_of("a", JSON_TYPE_NUMBER, offsetof(together, a), 0, 9, 0, 0),
+        row_of("b", JSON_TYPE_TEXT, offsetof(together, b), 1, 9, 0, JSON_NULLABLE),
+        row_of("c", JSON_TYPE_NUMBERS, offsetof(together, c), 0, 9, 0, 0),
+        row_of("d", JSON_TYPE_NUMBER, offsetof(together, d), 0, 9, 0, 0)};
+    static const json_object table = {"Together", "For this test", sizeof(together),
+                                      rows};
+
+    rows[0].aliases = older;
+    rows[0].not_with = b;
+    rows[2].count_offset = offsetof(together, c_count);
+    rows[2].unless = ab;
+    rows[3].with = ac;
+    return &table;
+}
+
+std::vector<std::string> mistakes_together(const std::string &text)
+{
+    test_arena a;
+    error err = collecting_error(a);
+    together out{};
+    std::vector<std::string> found;
+
+    json_read(together_table(), text.data(), text.size(), &out, nullptr, a, &err);
+    for (const error_item *i = err.first; i; i = i->next)
+        found.push_back(std::string(i->pointer) + " " + item_kinds[i->code].name);
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("rows exclude, replace and need each other as they are described",
+          "[json][openapi]")
+{
+    const std::string schema = described(together_table(), nullptr)["Together"].dump();
+    const std::vector<std::string> as = {"", "1"}, bs = {"", "null", "\"x\""},
+                                   cs = {"", "[]", "[1]"}, ds = {"", "2"};
+    size_t good = 0, bad = 0;
+
+    for (const auto &a : as)
+        for (const auto &b : bs)
+            for (const auto &c : cs)
+                for (const auto &d : ds) {
+                    std::string text = "{";
+                    for (auto [name, value] : {std::pair{"a", &a}, std::pair{"b", &b},
+                                               std::pair{"c", &c}, std::pair{"d", &d}})
+                        if (!value->empty())
+                            text += std::string(text.size() > 1 ? "," : "") + "\"" +
+                                    name + "\":" + *value;
+                    text += "}";
+                    bool has_a = !a.empty(), has_b = b.size() == 3, has_c = c.size() == 3;
+                    bool fits = !(has_a && has_b) && (has_a || has_b || has_c) &&
+                                (d.empty() || (has_a && has_c));
+
+                    INFO(text << " " << schema);
+                    CHECK(mistakes_together(text).empty() == fits);
+                    CHECK(fits_schema(schema, text) == fits);
+                    (fits ? good : bad)++;
+                }
+    CHECK(good > 5);
+    CHECK(bad > 5);
+    CHECK(mistakes_together(R"({"was_a":1,"b":"x"})") ==
+          std::vector<std::string>{"/a conflict"});
+    CHECK(mistakes_together(R"({"d":1})") ==
+          std::vector<std::string>{"/c required", "/a required", "/c required"});
+}
+
 TEST_CASE("each flag stands where it means something", "[json][openapi]")
 {
     std::set<const json_object *> asked, answered;
@@ -257,6 +340,17 @@ TEST_CASE("each flag stands where it means something", "[json][openapi]")
             if (f->flags & JSON_OPEN)
                 CHECK((f->choices && f->choices[0]));
         }
+    for (const json_object *t : asked)
+        for (const json_field *f = t->fields; f->type != JSON_END; f++)
+            for (const char *const *list : {f->not_with, f->unless, f->with})
+                for (; list && *list; list++) {
+                    INFO(t->name << "." << f->name << ": " << *list);
+                    const json_field *g = t->fields;
+                    while (g->type != JSON_END && std::string(g->name) != *list)
+                        g++;
+                    CHECK(g->type != JSON_END);
+                    CHECK_FALSE((f->flags & JSON_REQUIRED));
+                }
     for (const json_object *t : asked)
         for (const json_field *f = t->fields; f->type != JSON_END; f++) {
             INFO(t->name << "." << f->name << " " << f->preset);
@@ -393,6 +487,29 @@ TEST_CASE("an open list names its words and takes others", "[openapi]")
     }
 }
 
+TEST_CASE("a list says how many elements it has at least", "[json][openapi]")
+{
+    static json_field rows[2] = {
+        row_of("c", JSON_TYPE_NUMBERS, offsetof(together, c), 0, 9, 0, 0)};
+    const json_object few = {"Few", "For this test", sizeof(together), rows};
+    test_arena a;
+    together out{};
+
+    rows[0].count_offset = offsetof(together, c_count);
+    rows[0].least = 2;
+    CHECK(described(&few, nullptr)["Few"]["properties"]["c"]["minItems"] == 2);
+    for (const char *text : {"{}", R"({"c":[1,2]})", R"({"c":[1]})", R"({"c":[]})"}) {
+        error err = collecting_error(a);
+        bool is_short = std::string(text).size() < 11 && text[1] == '"';
+
+        INFO(text);
+        json_read(&few, text, std::string(text).size(), &out, nullptr, a, &err);
+        CHECK((err.code == OK) == !is_short);
+        if (is_short)
+            CHECK(err.first->code == ITEM_TOO_SHORT);
+    }
+}
+
 TEST_CASE("null is taken where the description says so, and nowhere else",
           "[json][openapi]")
 {
@@ -416,7 +533,8 @@ TEST_CASE("null is taken where the description says so, and nowhere else",
 
             json_read(t, text.c_str(), text.size(), out.data(), nullptr, a, &err);
             for (const error_item *i = err.first; i; i = i->next)
-                wrong |= std::string(i->pointer) == std::string("/") + f->name;
+                wrong |= std::string(i->pointer) == std::string("/") + f->name &&
+                         !(f->unless && i->code == ITEM_REQUIRED);
             bool may = allows_null(schema[f->name]);
             INFO(t->name << "." << f->name << " " << schema[f->name].dump());
             CHECK(wrong != may);

@@ -174,15 +174,15 @@ TEST_CASE("runs that are kept are not played again, and the answer is the same",
 
 namespace
 {
-// Three runs, whose games are kept, and not played again by who has them. Returns the
+// Three runs, whose trials are kept, and not played again by who has them. Returns the
 // answer.
-json check_kept(api &a, json body, size_t games_per_run)
+json check_kept(api &a, json body, size_t trials_per_run)
 {
     kept_play whole, rest;
     body["runs"] = 3;
     json want = comparable(whole.run(a.handle(), body, {}, false));
     CHECK(want["runs_done"] == 3);
-    REQUIRE(whole.left.size() == 3 * games_per_run);
+    REQUIRE(whole.left.size() == 3 * trials_per_run);
     CHECK(whole.progress.ratio == 1);
     CHECK(want == comparable(json::parse(a.post("/v1/simulations", body.dump()).body)));
 
@@ -192,35 +192,35 @@ json check_kept(api &a, json body, size_t games_per_run)
     CHECK(rest.progress.run_count == 3);
 
     // With some, what is missing is played.
-    for (size_t count = 1; count < 3 * games_per_run; count++) {
+    for (size_t count = 1; count < 3 * trials_per_run; count++) {
         std::vector<store_part> some(whole.left.begin(),
                                      whole.left.begin() + (long)count);
         json cut = rest.run(a.handle(), body, some, true);
-        CHECK(cut["runs_done"] == count / games_per_run);
+        CHECK(cut["runs_done"] == count / trials_per_run);
         CHECK(cut["status"] == "cut");
         CHECK(joined(cut["warnings"])
-                  .find("when " + std::to_string(count / games_per_run) +
+                  .find("when " + std::to_string(count / trials_per_run) +
                         " of 3 runs were complete") != std::string::npos);
         CHECK(comparable(rest.run(a.handle(), body, some, false)) == want);
-        REQUIRE(rest.left.size() == 3 * games_per_run - count);
+        REQUIRE(rest.left.size() == 3 * trials_per_run - count);
         CHECK(rest.left[0].number == count);
     }
     return want;
 }
 
 // Rows of the first run are not kept: it is played again.
-void check_kept_with_rows(api &a, json body, size_t games_per_run)
+void check_kept_with_rows(api &a, json body, size_t trials_per_run)
 {
     kept_play whole, rest;
     body["runs"] = 3;
     json want = comparable(whole.run(a.handle(), body, {}, false));
-    CHECK(whole.left.size() == 2 * games_per_run);
+    CHECK(whole.left.size() == 2 * trials_per_run);
     CHECK(comparable(rest.run(a.handle(), body, whole.left, false)) == want);
     CHECK(rest.left.empty());
 }
 } // namespace
 
-TEST_CASE("games of workflows that are kept are not played again either",
+TEST_CASE("trials of workflows that are kept are not played again either",
           "[simulations][api]")
 {
     api a;
@@ -233,7 +233,7 @@ TEST_CASE("games of workflows that are kept are not played again either",
     check_kept_with_rows(a, body, 3);
 }
 
-TEST_CASE("games of co-allocation that are kept are not played again either",
+TEST_CASE("trials of co-allocation that are kept are not played again either",
           "[simulations][api]")
 {
     api a;

@@ -229,7 +229,7 @@ TEST_CASE("runs that a killed replica has ended are not played again", "[system]
     std::string calm = queue(two, body.dump());
     REQUIRE(reaches(two, calm, "done"));
     CHECK(outcome(two, location).dump() == outcome(two, calm).dump());
-    report(REPORT(kept << " of 40 games were kept, " << before << " runs were told of"));
+    report(REPORT(kept << " of 40 trials were kept, " << before << " runs were told of"));
     two.stop();
 }
 

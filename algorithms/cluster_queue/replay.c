@@ -146,23 +146,23 @@ static void list_followers(struct engine *e)
     e->first_follower = first;
 }
 
-enum news { STARTED, ENDED_WELL, ENDED_BADLY };
+enum job_change { STARTED, ENDED_WELL, ENDED_BADLY };
 
 /* 1: it is met, 0: not yet, -1: never. */
-static int met_by(const struct cluster_after *after, enum news news)
+static int met_by(const struct cluster_after *after, enum job_change change)
 {
     if (after->kind == CLUSTER_AFTER_START)
         return 1;
-    if (news == STARTED)
+    if (change == STARTED)
         return 0;
     if (after->kind == CLUSTER_AFTER_END)
         return 1;
-    return (news == ENDED_WELL) == (after->kind == CLUSTER_AFTER_OK) ? 1 : -1;
+    return (change == ENDED_WELL) == (after->kind == CLUSTER_AFTER_OK) ? 1 : -1;
 }
 
 static void leave_queue(struct engine *e, size_t job, enum cluster_reason reason);
 
-/* What news of a job settles of the list of one that waits for it. */
+/* What a change of a job settles of the list of one that waits for it. */
 struct settled {
     bool met, never;
     double delay_s; /* the longest of what is met */
@@ -170,7 +170,7 @@ struct settled {
 
 /* What is settled leaves the list. */
 static struct settled settle_list(struct engine *e, struct cluster_job *j, size_t of,
-                                  bool is_running, enum news news)
+                                  bool is_running, enum job_change change)
 {
     struct cluster_after *list = (struct cluster_after *)(uintptr_t)j->after;
     struct settled out = {0};
@@ -180,7 +180,7 @@ static struct settled settle_list(struct engine *e, struct cluster_job *j, size_
 
         budget_step(e->of.budget, 1);
         if (list[k].job != of || list[k].is_running != is_running ||
-            !(is = met_by(&list[k], news))) {
+            !(is = met_by(&list[k], change))) {
             k++;
             continue;
         }
@@ -194,10 +194,11 @@ static struct settled settle_list(struct engine *e, struct cluster_job *j, size_
 }
 
 /* Tells a job of the one that it waits for. */
-static void tell(struct engine *e, size_t job, size_t of, bool is_running, enum news news)
+static void tell(struct engine *e, size_t job, size_t of, bool is_running,
+                 enum job_change change)
 {
     struct cluster_job *j = &e->jobs[job];
-    struct settled is = settle_list(e, j, of, is_running, news);
+    struct settled is = settle_list(e, j, of, is_running, change);
 
     if (!is.met && !is.never)
         return;
@@ -218,14 +219,15 @@ static void tell(struct engine *e, size_t job, size_t of, bool is_running, enum 
         leave_queue(e, job, CLUSTER_REASON_DEPENDENCY_NEVER);
 }
 
-static void tell_all(struct engine *e, size_t job, bool is_running, enum news news)
+static void tell_all(struct engine *e, size_t job, bool is_running,
+                     enum job_change change)
 {
     size_t at = job + (is_running ? e->of.job_count : 0);
 
     for (size_t k = e->first_follower[at]; k < e->first_follower[at + 1]; k++) {
         budget_step(e->of.budget, 1);
         if (e->lives[e->followers[k]].stage != OVER)
-            tell(e, e->followers[k], job, is_running, news);
+            tell(e, e->followers[k], job, is_running, change);
     }
 }
 

@@ -671,8 +671,8 @@ static bool pick_runs(struct engine *e, struct visit *v, uint32_t set, int64_t u
     return true;
 }
 
-/* A quick no, where the numbers of nodes alone say it. */
-static bool is_hopeless(const struct engine *e, uint32_t job, uint32_t set)
+/* The set has fewer such nodes than are wanted: what nodes hold need not be looked at. */
+static bool are_too_few(const struct engine *e, uint32_t job, uint32_t set)
 {
     size_t count = 0, enough = wanted(e, job);
 
@@ -702,7 +702,7 @@ bool nodes_pick(struct engine *e, uint32_t job, uint32_t *set, bool beside)
                           .list = e->picked};
 
         *set = nodes_set(e, job, i);
-        if (is_hopeless(e, job, *set))
+        if (are_too_few(e, job, *set))
             continue;
         if (e->rules->choice == REPLAY_RUNS) {
             if (pick_runs(e, &v, *set, until_ms))

@@ -23,35 +23,35 @@ uint64_t experiment_seed(uint64_t seed, enum experiment_seeds scheme, uint64_t r
 /* What is under way. */
 struct playing {
     struct experiment *e;
-    struct experiment_game game;
-    struct budget budget; /* of the games: asks the experiment's, and tells its owner */
-    size_t labels_at_once, games_per_run;
+    struct experiment_trial trial;
+    struct budget budget; /* of the trials: asks the experiment's, and tells its owner */
+    size_t labels_at_once, trials_per_run;
     uint64_t mark; /* of the program and of what its figures are */
-    /* Games that an earlier owner has ended, [kept_from, kept_to), and their events: they
-     * are done from the beginning, though they are taken later. */
+    /* Trials that an earlier owner has ended, [kept_from, kept_to), and their events:
+     * they are done from the beginning, though they are taken later. */
     size_t kept_from, kept_to;
-    uint64_t kept_events, first_events; /* first: of the games before kept_from */
+    uint64_t kept_events, first_events; /* first: of the trials before kept_from */
     struct arena *arena;
 };
 
 static void note(const struct playing *p)
 {
     const struct experiment *e = p->e;
-    double games = (double)(e->in->run_count * p->games_per_run);
-    double done = (double)e->games_done + p->game.progress.time_ratio;
-    uint64_t events = e->event_count + p->game.progress.events;
+    double trials = (double)(e->in->run_count * p->trials_per_run);
+    double done = (double)e->trials_done + p->trial.progress.time_ratio;
+    uint64_t events = e->event_count + p->trial.progress.events;
     size_t runs = e->runs_done;
 
-    if (e->games_done < p->kept_from) {
+    if (e->trials_done < p->kept_from) {
         done += (double)(p->kept_to - p->kept_from);
         events += p->kept_events;
-        runs += (p->kept_to - p->kept_from) / p->games_per_run;
-    } else if (e->games_done < p->kept_to) {
+        runs += (p->kept_to - p->kept_from) / p->trials_per_run;
+    } else if (e->trials_done < p->kept_to) {
         done = (double)p->kept_to;
         events = p->first_events + p->kept_events;
-        runs = p->kept_to / p->games_per_run;
+        runs = p->kept_to / p->trials_per_run;
     }
-    e->in->owner->note(e->in->owner->context, fmin(1, done / games), events, runs);
+    e->in->owner->note(e->in->owner->context, fmin(1, done / trials), events, runs);
 }
 
 /* The clock, asked by the simulator; a good moment to say how far it is. */
@@ -65,7 +65,7 @@ static double time_used(void *context)
 
 /* ---- for a later owner ---- */
 
-/* A game that has ended: this, its figures and its rest. */
+/* A trial that has ended: this, its figures and its rest. */
 struct kept_head {
     uint64_t mark, event_count;
 };
@@ -86,16 +86,16 @@ static size_t figures_length(const struct playing *p)
 
 static bool is_kept(const struct playing *p)
 {
-    return p->e->in->owner->keep && (p->game.run > 0 || !p->e->in->first_run_again);
+    return p->e->in->owner->keep && (p->trial.run > 0 || !p->e->in->first_run_again);
 }
 
-/* What is kept of a game of this program. */
-static bool look_up(const struct playing *p, size_t game, struct kept_head *head,
+/* What is kept of a trial of this program. */
+static bool look_up(const struct playing *p, size_t trial, struct kept_head *head,
                     struct experiment_bytes *content)
 {
     const struct experiment_owner *owner = p->e->in->owner;
 
-    if (!owner->find(owner->context, game, content) ||
+    if (!owner->find(owner->context, trial, content) ||
         content->length < sizeof(*head) + figures_length(p))
         return false;
     memcpy(head, content->data, sizeof(*head));
@@ -106,12 +106,12 @@ static bool look_up(const struct playing *p, size_t game, struct kept_head *head
 static void count_kept(struct playing *p)
 {
     const struct experiment_in *in = p->e->in;
-    size_t games = in->run_count * p->games_per_run;
+    size_t trials = in->run_count * p->trials_per_run;
     struct experiment_bytes content;
     struct kept_head head;
 
-    p->kept_from = p->kept_to = in->first_run_again ? p->games_per_run : 0;
-    while (in->owner->keep && p->kept_to < games &&
+    p->kept_from = p->kept_to = in->first_run_again ? p->trials_per_run : 0;
+    while (in->owner->keep && p->kept_to < trials &&
            look_up(p, p->kept_to, &head, &content)) {
         budget_step(in->budget, 1);
         p->kept_events += head.event_count;
@@ -119,7 +119,7 @@ static void count_kept(struct playing *p)
     }
 }
 
-static bool find_game(struct playing *p)
+static bool find_trial(struct playing *p)
 {
     const struct experiment_in *in = p->e->in;
     size_t length = sizeof(struct kept_head) + figures_length(p);
@@ -127,70 +127,70 @@ static bool find_game(struct playing *p)
     struct kept_head head;
     const char *data;
 
-    if (!is_kept(p) || !look_up(p, p->e->games_done, &head, &content))
+    if (!is_kept(p) || !look_up(p, p->e->trials_done, &head, &content))
         return false;
     data = content.data;
-    memcpy(p->game.figures, data + sizeof(head), figures_length(p));
+    memcpy(p->trial.figures, data + sizeof(head), figures_length(p));
     rest = (struct experiment_bytes){data + length, content.length - length};
-    if (!(in->take ? in->take(in->context, &p->game, rest) : rest.length == 0))
+    if (!(in->take ? in->take(in->context, &p->trial, rest) : rest.length == 0))
         return false;
-    p->game.progress.events = head.event_count;
+    p->trial.progress.events = head.event_count;
     return true;
 }
 
 /* Without memory it is played again then. */
-static void keep_game(const struct playing *p)
+static void keep_trial(const struct playing *p)
 {
     const struct experiment_owner *owner = p->e->in->owner;
-    struct kept_head head = {p->mark, p->game.progress.events};
-    size_t length = sizeof(head) + figures_length(p) + p->game.rest.length;
+    struct kept_head head = {p->mark, p->trial.progress.events};
+    size_t length = sizeof(head) + figures_length(p) + p->trial.rest.length;
     char *data = is_kept(p) ? TRY_NEW(p->arena, char, length) : NULL;
 
     if (!data)
         return;
     memcpy(data, &head, sizeof(head));
-    memcpy(data + sizeof(head), p->game.figures, figures_length(p));
-    if (p->game.rest.length)
-        memcpy(data + length - p->game.rest.length, p->game.rest.data,
-               p->game.rest.length);
-    owner->keep(owner->context, p->e->games_done,
+    memcpy(data + sizeof(head), p->trial.figures, figures_length(p));
+    if (p->trial.rest.length)
+        memcpy(data + length - p->trial.rest.length, p->trial.rest.data,
+               p->trial.rest.length);
+    owner->keep(owner->context, p->e->trials_done,
                 (struct experiment_bytes){data, length});
 }
 
 /* ---- playing ---- */
 
-static enum error_code play_game(struct playing *p, size_t label)
+static enum error_code play_trial(struct playing *p, size_t label)
 {
     struct experiment *e = p->e;
     const struct experiment_in *in = e->in;
     double *run_figures = e->figures + e->runs_done * in->label_count * e->figure_count;
 
-    arena_reset(in->game);
+    arena_reset(in->trial);
     arena_reset(in->scratch);
-    p->game = (struct experiment_game){
+    p->trial = (struct experiment_trial){
         .run = e->runs_done,
         .label = label,
         .seed = experiment_seed(in->seed, in->seed_scheme, e->runs_done),
         .budget = &p->budget,
-        .arena = in->game,
+        .arena = in->trial,
         .scratch = in->scratch,
         .run_figures = run_figures,
         .figures = run_figures + label * e->figure_count,
         .events_before = e->event_count,
     };
-    if (!find_game(p)) {
-        p->game.is_cut = budget_spent(&p->budget); /* short games never ask */
-        if (!p->game.is_cut)
-            TRY(in->play(in->context, &p->game));
-        e->is_cut = p->game.is_cut;
+    if (!find_trial(p)) {
+        p->trial.is_cut = budget_spent(&p->budget); /* short trials never ask */
+        if (!p->trial.is_cut)
+            TRY(in->play(in->context, &p->trial));
+        e->is_cut = p->trial.is_cut;
         if (!e->is_cut)
-            keep_game(p);
+            keep_trial(p);
     }
-    e->event_count += p->game.progress.events;
-    e->games_done += !e->is_cut;
-    if (e->games_done == p->kept_from)
+    e->event_count += p->trial.progress.events;
+    e->trials_done += !e->is_cut;
+    if (e->trials_done == p->kept_from)
         p->first_events = e->event_count;
-    p->game.progress = (struct sim_progress){0};
+    p->trial.progress = (struct sim_progress){0};
     return OK;
 }
 
@@ -204,7 +204,7 @@ enum error_code experiment_play(const struct experiment_in *in, struct experimen
         out->figure_count++;
     out->figures = NEW(a, double, in->run_count * in->label_count * out->figure_count);
     p.labels_at_once = in->all_at_once ? in->label_count : 1;
-    p.games_per_run = in->label_count / p.labels_at_once;
+    p.trials_per_run = in->label_count / p.labels_at_once;
     p.budget = *in->budget;
     p.budget.used = time_used;
     p.budget.context = &p;
@@ -213,8 +213,8 @@ enum error_code experiment_play(const struct experiment_in *in, struct experimen
     if (p.kept_to > p.kept_from)
         note(&p); /* not from 0 on */
     while (out->runs_done < in->run_count && !out->is_cut) {
-        for (size_t i = 0; i < p.games_per_run && !out->is_cut; i++)
-            TRY(play_game(&p, i));
+        for (size_t i = 0; i < p.trials_per_run && !out->is_cut; i++)
+            TRY(play_trial(&p, i));
         out->runs_done += !out->is_cut;
         note(&p);
         if (!out->is_cut && in->enough && in->enough(in->context, out))

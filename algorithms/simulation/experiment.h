@@ -2,8 +2,8 @@
  *
  * Every label meets the same world in the run of the same number: its seed follows from
  * the experiment's. A simulator brings the names of its figures and a function that plays
- * a game: one label in one run, or all of them where they meet each other. The rest is
- * here: which game comes next, its seed, how far it all is, when to end, what an earlier
+ * a trial: one label in one run, or all of them where they meet each other. The rest is
+ * here: which trial comes next, its seed, how far it all is, when to end, what an earlier
  * owner has played already, and what the figures come to over the runs.
  *
  * Runs are played one after the other, in each all labels. What has been played of a run
@@ -31,29 +31,29 @@ struct experiment_bytes {
 };
 
 /* One label in one run, or all of them. */
-struct experiment_game {
+struct experiment_trial {
     size_t run, label; /* of all: 0 */
     uint64_t seed;
     struct budget *budget;
-    struct arena *arena, *scratch; /* emptied before each game */
+    struct arena *arena, *scratch; /* emptied before each trial */
     const double *run_figures;     /* [label][figure]: those of labels before this one */
     double *figures;               /* to be filled: [figure], of all: [label][figure] */
     bool is_cut;                   /* to be said: it was not ended, and does not count */
     struct sim_progress progress;  /* to be kept: also asked when the budget is */
-    uint64_t events_before;        /* of all games before this one */
+    uint64_t events_before;        /* of all trials before this one */
     struct experiment_bytes rest;  /* for a later owner, besides figures; stays until the
-                                      next game */
+                                      next trial */
 };
 
-/* Plays a game. What fails ends the experiment. */
-typedef enum error_code experiment_play_fn(void *context, struct experiment_game *game);
+/* Plays a trial. What fails ends the experiment. */
+typedef enum error_code experiment_play_fn(void *context, struct experiment_trial *trial);
 
-/* Takes the rest of a game that an earlier owner has ended, beside its figures; false: it
- * is none of this program's, the game is played. */
-typedef bool experiment_take_fn(void *context, const struct experiment_game *game,
+/* Takes the rest of a trial that an earlier owner has ended, beside its figures; false:
+ * it is none of this program's, the trial is played. */
+typedef bool experiment_take_fn(void *context, const struct experiment_trial *trial,
                                 struct experiment_bytes rest);
 
-/* Who is told how far it is, and keeps games for a later owner. */
+/* Who is told how far it is, and keeps trials for a later owner. */
 struct experiment_owner {
     void (*note)(void *context, double ratio, uint64_t event_count, size_t runs_done);
     /* What an earlier owner kept of this number; false: nothing. */
@@ -71,7 +71,7 @@ typedef bool experiment_enough_fn(void *context, const struct experiment *e);
 struct experiment_in {
     const char *const *figure_names; /* ended by NULL, at least one */
     size_t label_count, run_count;   /* >= 1 */
-    bool all_at_once;                /* a game is a run of all labels */
+    bool all_at_once;                /* a trial is a run of all labels */
     bool first_run_again; /* it has rows that nobody keeps: a later owner plays it */
     uint64_t seed;
     enum experiment_seeds seed_scheme;
@@ -80,7 +80,7 @@ struct experiment_in {
     experiment_enough_fn *enough; /* NULL: run_count of them are */
     void *context;                /* of all three */
     struct budget *budget;
-    struct arena *game, *scratch; /* handed to games */
+    struct arena *trial, *scratch; /* handed to trials */
     const struct experiment_owner *owner;
 };
 
@@ -88,9 +88,9 @@ struct experiment {
     const struct experiment_in *in;
     double *figures; /* [run][label][figure] */
     size_t figure_count;
-    size_t games_done, runs_done; /* runs: complete for every label */
-    uint64_t event_count;         /* of games that were cut too */
-    bool is_cut;                  /* not all runs were played */
+    size_t trials_done, runs_done; /* runs: complete for every label */
+    uint64_t event_count;          /* of trials that were cut too */
+    bool is_cut;                   /* not all runs were played */
 };
 
 /* Plays all runs, or those that the budget suffices for. Errors: the simulator's. */

@@ -73,32 +73,28 @@ static struct job job_of(const struct workflow_problem *problem, size_t task)
 {
     const struct workflow_task *t = problem->tasks[task];
     const char *workflow = problem->in->workflows[problem->workflow_of[task]].id;
-    return (struct job){
-        .id = problem->in->single || !workflow
-                  ? t->id
-                  : arena_printf(problem->arena, "%s/%s", workflow, t->id),
-        .estimate_ref_s = t->estimate_ref_s * problem->parts->left_ratio[task],
-        .etc_s = times_of(problem, task),
-        .etc_count = t->etc_count,
-        .cpus = t->cpus > 0 ? t->cpus : 1,
-        .memory_bytes = t->memory_bytes > 0 ? t->memory_bytes : 0,
-        .requirement = t->requirement,
-        .release_s = t->release_s,
-        .deadline_s = NAN,
-        .queued_at_s = NAN,
-        .deadline_at_s = NAN,
-        .task_index = NAN,
-        .param_start = NAN,
-        .param_increment = NAN,
-        .disk_bytes = t->disk_bytes > 0 ? t->disk_bytes : 0,
-        .needs = t->needs,
-        .need_count = t->need_count,
-        .nodes = t->nodes ? t->nodes : 1,
-        .exclusive = t->exclusive,
-        .time_limit_s = t->time_limit_s > 0 ? t->time_limit_s : (double)NAN,
-        .estimate_s = NAN,
-        .weight = 1,
-    };
+    struct job job =
+        job_unset(problem->in->single || !workflow
+                      ? t->id
+                      : arena_printf(problem->arena, "%s/%s", workflow, t->id));
+
+    job.estimate_ref_s = t->estimate_ref_s * problem->parts->left_ratio[task];
+    job.etc_s = times_of(problem, task);
+    job.etc_count = t->etc_count;
+    if (t->cpus > 0)
+        job.cpus = t->cpus;
+    job.memory_bytes = fmax(0, t->memory_bytes);
+    job.disk_bytes = fmax(0, t->disk_bytes);
+    job.needs = t->needs;
+    job.need_count = t->need_count;
+    if (t->nodes)
+        job.nodes = t->nodes;
+    job.exclusive = t->exclusive;
+    job.requirement = t->requirement;
+    job.release_s = t->release_s;
+    if (t->time_limit_s > 0)
+        job.time_limit_s = t->time_limit_s;
+    return job;
 }
 
 static const struct job *list_jobs(struct workflow_amounts *x)

@@ -19,22 +19,22 @@ union plan {
 
 /* false: nothing is known that could be played. */
 static bool set_plan(const struct checkpoint_in *in, const struct checkpoint_out *out,
-                     union plan *plan, struct trials_in *game)
+                     union plan *plan, struct trials_in *trials)
 {
-    game->plan = plan;
+    trials->plan = plan;
     if (out->table) {
-        game->next = trial_next_renewal;
-        game->plan = out->table;
+        trials->next = trial_next_renewal;
+        trials->plan = out->table;
     } else if (out->plan.count > 0) {
-        game->next = trial_next_finite;
+        trials->next = trial_next_finite;
         plan->finite = (struct trial_finite){out->plan, in->checkpoint_overhead_s};
     } else if (out->by_law && out->law.count == 1) {
-        game->next = trial_next_midpoint;
+        trials->next = trial_next_midpoint;
         plan->midpoint =
             trial_midpoint_of(&out->law, in->checkpoint_overhead_s, in->restart_s,
                               out->min_interval_s, in->execution_time_s);
     } else {
-        game->next = trial_next_interval;
+        trials->next = trial_next_interval;
         plan->interval =
             (struct trial_interval){out->interval_s, in->checkpoint_overhead_s};
     }
@@ -43,30 +43,30 @@ static bool set_plan(const struct checkpoint_in *in, const struct checkpoint_out
 
 /* The nodes, as the decision saw them. */
 static bool set_nodes(const struct checkpoint_in *in, const struct checkpoint_out *out,
-                      struct failure_law *own, struct trials_in *game)
+                      struct failure_law *own, struct trials_in *trials)
 {
     *own = (struct failure_law){NAN, NAN, 0, checkpoint_mean_s(in), 1};
-    game->hazard = (struct job_hazard){own, 1};
+    trials->hazard = (struct job_hazard){own, 1};
     if (!out->by_law)
         return own->mean_s > 0 && isfinite(own->mean_s);
     if (out->law.count > 0)
         *own = out->law;
     else
-        game->hazard = (struct job_hazard){in->laws, in->law_count};
+        trials->hazard = (struct job_hazard){in->laws, in->law_count};
     return true;
 }
 
 /* The least time of a trial within which the share p of them ended; NAN: not kept. */
-static double quantile_of(const struct trials_in *game, size_t count, double p)
+static double quantile_of(const struct trials_in *trials, size_t count, double p)
 {
-    if (!game->times_s || count == 0)
+    if (!trials->times_s || count == 0)
         return (double)NAN;
-    sort_numbers(game->times_s, count);
-    return game->times_s[(size_t)fmax(0, ceil(p * (double)count - 1e-9) - 1)];
+    sort_numbers(trials->times_s, count);
+    return trials->times_s[(size_t)fmax(0, ceil(p * (double)count - 1e-9) - 1)];
 }
 
 static void verify(struct checkpoint_work *w, const struct checkpoint_job *job,
-                   const struct trials_in *game, double expected_s,
+                   const struct trials_in *trials, double expected_s,
                    struct checkpoint_interval *out)
 {
     struct checkpoint_verified *verified =
@@ -74,8 +74,9 @@ static void verify(struct checkpoint_work *w, const struct checkpoint_job *job,
     struct trials_out got;
     double quantile_s;
 
-    trials_run(game, &got, w->scratch);
-    quantile_s = quantile_of(game, got.trial_count, w->param[CHECKPOINT_SLURM_QUANTILE]);
+    trials_run(trials, &got, w->scratch);
+    quantile_s =
+        quantile_of(trials, got.trial_count, w->param[CHECKPOINT_SLURM_QUANTILE]);
     *verified = (struct checkpoint_verified){
         .mean_s = got.mean_s,
         .ci95_s = got.ci95_s,
@@ -94,7 +95,7 @@ static void verify(struct checkpoint_work *w, const struct checkpoint_job *job,
 
 /* Trials for an expected time that no formula gives: of the job as a whole. */
 static void expect(struct checkpoint_work *w, const struct checkpoint_job *job,
-                   const struct checkpoint_in *in, struct trials_in *game,
+                   const struct checkpoint_in *in, struct trials_in *trials,
                    struct checkpoint_interval *out)
 {
     struct trials_out got;
@@ -103,9 +104,9 @@ static void expect(struct checkpoint_work *w, const struct checkpoint_job *job,
         checkpoint_affect(w, CHECKPOINT_WARNS_EXPECTED_SKIPPED, job);
         return;
     }
-    game->stream = arena_printf(w->scratch, "expected %s", job->id);
-    game->trial_count = TRIALS_PRESET;
-    trials_run(game, &got, w->scratch);
+    trials->stream = arena_printf(w->scratch, "expected %s", job->id);
+    trials->trial_count = TRIALS_PRESET;
+    trials_run(trials, &got, w->scratch);
     out->out.never_ends = got.endless;
     if (!got.endless && got.trial_count > 0)
         checkpoint_add_expected(in->execution_time_s, got.mean_s, &out->out);
@@ -120,7 +121,7 @@ void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job
     struct checkpoint_foretold told;
     struct failure_law own;
     union plan plan;
-    struct trials_in game = {
+    struct trials_in trials = {
         .work_s = in->execution_time_s,
         .restart_s = in->restart_s,
         .scratch_s = in->restart_from_scratch_s,
@@ -130,14 +131,14 @@ void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job
         .half_width_ratio = HALF_WIDTH_RATIO,
         .budget = &w->rq->budget,
     };
-    bool can = is_whole && w->scratch && set_plan(in, &out->out, &plan, &game) &&
-               set_nodes(in, &out->out, &own, &game) && !out->out.never_ends &&
+    bool can = is_whole && w->scratch && set_plan(in, &out->out, &plan, &trials) &&
+               set_nodes(in, &out->out, &own, &trials) && !out->out.never_ends &&
                !job->world.silent;
 
-    checkpoint_world_play(w, job, out, &game);
-    checkpoint_world_foretell(job, in, out, &told, &game);
+    checkpoint_world_play(w, job, out, &trials);
+    checkpoint_world_foretell(job, in, out, &told, &trials);
     if (can && out->out.by_law && isnan(out->out.expected_completion_s))
-        expect(w, job, in, &game, out);
+        expect(w, job, in, &trials, out);
     if (!asked && checkpoint_wants_limit(w))
         asked = &preset;
     if (!asked)
@@ -146,13 +147,13 @@ void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job
         checkpoint_affect(w, CHECKPOINT_WARNS_UNVERIFIED, job);
         return;
     }
-    game.stream = job->id;
-    game.trial_count = (size_t)asked->trial_count;
+    trials.stream = job->id;
+    trials.trial_count = (size_t)asked->trial_count;
     if (checkpoint_wants_limit(w)) { /* which takes all trials */
-        game.times_s = NEW(w->scratch, double, game.trial_count);
-        game.half_width_ratio = 0;
+        trials.times_s = NEW(w->scratch, double, trials.trial_count);
+        trials.half_width_ratio = 0;
     }
     if (!isnan(asked->seed))
-        game.seed = (uint64_t)asked->seed;
-    verify(w, job, &game, out->out.expected_completion_s, out);
+        trials.seed = (uint64_t)asked->seed;
+    verify(w, job, &trials, out->out.expected_completion_s, out);
 }

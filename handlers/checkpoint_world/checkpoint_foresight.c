@@ -81,7 +81,7 @@ static void answer_alarm(const struct checkpoint_job *job, const struct checkpoi
 bool checkpoint_world_foretell(const struct checkpoint_job *job,
                                const struct checkpoint_in *in,
                                const struct checkpoint_interval *out,
-                               struct checkpoint_foretold *told, struct trials_in *game)
+                               struct checkpoint_foretold *told, struct trials_in *trials)
 {
     const struct finite_plan *plan = &out->out.plan;
 
@@ -112,10 +112,10 @@ bool checkpoint_world_foretell(const struct checkpoint_job *job,
                                          : plan->count > 1 ? plan->first_s
                                                            : HUGE_VAL,
                                          in->checkpoint_overhead_s, plan->count > 1};
-    game->foresight = &told->foresight;
-    game->hazard = (struct job_hazard){&told->law, 1};
-    game->next = trial_next_even;
-    game->plan = &told->plan;
+    trials->foresight = &told->foresight;
+    trials->hazard = (struct job_hazard){&told->law, 1};
+    trials->next = trial_next_even;
+    trials->plan = &told->plan;
     return true;
 }
 
@@ -127,7 +127,7 @@ static void draw(struct checkpoint_work *w, const struct checkpoint_job *job,
     struct checkpoint_foretold told;
     struct finite_job known;
     struct trials_out got;
-    struct trials_in game = {
+    struct trials_in trials = {
         .work_s = in->execution_time_s,
         .restart_s = in->restart_s,
         .scratch_s = in->restart_from_scratch_s,
@@ -140,12 +140,12 @@ static void draw(struct checkpoint_work *w, const struct checkpoint_job *job,
     };
 
     if (!checkpoint_finite_job(in, CHECKPOINT_SHORTEST_S, &known) ||
-        !checkpoint_world_foretell(job, in, out, &told, &game))
+        !checkpoint_world_foretell(job, in, out, &told, &trials))
         return;
     known.mean_s = out->world.failure_mean_s;
     if (!isfinite(finite_expected_of_interval_s(&known, told.plan.interval_s)))
         return; /* it would not end */
-    trials_run(&game, &got, NULL);
+    trials_run(&trials, &got, NULL);
     if (got.cut)
         checkpoint_affect(w, CHECKPOINT_WARNS_CUT_WORLD, job);
     out->out.expected_completion_s = got.mean_s;

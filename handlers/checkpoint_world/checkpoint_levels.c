@@ -164,7 +164,8 @@ static struct trial_segment next_segment(const void *plan,
 }
 
 bool checkpoint_world_play(struct checkpoint_work *w, const struct checkpoint_job *job,
-                           const struct checkpoint_interval *out, struct trials_in *game)
+                           const struct checkpoint_interval *out,
+                           struct trials_in *trials)
 {
     const struct levels_pattern *p = &out->world.found;
     struct trial_level *levels;
@@ -179,10 +180,10 @@ bool checkpoint_world_play(struct checkpoint_work *w, const struct checkpoint_jo
         levels[l] = (struct trial_level){level->restart_s, level->survives_ratio - below};
         below = level->survives_ratio;
     }
-    game->levels = levels;
-    game->level_count = p->level_count;
-    game->next = next_segment;
-    game->plan = out;
+    trials->levels = levels;
+    trials->level_count = p->level_count;
+    trials->next = next_segment;
+    trials->plan = out;
     return true;
 }
 

@@ -322,7 +322,7 @@ bool checkpoint_world_takes_long(const struct checkpoint_work *w);
 /* Whether jobs have their figures by something that the laws of nodes do not know. */
 bool checkpoint_world_is_exponential(const struct checkpoint_work *w);
 
-/* Alarms and notices for trials: what lies behind the game; false: there are none. */
+/* Alarms and notices for trials; false: there are none. */
 struct checkpoint_foretold {
     struct trial_foresight foresight;
     struct failure_law law;
@@ -331,11 +331,13 @@ struct checkpoint_foretold {
 bool checkpoint_world_foretell(const struct checkpoint_job *job,
                                const struct checkpoint_in *in,
                                const struct checkpoint_interval *out,
-                               struct checkpoint_foretold *told, struct trials_in *game);
+                               struct checkpoint_foretold *told,
+                               struct trials_in *trials);
 
 /* A pattern for trials; false: there is none. */
 bool checkpoint_world_play(struct checkpoint_work *w, const struct checkpoint_job *job,
-                           const struct checkpoint_interval *out, struct trials_in *game);
+                           const struct checkpoint_interval *out,
+                           struct trials_in *trials);
 
 /* What a checkpoint costs, before anything else is known. */
 void checkpoint_world_use_costs(const struct checkpoint_work *w,

@@ -64,12 +64,14 @@ static const struct json_field advice_rows[] = {
                 JSON_POINTER | JSON_REQUIRED, "Clusters"),
     JSON_INTEGER(T, processors, 1, 1e9, 0, JSON_REQUIRED, "What the job needs in all"),
     JSON_NUMBER(T, single_run_time_s, 0, 1e12, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
-                "Its run time on one site", JSON_WAS({"single_runtime_s", 0})),
+                "Its run time on one site", JSON_WAS({"single_runtime_s", 0}),
+                JSON_WITH("co_allocated_run_time_s")),
     JSON_NUMBER(T, co_allocated_run_time_s, 0, 1e12, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Its run time over several sites",
-                JSON_WAS({"co_allocated_runtime_s", 0})),
+                JSON_WAS({"co_allocated_runtime_s", 0}), JSON_WITH("single_run_time_s")),
     JSON_NUMBER(T, slowdown, 0, 1e12, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
-                "The second over the first, instead of both"),
+                "The second over the first, instead of both",
+                JSON_UNLESS("single_run_time_s", "co_allocated_run_time_s")),
     JSON_NUMBER(T, max_slowdown, 0, 1e12, CO_SLOWDOWN_WORTH, JSON_ABOVE_MIN,
                 "Up to which several sites are worth it; default 1.25"),
     {0},
@@ -123,11 +125,6 @@ enum error_code post_coallocation_advice(struct request *rq, const void *in, voi
     answer->slowdown = isnan(body->slowdown)
                            ? body->co_allocated_run_time_s / body->single_run_time_s
                            : body->slowdown;
-    if (isnan(answer->slowdown))
-        mistake(rq->err, ITEM_REQUIRED,
-                "the member is missing: give it, or both single_run_time_s and "
-                "co_allocated_run_time_s",
-                "/slowdown");
     TRY(co_world_read(body->snapshot, &plain, body->now_s, &world, rq->arena, rq->err));
     TRY(rq->err->code);
     co_advise(&world.grid, body->processors, answer->slowdown, body->max_slowdown,
@@ -191,7 +188,7 @@ static const struct json_field acquire_rows[] = {
                 "aonp: all or nothing, in the order given; odp2: one at a time by name, "
                 "hold and wait: no deadlock; default aonp"),
     JSON_TEXTS(T, site_ids, site_count, CO_SITES_MAX, JSON_REQUIRED,
-               "Sites that the job needs together"),
+               "Sites that the job needs together", JSON_LEAST(1)),
     JSON_TEXTS(T, acquired_site_ids, acquired_count, CO_SITES_MAX, 0,
                "Those that it has, in the order in which it got them"),
     JSON_ID(T, failed_site_id, JSON_NULLABLE, "The one that was refused just now"),
@@ -228,8 +225,6 @@ static enum error_code check_acquired(const struct acquire_request *body, bool *
     size_t failed;
 
     name_index_create(&index, body->site_count, a);
-    if (body->site_count == 0)
-        mistake(err, ITEM_REQUIRED, "the list is empty", "/site_ids");
     for (size_t i = 0; i < body->site_count; i++)
         if (name_index_add(&index, body->site_ids[i], i) != NAME_NOT_FOUND)
             mistake(err, ITEM_DUPLICATE, "the site is in the list already",

@@ -444,7 +444,7 @@ static const struct json_field launch_request_rows[] = {
     INSTANT_S(T, jst_s, JSON_REQUIRED, "When it starts"),
     JSON_LIST(T, components, component_count, struct launch_component,
               &launch_component_json, COMPONENTS_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS,
-              "Its components"),
+              "Its components", JSON_LEAST(1)),
     JSON_BOOLEAN(T, stages_files, 1, 0,
                  "There are inputs or executables to bring, results to fetch; default "
                  "true"),
@@ -523,8 +523,6 @@ static enum error_code read_components(struct request *rq,
     struct name_index ids;
 
     name_index_create(&ids, count, rq->arena);
-    if (count == 0)
-        invalid(rq->err, "/components", ITEM_REQUIRED, "the list is empty");
     for (size_t i = 0; i < count; i++)
         name_index_add(&ids, body->components[i].id, i);
     for (size_t i = 0; i < count; i++) {

@@ -38,12 +38,12 @@ enum error_code simulation_experiment(struct request *rq, struct experiment_in *
 
     in->budget = &rq->budget;
     in->owner = &owner;
-    in->game = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
+    in->trial = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
     in->scratch = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
     code = experiment_play(in, out, rq->arena);
-    arena_close(in->game);
+    arena_close(in->trial);
     arena_close(in->scratch);
-    in->game = in->scratch = NULL;
+    in->trial = in->scratch = NULL;
     in->owner = NULL;
     return code;
 }

@@ -5,8 +5,8 @@
 #include "algorithms/simulation/experiment.h"
 #include "handlers/common/decision.h"
 
-/* Plays it within rq->budget, keeps rq->progress up to date, and leaves games that have
- * ended in rq->parts; those that are there are not played again. Fills `budget`, `game`,
+/* Plays it within rq->budget, keeps rq->progress up to date, and leaves trials that have
+ * ended in rq->parts; those that are there are not played again. Fills `budget`, `trial`,
  * `scratch` and `owner` of *in, which must last as long as *out. */
 enum error_code simulation_experiment(struct request *rq, struct experiment_in *in,
                                       struct experiment *out);

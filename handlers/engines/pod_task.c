@@ -27,22 +27,13 @@ struct subject {
 /* What kube-scheduler itself says of it. */
 static struct job job_of(const struct kubernetes_pod *pod)
 {
-    return (struct job){.id = "pod",
-                        .cpus = pod->cpus > 0 ? pod->cpus : 1,
-                        .memory_bytes = pod->memory_bytes,
-                        .disk_bytes = pod->disk_bytes,
-                        .estimate_ref_s = NAN,
-                        .estimate_s = NAN,
-                        .deadline_s = NAN,
-                        .queued_at_s = NAN,
-                        .deadline_at_s = NAN,
-                        .task_index = NAN,
-                        .param_start = NAN,
-                        .param_increment = NAN,
-                        .nodes = 1,
-                        .time_limit_s = NAN,
-                        .weight = 1,
-                        .count = 1};
+    struct job job = job_unset("pod");
+
+    if (pod->cpus > 0)
+        job.cpus = pod->cpus;
+    job.memory_bytes = pod->memory_bytes;
+    job.disk_bytes = pod->disk_bytes;
+    return job;
 }
 
 /* ---- the world ---- */

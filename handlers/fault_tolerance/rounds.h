@@ -82,7 +82,8 @@ extern const struct json_object round_checkpoint_json;
                     "clock"),                                                           \
         JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER, \
                     "Resources with their load as it is now"),                          \
-        JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),            \
+        JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead",             \
+                JSON_NOT_WITH("snapshot")),                                             \
         JSON_LIST(T, jobs, job_count, struct round_job_request, &round_job_json,        \
                   ROUND_JOBS_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS,                      \
                   "Unfinished jobs, waiting and running")

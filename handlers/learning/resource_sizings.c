@@ -79,7 +79,7 @@ struct sizing_request {
 #define T struct sizing_request
 static const struct json_field request_rows[] = {
     JSON_LIST(T, tasks, task_count, struct sizing_task, &task_json, TASKS_MAX,
-              JSON_REQUIRED, "The tasks"),
+              JSON_REQUIRED, "The tasks", JSON_LEAST(1)),
     JSON_CHOICE(T, target, targets, 0, 0,
                 "What is asked for; default memory_peak_bytes, the only one"),
     JSON_INTEGER(T, max_attempts, 1, SIZING_ATTEMPTS_MAX, 4, 0,
@@ -212,8 +212,6 @@ static enum error_code check(const struct sizing_request *in, struct arena *a,
                                    (const char *const[]){"auto", "ladder"}, 2, err);
     if (in->decision.option_count)
         invalid(err, "/options", ITEM_UNKNOWN_MEMBER, "sizings have no options");
-    if (in->task_count == 0)
-        invalid(err, "/tasks", ITEM_TOO_SHORT, "give at least one task");
     if (in->capacity_bytes < in->min_bytes)
         invalid(err, "/capacity_bytes", ITEM_CONFLICT, "is below min_bytes");
     name_index_create(&ids, in->task_count, a);

@@ -220,7 +220,8 @@ static const struct json_object configuration_json = {
 #define T struct evaluation_body
 static const struct json_field evaluation_rows[] = {
     JSON_LIST(T, pairs, pair_count, struct accuracy_pair, &pair_json, PAIRS_MAX, 0,
-              "Runs with their predictions: how good these were"),
+              "Runs with their predictions: how good these were",
+              JSON_UNLESS("configurations")),
     JSON_LIST(T, configurations, configuration_count, struct evaluation_row,
               &configuration_json, PAIRS_MAX, 0,
               "Configurations of the same work in groups: what choosing by prediction "
@@ -322,8 +323,6 @@ enum error_code post_model_evaluation(struct request *rq, const void *in, void *
     struct evaluation_answer *answer = out;
     struct accuracy accuracy;
 
-    if (!body->pair_count && !body->configuration_count)
-        return invalid(rq->err, "/pairs", ITEM_REQUIRED, "give pairs or configurations");
     TRY(accuracy_of(body->pairs, body->pair_count, &accuracy, rq->arena, rq->err));
     answer->pair_count = accuracy.count;
     answer->appe_pct = accuracy.appe_pct;

@@ -69,9 +69,10 @@ static const struct json_field request_rows[] = {
     JSON_OBJECT(T, snapshot, const struct schedule_snapshot *, &snapshot_request_json,
                 JSON_POINTER, "Sites with machines and links"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE,
-            "Instead: a stored snapshot, whose resources are sites by their site_id"),
-    JSON_LIST(T, jobs, job_count, struct schedule_job, &job_json, 1000,
-              JSON_REQUIRED | JSON_UNIQUE_IDS, "Exactly one"),
+            "Instead: a stored snapshot, whose resources are sites by their site_id",
+            JSON_NOT_WITH("snapshot")),
+    JSON_LIST(T, jobs, job_count, struct schedule_job, &job_json, 1,
+              JSON_REQUIRED | JSON_UNIQUE_IDS, "Exactly one", JSON_LEAST(1)),
     {0},
 };
 #undef T
@@ -238,10 +239,7 @@ static enum error_code find_sites(struct schedule_call *call)
     struct request *rq = call->rq;
     const struct snapshot *stored = NULL;
 
-    if (body->snapshot && body->snapshot_id)
-        invalid(rq->err, "/snapshot_id", ITEM_CONFLICT,
-                "give either snapshot or snapshot_id, not both");
-    else if (body->snapshot) {
+    if (body->snapshot) {
         call->sites = body->snapshot->sites;
         call->site_count = body->snapshot->site_count;
     } else {
@@ -284,9 +282,6 @@ enum error_code schedule_call_begin(struct schedule_call *call, struct request *
 {
     *call = (struct schedule_call){.rq = rq, .body = body};
     find_policy(call);
-    if (body->job_count != 1)
-        invalid(rq->err, "/jobs", body->job_count ? ITEM_TOO_LONG : ITEM_TOO_SHORT,
-                "there must be exactly one job");
     TRY(find_sites(call));
     TRY(find_waits(call));
     if (body->job_count == 0)

@@ -62,7 +62,8 @@ static const char *const kinds[] = {"multi_phase", NULL};
 #define T struct multi_phase_phase
 static const struct json_field phase_rows[] = {
     JSON_LIST(T, terms, term_count, struct site_term, &site_term_json, SITE_TERMS_MAX,
-              JSON_REQUIRED, "The model of its run time: the sum of these"),
+              JSON_REQUIRED, "The model of its run time: the sum of these",
+              JSON_LEAST(1)),
     {0},
 };
 #undef T
@@ -295,12 +296,8 @@ static enum error_code read_phases(struct request *rq,
     for (size_t k = 0; k < body->phase_count; k++) {
         struct pointer pointer = pointer_in("/phases", k, "terms");
 
-        if (body->phases[k].term_count == 0)
-            invalid(rq->err, pointer.text, ITEM_TOO_SHORT,
-                    "a model has at least one term");
-        else
-            site_terms_read(body->phases[k].terms, body->phases[k].term_count,
-                            pointer.text, &phases[k], rq->arena, rq->err);
+        site_terms_read(body->phases[k].terms, body->phases[k].term_count, pointer.text,
+                        &phases[k], rq->arena, rq->err);
     }
     in->phases = phases;
     in->phase_count = body->phase_count;
@@ -358,15 +355,15 @@ struct playing {
 };
 
 /* A run under every policy: what one does the others meet. */
-static enum error_code play_run(void *context, struct experiment_game *game)
+static enum error_code play_run(void *context, struct experiment_trial *trial)
 {
     struct playing *p = context;
     struct plan_sim_in *in = &p->setting->in;
 
-    in->budget = game->budget;
-    in->scratch = game->scratch;
-    return plan_simulate(in, game->run, (struct plan_sim_run *)game->figures,
-                         &game->is_cut, game->arena, p->rq->err);
+    in->budget = trial->budget;
+    in->scratch = trial->scratch;
+    return plan_simulate(in, trial->run, (struct plan_sim_run *)trial->figures,
+                         &trial->is_cut, trial->arena, p->rq->err);
 }
 
 static void fill_answer(struct request *rq, const struct plan_sim_in *in,

@@ -220,7 +220,8 @@ static const struct json_object placement_lease_json = {
 static const struct json_field request_rows[] = {
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
                 "Resources, links and files as they are now"),
-    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
+    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead",
+            JSON_NOT_WITH("snapshot")),
     JSON_LIST(T, jobs, job_count, struct job, &placement_job_json, PLACEMENT_JOBS_MAX,
               JSON_REQUIRED | JSON_UNIQUE_IDS, "Jobs to place"),
     JSON_LIST(T, users, user_count, struct placement_user, &placement_user_json,

@@ -29,7 +29,8 @@ static const double LEVEL = 0.9; /* of the intervals that are told */
 
 #define T struct job_model
 static const struct json_field model_rows[] = {
-    JSON_ID(T, model_id, JSON_NULLABLE, "A stored model of run times"),
+    JSON_ID(T, model_id, JSON_NULLABLE, "A stored model of run times",
+            JSON_NOT_WITH("application_id"), JSON_UNLESS("application_id")),
     JSON_ID(T, application_id, JSON_NULLABLE,
             "Instead: the models of this application, on each resource that of its site, "
             "else the one without a site"),
@@ -158,19 +159,6 @@ static const char *pointer_of(const struct run_times *t, size_t job, const char 
                : arena_printf(a, "/jobs/%zu/model%s", job, member);
 }
 
-static void check_model(const struct run_times *t, const struct job_model *m, size_t job)
-{
-    struct request *rq = t->rq;
-    bool both = m->model_id && m->application_id;
-
-    if (both || (!m->model_id && !m->application_id))
-        invalid(rq->err, pointer_of(t, job, "/model_id"),
-                both ? ITEM_CONFLICT : ITEM_REQUIRED,
-                "give exactly one of model_id and application_id");
-    prediction_parameters_check(m->parameters, m->parameter_count,
-                                pointer_of(t, job, "/parameters"), rq->err);
-}
-
 static const char *source_key(const struct job_model *m, struct arena *a)
 {
     return m->model_id ? arena_printf(a, "m%s", m->model_id)
@@ -236,7 +224,8 @@ static void list_questions(struct run_times *t)
         budget_step(&t->rq->finish, 8);
         if (!j->model)
             continue;
-        check_model(t, j->model, i);
+        prediction_parameters_check(j->model->parameters, j->model->parameter_count,
+                                    pointer_of(t, i, "/parameters"), t->rq->err);
         if (has_time(j) && t->unused_count++ == 0)
             t->unused_first = i;
         if (has_time(j) || t->rq->err->item_count)

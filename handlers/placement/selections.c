@@ -63,12 +63,14 @@ static const struct json_field request_rows[] = {
         T, capacities, capacity_count, JSON_ALL_AMOUNTS,
         "One pool: what is free of cpus, memory_bytes, disk_bytes and other "
         "amounts, by name; these three are not limited where they are not named, "
-        "of other amounts there is none"),
+        "of other amounts there is none",
+        JSON_NOT_WITH("snapshot", "snapshot_id")),
     JSON_OBJECT(
         T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
         "Instead of capacities: resources as they are now, of which each selected "
         "job gets one"),
-    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
+    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead",
+            JSON_NOT_WITH("snapshot")),
     JSON_ID(T, session_id, JSON_NULLABLE,
             "A workflow session: a job without a weight that is a task of it, by its id, "
             "weighs its time and that of the longest way behind it"),
@@ -234,9 +236,6 @@ static enum error_code read_resources(struct request *rq,
     if (!body->capacities)
         return decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                        snapshot);
-    if (body->snapshot || body->snapshot_id)
-        return invalid(rq->err, "/capacities", ITEM_CONFLICT,
-                       "give capacities, or a snapshot, not both");
     *snapshot = pool_of(body, rq->arena);
     return OK;
 }

@@ -83,7 +83,8 @@ static const struct json_field request_rows[] = {
     JSON_LIST(T, candidates, candidate_count, struct candidate, &candidate_json,
               CANDIDATES_MAX, 0,
               "With a model: runs that could be made; default: 10 sizes on 1, 2, 4 ... "
-              "processors within the bounds"),
+              "processors within the bounds",
+              JSON_LEAST(1)),
     JSON_NUMBER(T, cpu_available_ratio, 0, 1, CPU_PRESET, JSON_ABOVE_MIN,
                 "With a model: CPU to be expected; default 1"),
     JSON_NUMBER(T, bandwidth_mbps, 0, JSON_LARGEST, BANDWIDTH_PRESET_MBPS, JSON_ABOVE_MIN,
@@ -415,9 +416,7 @@ static enum error_code given_candidates(struct request *rq, const struct plan_re
             isnan(c->bandwidth_mbps) ? in->bandwidth_mbps : c->bandwidth_mbps};
     }
     *count = in->candidate_count;
-    if (in->candidate_count == 0)
-        invalid(rq->err, "/candidates", ITEM_TOO_SHORT, "give at least one candidate");
-    return rq->err->code;
+    return OK;
 }
 
 /* For run_choose_next(): `models` is the fitted model, its combinations are asked. */

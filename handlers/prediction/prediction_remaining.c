@@ -120,7 +120,7 @@ static const struct json_field request_rows[] = {
               0, "Reports of the task in any order; default: the stored ones"),
     JSON_LIST(T, functions, function_count, struct function_in, &function_json,
               PROGRESS_FUNCTION_COUNT, 0,
-              "What the estimates are fitted by; default psi1 and psi2"),
+              "What the estimates are fitted by; default psi1 and psi2", JSON_LEAST(1)),
     JSON_OBJECT(T, previous, const struct previous_in *, &previous_json,
                 JSON_POINTER | JSON_NULLABLE, "The last prediction of the task"),
     JSON_LIST(T, resources, resource_count, struct resource_in, &resource_json,
@@ -419,8 +419,6 @@ static void check_request(const struct remaining_request *in, struct error *err)
 
     if (method_of(algorithm) == UNKNOWN_METHOD)
         decision_unknown_policy(algorithm, progress_policies, err);
-    if (in->functions && in->function_count == 0)
-        invalid(err, "/functions", ITEM_TOO_SHORT, "give at least one function");
     for (size_t i = 0; in->functions && i < in->function_count; i++) {
         check_init(&in->functions[i], i, err);
         for (size_t j = 0; j < i; j++)

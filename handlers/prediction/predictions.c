@@ -137,10 +137,12 @@ static const struct json_field request_rows[] = {
     QUESTION_ROWS(T, query., ),
     PARAMETERS_ROW(T, query.),
     JSON_LIST(T, queries, query_count, struct question, &question_json, QUERIES_MAX, 0,
-              "Many jobs of the same model at once: answered in `results`"),
+              "Many jobs of the same model at once: answered in `results`",
+              JSON_LEAST(1)),
     JSON_LIST(T, phases, phase_count, struct phase_question, &phase_question_json,
               PHASES_MAX, 0,
-              "Phases of one job, each with its own stored model: the answer is the sum"),
+              "Phases of one job, each with its own stored model: the answer is the sum",
+              JSON_LEAST(1), JSON_NOT_WITH("queries")),
     LOAD_REQUEST_ROWS(T),
     JSON_NUMBER(T, interval_level, 0.01, 0.999, PREDICTION_LEVEL, 0,
                 "Share of the runs that are to fall into the interval; default 0.8"),
@@ -895,12 +897,6 @@ static enum error_code check_request(const struct predictions_request *in,
                              err);
     if (in->target_count > 0 && in->phases)
         invalid(err, "/targets", ITEM_INVALID_COMBINATION, "not with phases");
-    if (in->queries && in->phases)
-        invalid(err, "/phases", ITEM_CONFLICT, "give either queries or phases");
-    if (in->queries && in->query_count == 0)
-        invalid(err, "/queries", ITEM_TOO_SHORT, "give at least one query");
-    if (in->phases && in->phase_count == 0)
-        invalid(err, "/phases", ITEM_TOO_SHORT, "give at least one phase");
     if (in->load.resource_ids && in->load.resource_count == 0)
         invalid(err, "/resource_ids", ITEM_TOO_SHORT, "give at least one resource");
     if (in->is_load && !in->load.resource_ids)

@@ -111,12 +111,15 @@ static const struct json_field request_rows[] = {
     JSON_NUMBER(T, now_s, -QUEUE_TIME_MAX_S, QUEUE_TIME_MAX_S, 0, 0,
                 "The present, on the scale of all other times; default 0"),
     JSON_INTEGER(T, processors, 1, QUEUE_PROCESSORS_MAX, 0, JSON_BOUND_ONLY,
-                 "Processors of the cluster; either this, or snapshot or snapshot_id"),
+                 "Processors of the cluster; either this, or snapshot or snapshot_id",
+                 JSON_NOT_WITH("snapshot", "snapshot_id", "cluster")),
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
                 "Instead of processors, now_s, running and reservations: resources with "
                 "what runs there and is reserved. All times are seconds from now then, "
-                "and jobs come in the order of queued_at"),
-    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
+                "and jobs come in the order of queued_at",
+                JSON_NOT_WITH("cluster")),
+    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead",
+            JSON_NOT_WITH("snapshot", "cluster")),
     JSON_OBJECT(
         T, cluster, const struct cluster_in *, &cluster_json, JSON_POINTER,
         "Instead of processors, running and reservations: nodes, partitions, "
@@ -131,11 +134,13 @@ static const struct json_field request_rows[] = {
     JSON_LIST(T, jobs, job_count, struct waiting_job, &job_json, JOBS_MAX,
               JSON_REQUIRED | JSON_UNIQUE_IDS, "The waiting jobs"),
     JSON_LIST(T, running, running_count, struct running_job, &queue_running_json,
-              JOBS_MAX, JSON_UNIQUE_IDS, "The running jobs"),
+              JOBS_MAX, JSON_UNIQUE_IDS, "The running jobs",
+              JSON_NOT_WITH("snapshot", "snapshot_id", "cluster")),
     JSON_LIST(T, reservations, reservation_count, struct reservation,
               &queue_reservation_json, QUEUE_RESERVATIONS_MAX, JSON_UNIQUE_IDS,
               "Reservations; more at a time than there are processors is a mistake. Of "
-              "what running jobs hold as well, nothing starts until they end"),
+              "what running jobs hold as well, nothing starts until they end",
+              JSON_NOT_WITH("snapshot", "snapshot_id", "cluster")),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -959,34 +964,12 @@ static void check_world_job(const struct waiting_job *j, size_t i, struct error 
 
 static void check_world_form(const struct queue_orders_request *body, struct error *err)
 {
-    static const char pool_only[] = "it goes with processors; the snapshot says it";
-
-    if (body->processors)
-        invalid(err, "/processors", ITEM_CONFLICT,
-                "give processors, or snapshot or snapshot_id, not both");
     if (body->now_s < 0 || body->now_s > 0)
         invalid(err, "/now_s", ITEM_CONFLICT,
                 "with a snapshot all times are seconds from now");
-    if (body->running_count)
-        invalid(err, "/running", ITEM_CONFLICT, "%s", pool_only);
-    if (body->reservation_count)
-        invalid(err, "/reservations", ITEM_CONFLICT, "%s", pool_only);
     for (size_t i = 0; i < body->job_count; i++)
         check_world_job(&body->jobs[i], i, err);
     check_cluster_members(body, err);
-}
-
-static void check_cluster_form(const struct queue_orders_request *body, struct error *err)
-{
-    static const char elsewhere[] = "with a cluster it is a member of that";
-
-    if (body->processors || body->snapshot || body->snapshot_id)
-        invalid(err, "/cluster", ITEM_CONFLICT,
-                "give one of processors, cluster, snapshot and snapshot_id");
-    if (body->running_count)
-        invalid(err, "/running", ITEM_CONFLICT, "%s", elsewhere);
-    if (body->reservation_count)
-        invalid(err, "/reservations", ITEM_CONFLICT, "%s", elsewhere);
 }
 
 enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
@@ -1012,7 +995,6 @@ enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
         }
     }
     if (body->cluster) {
-        check_cluster_form(body, rq->err);
         TRY(queue_orders_cluster(rq, body, answer));
         return picture_answer(rq, answer);
     }

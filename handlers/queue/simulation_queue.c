@@ -869,7 +869,7 @@ static enum error_code prepare_study(struct playing *p)
                       &p->study);
     if (p->rq->err->code != OK || !body->study)
         return p->rq->err->code;
-    p->policy_count = p->study.game_count;
+    p->policy_count = p->study.trial_count;
     return study_check_window(&p->study);
 }
 
@@ -1294,7 +1294,7 @@ static const char *const figure_names[] = {
 
 /* A replay that is watched: jobs arrive and end. */
 struct watched {
-    struct experiment_game *game;
+    struct experiment_trial *trial;
     size_t job_count;
 };
 
@@ -1302,12 +1302,12 @@ static void note_ratio(void *context, double ratio)
 {
     const struct watched *w = context;
 
-    w->game->progress = (struct sim_progress){
+    w->trial->progress = (struct sim_progress){
         .events = (uint64_t)(ratio * 2 * (double)w->job_count), .time_ratio = ratio};
 }
 
 /* What was played, on processors or on a cluster. */
-struct replayed_game {
+struct replayed_trial {
     struct queue_replay_in in;
     struct queue_replay_out out;
     const struct simulation_cluster *cluster; /* NULL: on processors */
@@ -1316,191 +1316,193 @@ struct replayed_game {
 };
 
 /* Of all that is known of a replay, the answer. */
-static enum error_code fill_result(struct playing *p, struct experiment_game *game,
-                                   const struct replayed_game *of, struct error *err)
+static enum error_code fill_result(struct playing *p, struct experiment_trial *trial,
+                                   const struct replayed_trial *of, struct error *err)
 {
-    struct policy_answer *to = &p->results[game->run];
+    struct policy_answer *to = &p->results[trial->run];
     const struct queue_replay_in *in = &of->in;
     const struct queue_replay_out *out = &of->out;
     const struct queue_outcome *outcomes =
         of->cluster ? simulation_cluster_outcomes(
                           of->cluster, &of->on_cluster, in, out,
-                          game->run || !p->body->study ? game->arena : p->rq->arena)
-        : p->body->study && !game->run ? queue_outcomes(in, out, p->rq->arena)
-                                       : queue_outcomes(in, out, game->arena);
+                          trial->run || !p->body->study ? trial->arena : p->rq->arena)
+        : p->body->study && !trial->run ? queue_outcomes(in, out, p->rq->arena)
+                                        : queue_outcomes(in, out, trial->arena);
     size_t rows_max = (size_t)p->body->table_rows_max;
 
     if (p->body->study) {
-        game->is_cut =
-            !study_note(&p->study, game->run, in, out, outcomes,
-                        p->body->cluster ? p->cluster.users : NULL, game->scratch);
+        trial->is_cut =
+            !study_note(&p->study, trial->run, in, out, outcomes,
+                        p->body->cluster ? p->cluster.users : NULL, trial->scratch);
         return OK;
     }
     p->now = &of->on_cluster;
     *to = (struct policy_answer){
-        .policy = p->policies[game->run]->name,
+        .policy = p->policies[trial->run]->name,
         .job_count = out->run_count,
         .never_fit_count = out->never_fit_count,
         .figures = out->figures,
         .details = queue_details_none(),
     };
     queue_spread_read(outcomes, in->job_count, rows_max,
-                      of->cluster ? of->cluster->users : NULL, &to->spread, game->arena,
+                      of->cluster ? of->cluster->users : NULL, &to->spread, trial->arena,
                       p->rq->arena);
     if (of->cluster)
-        game->is_cut = !simulation_cluster_details(
+        trial->is_cut = !simulation_cluster_details(
             of->cluster, &of->on_cluster, outcomes, rows_max, p->body->utilisation_step_s,
-            game->budget, &to->details, game->arena, p->rq->arena);
+            trial->budget, &to->details, trial->arena, p->rq->arena);
     else if (p->body->details)
-        game->is_cut =
+        trial->is_cut =
             !queue_details_read(in, out, outcomes, rows_max, p->body->utilisation_step_s,
-                                game->budget, &to->details, game->arena, p->rq->arena);
+                                trial->budget, &to->details, trial->arena, p->rq->arena);
     if (p->body->per_job)
         list_jobs(p, out, to);
-    if (of->cluster && !game->run)
+    if (of->cluster && !trial->run)
         list_never_on_cluster(p);
     if (p->body->as_swf || request_answer_form(p->rq) == ANSWER_TEXT)
-        TRY(print_swf(p, out, &to->swf, game->arena, err));
+        TRY(print_swf(p, out, &to->swf, trial->arena, err));
     return OK;
 }
 
 /* Which policy, and on what. */
-static const struct policy *game_of(const struct playing *p, struct experiment_game *game,
-                                    struct queue_replay_in *in)
+static const struct policy *trial_of(const struct playing *p,
+                                     struct experiment_trial *trial,
+                                     struct queue_replay_in *in)
 {
     if (p->body->study)
-        return study_game_of(&p->study, game->run, in, game->arena);
+        return study_trial_of(&p->study, trial->run, in, trial->arena);
     *in = p->in;
-    return p->policies[game->run];
+    return p->policies[trial->run];
 }
 
 /* The same on a cluster, bound for a variant if that has another one. */
-static enum error_code cluster_game_of(struct playing *p, struct experiment_game *game,
-                                       struct replayed_game *of,
-                                       const struct policy **policy,
-                                       enum simulation_estimates *counted_on)
+static enum error_code cluster_trial_of(struct playing *p, struct experiment_trial *trial,
+                                        struct replayed_trial *of,
+                                        const struct policy **policy,
+                                        enum simulation_estimates *counted_on)
 {
-    struct request *with = NEW(game->arena, struct request, 1);
+    struct request *with = NEW(trial->arena, struct request, 1);
 
     of->cluster = &p->cluster;
     *counted_on = (enum simulation_estimates)p->body->estimates;
     if (!p->body->study) {
-        *policy = p->policies[game->run];
+        *policy = p->policies[trial->run];
         return OK;
     }
     *with = *p->rq;
-    with->arena = game->arena;
+    with->arena = trial->arena;
     of->cluster = &of->variant;
-    TRY(study_cluster_of(&p->study, game->run, with, p->cluster_in, &p->jobs,
+    TRY(study_cluster_of(&p->study, trial->run, with, p->cluster_in, &p->jobs,
                          p->body->strict_dependencies, policy, counted_on, &of->variant));
     simulation_cluster_fail(&of->variant, p->body->failures, p->body->failure_count,
                             false);
     return OK;
 }
 
-static void note_figures(struct experiment_game *game, const struct queue_replay_out *out)
+static void note_figures(struct experiment_trial *trial,
+                         const struct queue_replay_out *out)
 {
-#define X(figure, meaning) game->figures[FIGURE_##figure] = out->figures.figure;
+#define X(figure, meaning) trial->figures[FIGURE_##figure] = out->figures.figure;
     QUEUE_FIGURES(X)
 #undef X
-    game->figures[FIGURE_JOBS] = (double)out->run_count;
-    game->figures[FIGURE_NEVER_FIT] = (double)out->never_fit_count;
+    trial->figures[FIGURE_JOBS] = (double)out->run_count;
+    trial->figures[FIGURE_NEVER_FIT] = (double)out->never_fit_count;
 }
 
-static enum error_code play_on_cluster(struct playing *p, struct experiment_game *game)
+static enum error_code play_on_cluster(struct playing *p, struct experiment_trial *trial)
 {
-    struct replayed_game *of = NEW(game->arena, struct replayed_game, 1);
-    struct watched watched = {game, p->in.job_count};
+    struct replayed_trial *of = NEW(trial->arena, struct replayed_trial, 1);
+    struct watched watched = {trial, p->in.job_count};
     struct cluster_replay_in how = {.counts_fragments = !p->body->study,
-                                    .budget = game->budget,
+                                    .budget = trial->budget,
                                     .progress = note_ratio,
                                     .context = &watched};
     const struct policy *policy;
     enum simulation_estimates counted_on;
 
-    TRY(cluster_game_of(p, game, of, &policy, &counted_on));
+    TRY(cluster_trial_of(p, trial, of, &policy, &counted_on));
     simulation_cluster_play(of->cluster, policy, counted_on, how, p->body->bound_s,
-                            &of->on_cluster, &of->in, &of->out, game->arena,
-                            game->scratch);
-    game->is_cut = of->out.is_cut;
-    if (game->is_cut)
+                            &of->on_cluster, &of->in, &of->out, trial->arena,
+                            trial->scratch);
+    trial->is_cut = of->out.is_cut;
+    if (trial->is_cut)
         return OK;
-    note_figures(game, &of->out);
+    note_figures(trial, &of->out);
     note_ratio(&watched, 1);
-    simulation_cluster_keep(&of->on_cluster, of->cluster->job_count, &game->rest,
-                            game->arena);
-    return fill_result(p, game, of, p->rq->err);
+    simulation_cluster_keep(&of->on_cluster, of->cluster->job_count, &trial->rest,
+                            trial->arena);
+    return fill_result(p, trial, of, p->rq->err);
 }
 
-static enum error_code play_policy(void *context, struct experiment_game *game)
+static enum error_code play_policy(void *context, struct experiment_trial *trial)
 {
     struct playing *p = context;
-    struct watched watched = {game, p->in.job_count};
-    struct queue_replay_watch watch = {game->budget, note_ratio, &watched};
-    struct replayed_game *of;
+    struct watched watched = {trial, p->in.job_count};
+    struct queue_replay_watch watch = {trial->budget, note_ratio, &watched};
+    struct replayed_trial *of;
     const struct policy *policy;
 
     if (p->body->cluster)
-        return play_on_cluster(p, game);
-    of = NEW(game->arena, struct replayed_game, 1);
-    policy = game_of(p, game, &of->in);
-    TRY(queue_replay(policy, &of->in, &watch, &of->out, game->arena, p->rq->err));
-    game->is_cut = of->out.is_cut;
+        return play_on_cluster(p, trial);
+    of = NEW(trial->arena, struct replayed_trial, 1);
+    policy = trial_of(p, trial, &of->in);
+    TRY(queue_replay(policy, &of->in, &watch, &of->out, trial->arena, p->rq->err));
+    trial->is_cut = of->out.is_cut;
     if (of->out.is_cut)
         return OK;
-    note_figures(game, &of->out);
+    note_figures(trial, &of->out);
     note_ratio(&watched, 1);
-    game->rest = (struct experiment_bytes){of->out.start_s,
-                                           p->in.job_count * sizeof(of->out.start_s[0])};
-    return fill_result(p, game, of, p->rq->err);
+    trial->rest = (struct experiment_bytes){of->out.start_s,
+                                            p->in.job_count * sizeof(of->out.start_s[0])};
+    return fill_result(p, trial, of, p->rq->err);
 }
 
 /* Outcomes and attempts: the rest follows from the request. */
-static bool take_on_cluster(struct playing *p, struct experiment_game *game,
+static bool take_on_cluster(struct playing *p, struct experiment_trial *trial,
                             const struct experiment_bytes *rest)
 {
-    struct replayed_game *of = NEW(game->arena, struct replayed_game, 1);
+    struct replayed_trial *of = NEW(trial->arena, struct replayed_trial, 1);
     const struct policy *policy;
     enum simulation_estimates counted_on;
 
-    if (cluster_game_of(p, game, of, &policy, &counted_on) != OK ||
+    if (cluster_trial_of(p, trial, of, &policy, &counted_on) != OK ||
         !simulation_cluster_take(rest, of->cluster->job_count, &of->on_cluster,
-                                 game->arena))
+                                 trial->arena))
         return false;
     simulation_cluster_read(of->cluster, &of->on_cluster, p->body->bound_s, &of->in,
-                            &of->out, game->arena);
-    return fill_result(p, game, of, &(struct error){.code = OK}) == OK && !game->is_cut;
+                            &of->out, trial->arena);
+    return fill_result(p, trial, of, &(struct error){.code = OK}) == OK && !trial->is_cut;
 }
 
 /* When each job started: the rest follows from the log. */
-static bool take_starts(void *context, const struct experiment_game *kept,
+static bool take_starts(void *context, const struct experiment_trial *kept,
                         struct experiment_bytes rest)
 {
-    struct experiment_game copy = *kept, *game = &copy;
+    struct experiment_trial copy = *kept, *trial = &copy;
     struct playing *p = context;
-    struct replayed_game *of;
+    struct replayed_trial *of;
     size_t count = p->in.job_count;
     struct error here = {.code = OK};
 
     if (p->body->cluster)
-        return take_on_cluster(p, game, &rest);
+        return take_on_cluster(p, trial, &rest);
     if (rest.length != count * sizeof(double))
         return false;
-    of = NEW(game->arena, struct replayed_game, 1);
+    of = NEW(trial->arena, struct replayed_trial, 1);
     of->out = (struct queue_replay_out){
-        .run_count = (uint64_t)game->figures[FIGURE_JOBS],
-        .never_fit_count = (uint64_t)game->figures[FIGURE_NEVER_FIT],
-        .start_s = NEW(game->arena, double, count),
-        .run_s = NEW(game->arena, double, count),
+        .run_count = (uint64_t)trial->figures[FIGURE_JOBS],
+        .never_fit_count = (uint64_t)trial->figures[FIGURE_NEVER_FIT],
+        .start_s = NEW(trial->arena, double, count),
+        .run_s = NEW(trial->arena, double, count),
     };
     memcpy(of->out.start_s, rest.data, rest.length);
-    game_of(p, game, &of->in);
+    trial_of(p, trial, &of->in);
     for (size_t i = 0; i < count; i++)
         of->out.run_s[i] = queue_replay_run_s(&of->in, &of->in.jobs[i]);
-#define X(figure, meaning) of->out.figures.figure = game->figures[FIGURE_##figure];
+#define X(figure, meaning) of->out.figures.figure = trial->figures[FIGURE_##figure];
     QUEUE_FIGURES(X)
 #undef X
-    return fill_result(p, game, of, &here) == OK && !game->is_cut;
+    return fill_result(p, trial, of, &here) == OK && !trial->is_cut;
 }
 
 static void rank(struct playing *p, const struct experiment *played)

@@ -379,8 +379,8 @@ const struct json_object study_answer_json = {
 
 /* ---- preparing ---- */
 
-/* A game, with all that it takes from the base filled in. */
-struct study_game {
+/* A trial, with all that it takes from the base filled in. */
+struct study_trial {
     const char *id;
     const struct policy *policy;
     int estimates;
@@ -414,13 +414,13 @@ static const struct policy *find_policy(const struct study_plan *plan, const cha
 
 /* A copy of the settings, which a cluster has, to be changed. */
 static struct cluster_settings_in *own_settings(const struct study_plan *plan,
-                                                struct study_game *game)
+                                                struct study_trial *trial)
 {
     struct cluster_settings_in *own = NEW(plan->rq->arena, struct cluster_settings_in, 1);
 
-    if (game->settings)
-        *own = *game->settings;
-    game->settings = own;
+    if (trial->settings)
+        *own = *trial->settings;
+    trial->settings = own;
     return own;
 }
 
@@ -456,35 +456,35 @@ static void check_changes(const struct study_plan *plan, const struct study_vari
 }
 
 /* Models are those of jobs on a cluster. */
-static void check_estimates(const struct study_plan *plan, const struct study_game *game,
-                            const char *pointer)
+static void check_estimates(const struct study_plan *plan,
+                            const struct study_trial *trial, const char *pointer)
 {
-    if (game->estimates == BY_MODEL && !plan->cluster)
+    if (trial->estimates == BY_MODEL && !plan->cluster)
         invalid(plan->rq->err, pointer, ITEM_CONFLICT, "model goes with a cluster alone");
 }
 
 static void take_variant(const struct study_plan *plan, const struct study_variant *v,
-                         const char *pointer, struct study_game *game)
+                         const char *pointer, struct study_trial *trial)
 {
     check_changes(plan, v, pointer);
     if (v->id)
-        game->id = v->id;
+        trial->id = v->id;
     if (v->policy)
-        game->policy = find_policy(plan, v->policy, pointer_of(pointer, "policy").text);
+        trial->policy = find_policy(plan, v->policy, pointer_of(pointer, "policy").text);
     if (v->estimates >= 0)
-        game->estimates = v->estimates;
+        trial->estimates = v->estimates;
     if (v->estimates >= 0)
-        check_estimates(plan, game, pointer_of(pointer, "estimates").text);
+        check_estimates(plan, trial, pointer_of(pointer, "estimates").text);
     if (!isnan(v->workload_scale))
-        game->workload_scale = v->workload_scale;
+        trial->workload_scale = v->workload_scale;
     if (v->cluster_changes && v->cluster_changes->processors)
-        game->processors = v->cluster_changes->processors;
+        trial->processors = v->cluster_changes->processors;
     if (v->cluster_changes)
-        game->changes = v->cluster_changes;
+        trial->changes = v->cluster_changes;
     if (plan->cluster && v->settings)
         cluster_patch_settings(plan->rq, v->settings,
                                pointer_of(pointer, "settings").text,
-                               own_settings(plan, game));
+                               own_settings(plan, trial));
 }
 
 /* Members of a grid: those of a variant, then the settings. */
@@ -516,7 +516,8 @@ static const char *axis_name(size_t axis)
                                 : cluster_policies[0].params[axis - AXIS_SETTINGS].name;
 }
 
-static void take_estimates(struct study_plan *plan, size_t index, struct study_game *game)
+static void take_estimates(struct study_plan *plan, size_t index,
+                           struct study_trial *trial)
 {
     const char *word = plan->request->grid->estimates[index];
 
@@ -524,8 +525,8 @@ static void take_estimates(struct study_plan *plan, size_t index, struct study_g
 
     for (int i = 0; simulation_estimates[i]; i++)
         if (strcmp(simulation_estimates[i], word) == 0) {
-            game->estimates = i;
-            check_estimates(plan, game, at.text);
+            trial->estimates = i;
+            check_estimates(plan, trial, at.text);
             return;
         }
     invalid(plan->rq->err, at.text, ITEM_NOT_A_CHOICE,
@@ -539,7 +540,7 @@ static void add_name(struct text_buffer *name, const char *member, const char *v
 
 /* Settings of the grid; choice: which value of each member. */
 static void take_settings(struct study_plan *plan, const size_t *choice,
-                          struct text_buffer *name, struct study_game *game)
+                          struct text_buffer *name, struct study_trial *trial)
 {
     const struct study_grid *g = plan->request->grid;
     struct named_value *list =
@@ -563,7 +564,7 @@ static void take_settings(struct study_plan *plan, const size_t *choice,
         n++;
     }
     if (n && plan->cluster)
-        cluster_take_options(list, n, own_settings(plan, game), plan->rq->err);
+        cluster_take_options(list, n, own_settings(plan, trial), plan->rq->err);
 }
 
 /* Goes into the object of this name. */
@@ -610,7 +611,7 @@ static size_t order_of_grid(const struct study_plan *plan, size_t *order)
 
 /* The combination of this number. */
 static void take_combination(struct study_plan *plan, const size_t *order,
-                             size_t order_count, size_t number, struct study_game *game)
+                             size_t order_count, size_t number, struct study_trial *trial)
 {
     const struct study_grid *g = plan->request->grid;
     struct arena *a = plan->rq->arena;
@@ -624,28 +625,29 @@ static void take_combination(struct study_plan *plan, const size_t *order,
     if (g->policy_count) {
         const char *policy = g->policy[choice[AXIS_POLICY]];
 
-        game->policy =
+        trial->policy =
             find_policy(plan, policy,
                         pointer_in("/study/grid/policy", choice[AXIS_POLICY], NULL).text);
         add_name(&name, "policy", policy);
     }
     if (g->estimates_count) {
-        take_estimates(plan, choice[AXIS_ESTIMATES], game);
+        take_estimates(plan, choice[AXIS_ESTIMATES], trial);
         add_name(&name, "estimates", g->estimates[choice[AXIS_ESTIMATES]]);
     }
     if (g->workload_scale_count) {
-        game->workload_scale = g->workload_scale[choice[AXIS_SCALE]];
-        add_name(&name, "workload_scale", arena_printf(a, "%.15g", game->workload_scale));
+        trial->workload_scale = g->workload_scale[choice[AXIS_SCALE]];
+        add_name(&name, "workload_scale",
+                 arena_printf(a, "%.15g", trial->workload_scale));
     }
     if (g->processors_count) {
         double wanted = g->processors[choice[AXIS_PROCESSORS]];
 
-        game->processors = (uint64_t)wanted;
+        trial->processors = (uint64_t)wanted;
         add_name(&name, "processors", arena_printf(a, "%.15g", wanted));
     }
-    take_settings(plan, choice, &name, game);
+    take_settings(plan, choice, &name, trial);
     text_add(&name, "", 1);
-    game->id = text_end(&name);
+    trial->id = text_end(&name);
 }
 
 /* 0: no grid; more than VARIANTS_MAX: too many. */
@@ -668,12 +670,12 @@ static size_t combinations(const struct study_grid *g)
 
 static void check_names(const struct study_plan *plan)
 {
-    for (size_t i = 1; i < plan->game_count; i++)
+    for (size_t i = 1; i < plan->trial_count; i++)
         for (size_t k = 0; k < i; k++)
-            if (strcmp(plan->games[i].id, plan->games[k].id) == 0) {
+            if (strcmp(plan->trials[i].id, plan->trials[k].id) == 0) {
                 invalid(plan->rq->err, "/study", ITEM_DUPLICATE,
                         "'%.80s' is the name of two variants, or of one and the base",
-                        plan->games[i].id);
+                        plan->trials[i].id);
                 return;
             }
 }
@@ -687,10 +689,10 @@ enum error_code study_prepare(struct request *rq, const struct study_request *re
     size_t of_grid = combinations(request->grid);
     size_t count = request->variant_count + of_grid;
     size_t order[AXIS_COUNT], order_count;
-    struct study_game base = {.id = "base",
-                              .policy = policy_find(queue_policies, "easy"),
-                              .estimates = (int)estimates,
-                              .workload_scale = 1};
+    struct study_trial base = {.id = "base",
+                               .policy = policy_find(queue_policies, "easy"),
+                               .estimates = (int)estimates,
+                               .workload_scale = 1};
 
     *plan =
         (struct study_plan){.rq = rq, .request = request, .log = log, .cluster = cluster};
@@ -708,21 +710,21 @@ enum error_code study_prepare(struct request *rq, const struct study_request *re
                                               .resamples = (size_t)request->resamples,
                                               .confidence = request->confidence,
                                               .budget = &rq->budget};
-    plan->games = NEW(rq->arena, struct study_game, count + 1);
-    plan->game_count = count + 1;
+    plan->trials = NEW(rq->arena, struct study_trial, count + 1);
+    plan->trial_count = count + 1;
     if (request->base)
         take_variant(plan, request->base, "/study/base", &base);
-    plan->games[0] = base;
+    plan->trials[0] = base;
     order_count = of_grid ? order_of_grid(plan, order) : 0;
     for (size_t i = 0; i < count; i++) {
-        plan->games[i + 1] = base;
+        plan->trials[i + 1] = base;
         if (i < request->variant_count)
             take_variant(plan, &request->variants[i],
                          pointer_in("/study/variants", i, NULL).text,
-                         &plan->games[i + 1]);
+                         &plan->trials[i + 1]);
         else
             take_combination(plan, order, order_count, i - request->variant_count,
-                             &plan->games[i + 1]);
+                             &plan->trials[i + 1]);
     }
     check_names(plan);
     return rq->err->code;
@@ -740,17 +742,17 @@ bool study_asks_models(const struct study_request *request)
     return asks;
 }
 
-const char *study_name(const struct study_plan *plan, size_t game)
+const char *study_name(const struct study_plan *plan, size_t trial)
 {
-    return plan->games[game].id;
+    return plan->trials[trial].id;
 }
 
 enum error_code study_check_window(const struct study_plan *plan)
 {
     const struct queue_replay_in *log = plan->log;
     const struct study_request *in = plan->request;
-    double processors =
-        (double)(plan->games[0].processors ? plan->games[0].processors : log->processors);
+    double processors = (double)(plan->trials[0].processors ? plan->trials[0].processors
+                                                            : log->processors);
     double first_s = HUGE_VAL, last_s = -HUGE_VAL;
 
     for (size_t i = 0; i < log->job_count; i++) {
@@ -773,28 +775,28 @@ enum error_code study_check_window(const struct study_plan *plan)
 
 /* ---- playing ---- */
 
-const struct policy *study_game_of(const struct study_plan *plan, size_t number,
-                                   struct queue_replay_in *in, struct arena *a)
+const struct policy *study_trial_of(const struct study_plan *plan, size_t number,
+                                    struct queue_replay_in *in, struct arena *a)
 {
-    const struct study_game *game = &plan->games[number];
+    const struct study_trial *trial = &plan->trials[number];
     double first_s = HUGE_VAL;
     struct swf_job *jobs;
 
     *in = *plan->log;
-    in->estimates = game->estimates == BY_RUN ? QUEUE_EXACT : QUEUE_REQUESTED;
-    if (game->processors)
-        in->processors = game->processors;
-    if (game->workload_scale == 1)
-        return game->policy;
+    in->estimates = trial->estimates == BY_RUN ? QUEUE_EXACT : QUEUE_REQUESTED;
+    if (trial->processors)
+        in->processors = trial->processors;
+    if (trial->workload_scale == 1)
+        return trial->policy;
     jobs = NEW(a, struct swf_job, in->job_count);
     for (size_t i = 0; i < in->job_count; i++)
         first_s = fmin(first_s, in->jobs[i].submit_s);
     for (size_t i = 0; i < in->job_count; i++) {
         jobs[i] = in->jobs[i];
-        jobs[i].submit_s = first_s + (jobs[i].submit_s - first_s) / game->workload_scale;
+        jobs[i].submit_s = first_s + (jobs[i].submit_s - first_s) / trial->workload_scale;
     }
     in->jobs = jobs;
-    return game->policy;
+    return trial->policy;
 }
 
 /* ---- on a cluster ---- */
@@ -973,20 +975,20 @@ enum error_code study_cluster_of(const struct study_plan *plan, size_t number,
                                  enum simulation_estimates *counted_on,
                                  struct simulation_cluster *out)
 {
-    const struct study_game *game = &plan->games[number];
+    const struct study_trial *trial = &plan->trials[number];
     struct cluster_in *in = NEW(rq->arena, struct cluster_in, 1);
     struct simulation_jobs with = *jobs;
 
     *in = *base;
-    *policy = game->policy;
-    *counted_on = (enum simulation_estimates)game->estimates;
-    if (game->changes)
-        change_cluster(rq, base, game->changes, in);
+    *policy = trial->policy;
+    *counted_on = (enum simulation_estimates)trial->estimates;
+    if (trial->changes)
+        change_cluster(rq, base, trial->changes, in);
     TRY(rq->err->code);
-    in->policy_settings = *game->settings;
-    if (game->changes && !isnan(game->changes->time_limit_max_s))
-        cut_limits(rq, game->changes->time_limit_max_s, &with);
-    return simulation_cluster_bind(rq, in, &with, game->workload_scale,
+    in->policy_settings = *trial->settings;
+    if (trial->changes && !isnan(trial->changes->time_limit_max_s))
+        cut_limits(rq, trial->changes->time_limit_max_s, &with);
+    return simulation_cluster_bind(rq, in, &with, trial->workload_scale,
                                    strict_dependencies, out);
 }
 
@@ -1045,13 +1047,13 @@ bool study_note(struct study_plan *plan, size_t number, const struct queue_repla
                 const struct queue_replay_out *out, const struct queue_outcome *outcomes,
                 const char *const *users, struct arena *scratch)
 {
-    struct study_game *game = &plan->games[number];
+    struct study_trial *trial = &plan->trials[number];
 
-    game->row = (struct study_row){
-        .id = game->id,
-        .policy = game->policy->name,
-        .estimates = game->estimates,
-        .workload_scale = game->workload_scale,
+    trial->row = (struct study_row){
+        .id = trial->id,
+        .policy = trial->policy->name,
+        .estimates = trial->estimates,
+        .workload_scale = trial->workload_scale,
         .processors = in->processors,
         .job_count = out->run_count,
         .never_fit_count = out->never_fit_count,
@@ -1060,7 +1062,7 @@ bool study_note(struct study_plan *plan, size_t number, const struct queue_repla
         .verdict = -1,
     };
     if (number)
-        return compare(plan, &game->row, outcomes, users, scratch);
+        return compare(plan, &trial->row, outcomes, users, scratch);
     begin_study(plan, outcomes);
     return true;
 }
@@ -1074,14 +1076,14 @@ const struct study_answer *study_end(const struct study_plan *plan, size_t done)
     bool has_blocks = done && s->block != QUEUE_NO_BLOCKS;
 
     for (size_t i = 1; i < done; i++)
-        variants[i - 1] = plan->games[i].row;
+        variants[i - 1] = plan->trials[i].row;
     *answer = (struct study_answer){
         .resamples = plan->request->resamples,
         .confidence = plan->request->confidence,
         .block = has_blocks ? queue_block_names[s->block] : NULL,
         .block_count = has_blocks ? s->block_count : JSON_NO_INTEGER,
         .job_count = s->counted,
-        .base = done ? &plan->games[0].row : NULL,
+        .base = done ? &plan->trials[0].row : NULL,
         .variants = variants,
         .variant_count = done ? done - 1 : 0,
     };

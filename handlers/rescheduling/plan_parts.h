@@ -121,7 +121,8 @@ extern const struct json_object plan_initial_json;
                 JSON_POINTER, "Sites with their machines, links and models, as now"),   \
         JSON_ID(                                                                        \
             T, snapshot_id, JSON_NULLABLE,                                              \
-            "Instead: a stored snapshot, whose resources are sites by their site_id")
+            "Instead: a stored snapshot, whose resources are sites by their site_id",   \
+            JSON_NOT_WITH("snapshot"))
 
 /* ---- the answer ---- */
 

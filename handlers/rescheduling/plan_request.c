@@ -205,9 +205,6 @@ static enum error_code find_sites(struct plan_call *call)
     const struct plan_request *body = call->body;
     struct request *rq = call->rq;
 
-    if (body->snapshot && body->snapshot_id)
-        return invalid(rq->err, "/snapshot_id", ITEM_CONFLICT,
-                       "give either snapshot or snapshot_id, not both");
     if (body->snapshot) {
         call->given = body->snapshot->sites;
         call->in.site_count = body->snapshot->site_count;

@@ -98,7 +98,8 @@ static const struct json_field job_rows[] = {
     JSON_TEXTS(T, avoid_site_ids, avoid_site_count, CO_SITES_MAX, 0,
                "Sites that it avoids already"),
     JSON_LIST(T, components, component_count, struct failed_component, &component_json,
-              COMPONENTS_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS, "Its components"),
+              COMPONENTS_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS, "Its components",
+              JSON_LEAST(1)),
     {0},
 };
 #undef T
@@ -321,8 +322,6 @@ static enum error_code read_failed(struct error_call *c)
         NEW(c->rq->arena, const struct failed_component *, error->component_id_count + 1);
     c->is_failed = NEW(c->rq->arena, bool, job->component_count);
     name_index_create(&ids, job->component_count, c->rq->arena);
-    if (job->component_count == 0)
-        invalid(c->rq->err, "/job/components", ITEM_REQUIRED, "the list is empty");
     for (size_t i = 0; i < job->component_count; i++)
         name_index_add(&ids, job->components[i].id, i);
     if (error->component_id)

@@ -164,7 +164,8 @@ static const struct json_field request_rows[] = {
                 "running_jobs; may be left out with algorithm gridway"),
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
                 "Resources, links and files as they are now"),
-    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
+    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead",
+            JSON_NOT_WITH("snapshot")),
     JSON_LIST(T, jobs, job_count, struct reschedule_job, &running_job_json,
               PLACEMENT_JOBS_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS,
               "Jobs that run: each holds its own amounts of its resources, until it "

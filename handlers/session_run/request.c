@@ -506,20 +506,6 @@ static enum error_code check_options(struct request *rq, const struct workflow_c
                            &ignored, rq->arena, rq->err);
 }
 
-static void check_models(const struct session_run *run)
-{
-    for (size_t i = 0; i < run->task_count; i++) {
-        const struct session_model *m = run->tasks[i].model;
-
-        if (m && m->model_id && m->application_id)
-            invalid(run->rq->err,
-                    pointer_keep("/workflow/tasks", i, "model/model_id", run->rq->arena),
-                    ITEM_CONFLICT,
-                    "task %.100s: give at most one of model_id and application_id",
-                    run->tasks[i].task.id);
-    }
-}
-
 enum error_code session_request_check(struct session_run *run)
 {
     struct workflow_request workflow = {.workflow = {.submitted_at_s = NAN,
@@ -544,7 +530,6 @@ enum error_code session_request_check(struct session_run *run)
                 body.decision.algorithm);
     else if (!policy)
         decision_unknown_policy(body.decision.algorithm, workflow_policies, rq->err);
-    check_models(run);
     TRY(workflow_call_begin(&call, rq, &body));
     TRY(workflow_problem_make(&call.in, false, &problem, rq->arena, rq->err));
     return check_options(rq, &call, policy, &body.decision);

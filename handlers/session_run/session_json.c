@@ -7,7 +7,8 @@
 static const struct json_field model_rows[] = {
     JSON_ID(T, model_id, JSON_NULLABLE,
             "A stored model of run times; default: the one of its class, "
-            "APPLICATION/CLASS, once there is one"),
+            "APPLICATION/CLASS, once there is one",
+            JSON_NOT_WITH("application_id")),
     JSON_ID(T, application_id, JSON_NULLABLE, "Instead: the models of this application"),
     JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Size of its problem: run times of a class are a line of it"),
@@ -90,7 +91,8 @@ static const struct json_field definition_rows[] = {
                 "Resources, links and files; this or snapshot_id"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE,
             "A stored snapshot, read anew at every planning; sessions that name it share "
-            "its amounts"),
+            "its amounts",
+            JSON_NOT_WITH("snapshot")),
     {.name = "algorithm",
      .doc = "A policy that plans all tasks to the end; default heft",
      .type = JSON_TYPE_TEXT,

@@ -22,14 +22,15 @@ static const double CELLS_A_SECOND = 1e6;
 
 /* ---- does the plan hold? ---- */
 
-struct judging {
+struct plan_check {
     const struct session_run *run;
     const struct session_times *times;
     const struct session_plan *plan;
     struct name_index rows; /* of the plan, by task */
 };
 
-static const struct session_plan_row *row_of(const struct judging *j, const char *task_id)
+static const struct session_plan_row *row_of(const struct plan_check *j,
+                                             const char *task_id)
 {
     size_t at = name_index_find(&j->rows, task_id);
 
@@ -37,7 +38,7 @@ static const struct session_plan_row *row_of(const struct judging *j, const char
 }
 
 /* An attempt's end is elsewhere by more than a tenth of its time. */
-static bool moves_end(const struct judging *j, const struct session_event *event)
+static bool moves_end(const struct plan_check *j, const struct session_event *event)
 {
     const struct session_run *run = j->run;
     const struct session_plan_row *row = row_of(j, event->task_id);
@@ -61,7 +62,7 @@ static bool moves_end(const struct judging *j, const struct session_event *event
            MOVED_RATIO * total_s;
 }
 
-static bool is_news(const struct judging *j, const struct session_event *event)
+static bool upsets_plan(const struct plan_check *j, const struct session_event *event)
 {
     const struct session_plan_row *row;
 
@@ -99,7 +100,7 @@ static double least_s(const struct session_run *run)
 static bool holds(const struct session_run *run, const struct session_times *times,
                   const struct session_plan *plan, const struct session_wish *wish)
 {
-    struct judging j = {.run = run, .times = times, .plan = plan};
+    struct plan_check j = {.run = run, .times = times, .plan = plan};
     double age_s = run->now_s - plan->planned_at_s;
 
     if (age_s >= 0 && age_s < least_s(run))
@@ -116,7 +117,7 @@ static bool holds(const struct session_run *run, const struct session_times *tim
         name_index_add(&j.rows, plan->rows[i].task_id, i);
     for (size_t i = 0; i < run->event_count; i++) {
         budget_step(&run->rq->finish, 8);
-        if (is_news(&j, &run->events[i]))
+        if (upsets_plan(&j, &run->events[i]))
             return false;
     }
     return true;

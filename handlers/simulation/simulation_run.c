@@ -24,42 +24,42 @@ struct playing {
     struct simulation_result *results;
 };
 
-static enum error_code play_game(void *context, struct experiment_game *game)
+static enum error_code play_trial(void *context, struct experiment_trial *trial)
 {
     struct playing *p = context;
     const struct simulation_plan *plan = p->plan;
     struct sim_scenario scenario = *plan->scenario;
     struct sim_run_out out = {0};
 
-    game->is_cut = plan->max_events && game->events_before >= plan->max_events;
-    if (game->is_cut)
+    trial->is_cut = plan->max_events && trial->events_before >= plan->max_events;
+    if (trial->is_cut)
         return OK;
     if (plan->max_events)
-        scenario.max_events = plan->max_events - game->events_before;
-    TRY(sim_run(&scenario, &plan->labels[game->label].policy, game->seed, game->budget,
-                game->run == 0 ? &plan->wanted : NULL, &game->progress, &out,
+        scenario.max_events = plan->max_events - trial->events_before;
+    TRY(sim_run(&scenario, &plan->labels[trial->label].policy, trial->seed, trial->budget,
+                trial->run == 0 ? &plan->wanted : NULL, &trial->progress, &out,
                 p->rq->arena, p->rq->err));
-    game->progress.events = (uint64_t)out.metrics.events;
-    game->is_cut = out.status == DECISION_CUT;
+    trial->progress.events = (uint64_t)out.metrics.events;
+    trial->is_cut = out.status == DECISION_CUT;
     for (size_t m = 0; m < SIM_METRIC_COUNT; m++)
-        game->figures[m] = sim_metric(&out.metrics, (enum sim_metric)m);
-    game->figures[TRUNCATED_S] = out.truncated_s;
-    if (game->run == 0) {
-        p->results[game->label].first = out;
+        trial->figures[m] = sim_metric(&out.metrics, (enum sim_metric)m);
+    trial->figures[TRUNCATED_S] = out.truncated_s;
+    if (trial->run == 0) {
+        p->results[trial->label].first = out;
         if (p->rq->parts)
-            game->rest = simulation_pack(&out, game->arena);
+            trial->rest = simulation_pack(&out, trial->arena);
     }
     return OK;
 }
 
-static bool take_rows(void *context, const struct experiment_game *game,
+static bool take_rows(void *context, const struct experiment_trial *trial,
                       struct experiment_bytes rest)
 {
     struct playing *p = context;
 
-    if (game->run > 0)
+    if (trial->run > 0)
         return rest.length == 0;
-    return simulation_unpack(rest, &p->results[game->label].first, p->rq->arena);
+    return simulation_unpack(rest, &p->results[trial->label].first, p->rq->arena);
 }
 
 /* Of all labels the same, if it comes to that. */
@@ -109,7 +109,7 @@ enum error_code simulation_play(struct request *rq, const struct simulation_plan
                                .run_count = plan->run_count,
                                .seed = plan->seed,
                                .seed_scheme = plan->seed_scheme,
-                               .play = play_game,
+                               .play = play_trial,
                                .take = take_rows,
                                .context = &p};
     struct experiment played;

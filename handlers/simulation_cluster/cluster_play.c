@@ -1,6 +1,6 @@
 /* cluster_play.c - the runs of a cluster simulation, and what they come to.
  *
- * A game is one label in one run. Generated jobs are drawn anew for each, from the run's
+ * A trial is one label in one run. Generated jobs are drawn anew for each, from the run's
  * seed, so that all labels meet the same ones; failures are drawn by node and wall time.
  */
 #include "handlers/common/experiment.h"
@@ -15,7 +15,7 @@
 static const double SLOWDOWN_BOUND_S = 10;
 static const double percents[CLUSTER_PERCENTILES] = {0.5, 0.9, 0.95, 0.99};
 
-/* Figures of a game: the metrics, then percentiles of the times, and what is told. */
+/* Figures of a trial: the metrics, then percentiles of the times, and what is told. */
 enum {
     FIGURE_PERCENTILES = CLUSTER_METRIC_COUNT,
     FIGURE_TRUNCATED_S = FIGURE_PERCENTILES + CLUSTER_TIME_COUNT * CLUSTER_PERCENTILES,
@@ -145,30 +145,30 @@ static void fill_totals(const struct cluster_playing *p, const struct replay_tot
     figures[CLUSTER_METRIC_makespan_s] = 1e-3 * (double)t->last_end_ms;
 }
 
-static void fill_figures(struct cluster_playing *p, struct experiment_game *game,
+static void fill_figures(struct cluster_playing *p, struct experiment_trial *trial,
                          const struct cluster_jobs *jobs, const struct replay_out *out)
 {
     struct times t = {0};
     size_t unfinished = 0, started = 0;
 
     for (size_t m = 0; m < CLUSTER_TIME_COUNT; m++)
-        t.values[m] = NEW(game->scratch, double, jobs->count);
+        t.values[m] = NEW(trial->scratch, double, jobs->count);
     for (size_t i = 0; i < jobs->count; i++) {
         const struct replay_outcome *o = &out->outcomes[i];
 
         note_job(&t, &jobs->jobs[i], o);
         started += o->first_start_ms < REPLAY_NEVER;
         unfinished += o->state == REPLAY_WAITING || o->state == REPLAY_RUNNING;
-        budget_step(game->budget, 16);
+        budget_step(trial->budget, 16);
     }
-    fill_times(&t, game->figures, game->budget);
-    fill_totals(p, &out->totals, game->figures);
-    fill_prices(p, out, game->figures);
-    game->figures[CLUSTER_METRIC_jobs_unfinished] = (double)unfinished;
-    game->figures[CLUSTER_METRIC_restarts_per_job] =
+    fill_times(&t, trial->figures, trial->budget);
+    fill_totals(p, &out->totals, trial->figures);
+    fill_prices(p, out, trial->figures);
+    trial->figures[CLUSTER_METRIC_jobs_unfinished] = (double)unfinished;
+    trial->figures[CLUSTER_METRIC_restarts_per_job] =
         started ? (double)out->totals.restarts / (double)started : (double)NAN;
-    game->figures[FIGURE_TRUNCATED_S] = jobs->truncated_s;
-    game->figures[FIGURE_JOB_COUNT] = (double)jobs->count;
+    trial->figures[FIGURE_TRUNCATED_S] = jobs->truncated_s;
+    trial->figures[FIGURE_JOB_COUNT] = (double)jobs->count;
 }
 
 /* ---- rows ---- */
@@ -231,17 +231,17 @@ static void list_jobs(struct cluster_playing *p, size_t label,
     p->results[label].job_count = count;
 }
 
-/* ---- a game ---- */
+/* ---- a trial ---- */
 
 static void note_progress(void *context, double ratio, uint64_t events)
 {
-    struct experiment_game *game = context;
+    struct experiment_trial *trial = context;
 
-    game->progress = (struct sim_progress){.events = events, .time_ratio = ratio};
+    trial->progress = (struct sim_progress){.events = events, .time_ratio = ratio};
 }
 
 static struct replay_in input_of(const struct cluster_playing *p,
-                                 const struct experiment_game *game,
+                                 const struct experiment_trial *trial,
                                  const struct cluster_jobs *jobs)
 {
     const struct simulation_stop *stop = p->body->stop;
@@ -265,46 +265,47 @@ static struct replay_in input_of(const struct cluster_playing *p,
         .outage_count = s->outage_count,
         .jobs = jobs->jobs,
         .job_count = jobs->count,
-        .rules = p->labels[game->label].rules,
-        .seed = game->seed,
+        .rules = p->labels[trial->label].rules,
+        .seed = trial->seed,
         .stop_ms = isinf(stop_s) ? REPLAY_NEVER : kernel_ms(stop_s),
         .stop_jobs = stop ? stop->jobs : 0,
-        .max_events = p->body->max_events ? p->body->max_events - game->events_before : 0,
+        .max_events =
+            p->body->max_events ? p->body->max_events - trial->events_before : 0,
         .warm_up_ms = p->body->initial_state == SIM_INITIAL_STATIONARY
                           ? kernel_ms(p->body->warm_up_s)
                           : 0,
-        .keep_nodes = game->run == 0 && p->body->output.per_job,
-        .budget = game->budget,
+        .keep_nodes = trial->run == 0 && p->body->output.per_job,
+        .budget = trial->budget,
     };
 }
 
-static enum error_code play_game(void *context, struct experiment_game *game)
+static enum error_code play_trial(void *context, struct experiment_trial *trial)
 {
     struct cluster_playing *p = context;
     struct cluster_jobs jobs = p->jobs;
-    struct replay_watch watch = {.progress = note_progress, .context = game};
+    struct replay_watch watch = {.progress = note_progress, .context = trial};
     struct replay_out out;
     struct replay_in in;
     uint64_t through;
 
-    game->is_cut = p->body->max_events && game->events_before >= p->body->max_events;
-    if (game->is_cut)
+    trial->is_cut = p->body->max_events && trial->events_before >= p->body->max_events;
+    if (trial->is_cut)
         return OK;
     if (p->generates)
-        TRY(cluster_jobs_draw(p, game->seed, &jobs, game->arena));
-    in = input_of(p, game, &jobs);
-    TRY(replay_play(&in, &watch, &out, game->arena, game->scratch, p->err));
-    note_progress(game, 1, out.totals.events);
-    game->is_cut = out.is_cut;
+        TRY(cluster_jobs_draw(p, trial->seed, &jobs, trial->arena));
+    in = input_of(p, trial, &jobs);
+    TRY(replay_play(&in, &watch, &out, trial->arena, trial->scratch, p->err));
+    note_progress(trial, 1, out.totals.events);
+    trial->is_cut = out.is_cut;
     if (out.is_cut)
         return OK;
-    arena_reset(game->scratch);
-    fill_figures(p, game, &jobs, &out);
+    arena_reset(trial->scratch);
+    fill_figures(p, trial, &jobs, &out);
     through = out.totals.done_count + out.totals.killed_count + out.totals.lost_count +
               out.totals.never_count + out.totals.cancelled_count;
-    game->figures[FIGURE_UNREACHED] = in.stop_jobs && through < in.stop_jobs;
-    if (game->run == 0 && p->body->output.per_job)
-        list_jobs(p, game->label, &jobs, &out);
+    trial->figures[FIGURE_UNREACHED] = in.stop_jobs && through < in.stop_jobs;
+    if (trial->run == 0 && p->body->output.per_job)
+        list_jobs(p, trial->label, &jobs, &out);
     return OK;
 }
 
@@ -554,7 +555,7 @@ enum error_code cluster_play(struct cluster_playing *p)
         .first_run_again = p->body->output.per_job,
         .seed = p->body->decision.seed,
         .seed_scheme = (enum experiment_seeds)p->body->seed_scheme,
-        .play = play_game,
+        .play = play_trial,
         .enough = p->confidence_metric >= 0 ? is_enough : NULL,
         .context = p,
     };

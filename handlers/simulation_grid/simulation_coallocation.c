@@ -207,8 +207,8 @@ const struct json_object coallocation_simulation_answer_json = {
 
 /* ---- jobs by size, over the runs ---- */
 
-/* Jobs of one size in a game: what is kept of it besides its figures. */
-struct game_size {
+/* Jobs of one size in a trial: what is kept of it besides its figures. */
+struct trial_size {
     uint64_t component_count, processors, job_count;
     double figure[SIZE_COUNT];
 };
@@ -223,8 +223,8 @@ struct size_sums {
 struct collected {
     struct size_sums sizes[SIZES_MAX];
     size_t size_count;
-    struct game_size game[SIZES_MAX]; /* of the present run */
-    size_t game_count;
+    struct trial_size trial[SIZES_MAX]; /* of the present run */
+    size_t trial_count;
     size_t left_out_count; /* sizes that one run had beyond these; the largest number */
 };
 
@@ -236,7 +236,7 @@ struct playing {
     struct policy_answer *results;
 };
 
-static struct size_sums *sums_of(struct collected *to, const struct game_size *size)
+static struct size_sums *sums_of(struct collected *to, const struct trial_size *size)
 {
     for (size_t i = 0; i < to->size_count; i++)
         if (to->sizes[i].row.component_count == size->component_count &&
@@ -251,13 +251,13 @@ static struct size_sums *sums_of(struct collected *to, const struct game_size *s
 
 static void add_sizes(struct collected *to)
 {
-    for (size_t i = 0; i < to->game_count; i++) {
-        const struct game_size *size = &to->game[i];
+    for (size_t i = 0; i < to->trial_count; i++) {
+        const struct trial_size *size = &to->trial[i];
         struct size_sums *sums = sums_of(to, size);
 
         if (!sums) {
-            if (to->left_out_count < to->game_count - i)
-                to->left_out_count = to->game_count - i;
+            if (to->left_out_count < to->trial_count - i)
+                to->left_out_count = to->trial_count - i;
             return;
         }
         sums->row.job_count += size->job_count;
@@ -269,8 +269,8 @@ static void add_sizes(struct collected *to)
     }
 }
 
-/* The last game of a run makes it complete: its sizes count. */
-static void end_game(struct playing *p, size_t label)
+/* The last trial of a run makes it complete: its sizes count. */
+static void end_trial(struct playing *p, size_t label)
 {
     for (size_t i = 0; label + 1 == p->setting.policy_count && i <= label; i++)
         add_sizes(&p->of[i]);
@@ -279,13 +279,13 @@ static void end_game(struct playing *p, size_t label)
 /* Of no more sizes than are told of. */
 static void note_sizes(struct collected *to, const struct co_metrics *m)
 {
-    to->game_count = m->size_count < SIZES_MAX ? m->size_count : SIZES_MAX;
-    if (m->size_count - to->game_count > to->left_out_count)
-        to->left_out_count = m->size_count - to->game_count;
-    for (size_t i = 0; i < to->game_count; i++) {
+    to->trial_count = m->size_count < SIZES_MAX ? m->size_count : SIZES_MAX;
+    if (m->size_count - to->trial_count > to->left_out_count)
+        to->left_out_count = m->size_count - to->trial_count;
+    for (size_t i = 0; i < to->trial_count; i++) {
         const struct co_size_metrics *size = &m->sizes[i];
 
-        to->game[i] = (struct game_size){
+        to->trial[i] = (struct trial_size){
             size->component_count,
             size->processors,
             size->job_count,
@@ -298,18 +298,18 @@ static void note_sizes(struct collected *to, const struct co_metrics *m)
     }
 }
 
-static bool take_sizes(void *context, const struct experiment_game *game,
+static bool take_sizes(void *context, const struct experiment_trial *trial,
                        struct experiment_bytes rest)
 {
     struct playing *p = context;
-    struct collected *to = &p->of[game->label];
+    struct collected *to = &p->of[trial->label];
 
-    if (rest.length % sizeof(to->game[0]) || rest.length > sizeof(to->game))
+    if (rest.length % sizeof(to->trial[0]) || rest.length > sizeof(to->trial))
         return false;
-    to->game_count = rest.length / sizeof(to->game[0]);
+    to->trial_count = rest.length / sizeof(to->trial[0]);
     if (rest.length)
-        memcpy(to->game, rest.data, rest.length);
-    end_game(p, game->label);
+        memcpy(to->trial, rest.data, rest.length);
+    end_trial(p, trial->label);
     return true;
 }
 
@@ -359,32 +359,32 @@ static void list_jobs(struct playing *p, const struct co_sim_out *out,
 }
 
 /* One policy in one run, where all meet the same jobs and local jobs. */
-static enum error_code play_game(void *context, struct experiment_game *game)
+static enum error_code play_trial(void *context, struct experiment_trial *trial)
 {
     struct playing *p = context;
     struct co_sim_setting *s = &p->setting;
-    struct collected *to = &p->of[game->label];
+    struct collected *to = &p->of[trial->label];
     struct co_sim_out out;
 
-    s->in.seed = s->draw.seed = game->seed;
-    s->in.policy = s->policies[game->label];
-    s->in.param = s->param[game->label];
-    s->in.budget = game->budget;
-    s->in.scratch = game->scratch;
+    s->in.seed = s->draw.seed = trial->seed;
+    s->in.policy = s->policies[trial->label];
+    s->in.param = s->param[trial->label];
+    s->in.budget = trial->budget;
+    s->in.scratch = trial->scratch;
     if (!p->body->job_request_count)
-        TRY(co_workload_draw(&s->draw, &s->in.jobs, &s->in.job_count, game->arena));
-    TRY(co_simulate(&s->in, &out, game->arena, p->rq->err));
-    game->is_cut = out.is_cut;
+        TRY(co_workload_draw(&s->draw, &s->in.jobs, &s->in.job_count, trial->arena));
+    TRY(co_simulate(&s->in, &out, trial->arena, p->rq->err));
+    trial->is_cut = out.is_cut;
     if (out.is_cut)
         return OK;
-    collect(&out, game->figures);
+    collect(&out, trial->figures);
     note_sizes(to, &out.metrics);
-    end_game(p, game->label);
-    if (p->body->per_job && game->run == 0)
-        list_jobs(p, &out, &p->results[game->label]);
-    game->progress.events = 1;
-    game->rest =
-        (struct experiment_bytes){to->game, to->game_count * sizeof(to->game[0])};
+    end_trial(p, trial->label);
+    if (p->body->per_job && trial->run == 0)
+        list_jobs(p, &out, &p->results[trial->label]);
+    trial->progress.events = 1;
+    trial->rest =
+        (struct experiment_bytes){to->trial, to->trial_count * sizeof(to->trial[0])};
     return OK;
 }
 
@@ -457,7 +457,7 @@ enum error_code simulate_coallocation(struct request *rq, const void *in, void *
                                        .first_run_again = body->per_job,
                                        .seed = body->decision.seed,
                                        .seed_scheme = EXPERIMENT_SEEDS_SEQUENCE,
-                                       .play = play_game,
+                                       .play = play_trial,
                                        .take = take_sizes,
                                        .context = p};
     struct experiment played;

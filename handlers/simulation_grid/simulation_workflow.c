@@ -215,40 +215,40 @@ struct playing {
     size_t left_out_count; /* workflows of the first run that are not listed */
 };
 
-static void collect(const struct workflow_sim_out *out, struct experiment_game *game)
+static void collect(const struct workflow_sim_out *out, struct experiment_trial *trial)
 {
-    double *to = game->figures;
+    double *to = trial->figures;
 
 #define X(name, doc) to[RUN_##name] = (double)out->name;
     WORKFLOW_SIM_FIGURES(X)
     WORKFLOW_SIM_COUNTS(X)
 #undef X
     to[RUN_makespan_reduction_ratio] =
-        1 - out->mean_makespan_s / game->run_figures[RUN_mean_makespan_s];
-    game->progress.events = out->event_count;
+        1 - out->mean_makespan_s / trial->run_figures[RUN_mean_makespan_s];
+    trial->progress.events = out->event_count;
 }
 
 /* One policy in one run, where all meet the same grid, loads and workflows. */
-static enum error_code play_game(void *context, struct experiment_game *game)
+static enum error_code play_trial(void *context, struct experiment_trial *trial)
 {
     struct playing *p = context;
     struct workflow_sim_in in = {
-        .policy = p->setting.labels[game->label].policy,
-        .budget = game->budget,
-        .time_ratio = &game->progress.time_ratio,
-        .scratch = game->scratch,
+        .policy = p->setting.labels[trial->label].policy,
+        .budget = trial->budget,
+        .time_ratio = &trial->progress.time_ratio,
+        .scratch = trial->scratch,
     };
     struct workflow_sim_out out;
 
-    in.policy.param = p->setting.labels[game->label].param;
-    TRY(wf_sim_draw(&p->setting, game->seed, &in, game->arena, p->rq->err));
-    TRY(workflow_simulate(&in, &out, game->arena, p->rq->err));
-    game->is_cut = out.is_cut;
+    in.policy.param = p->setting.labels[trial->label].param;
+    TRY(wf_sim_draw(&p->setting, trial->seed, &in, trial->arena, p->rq->err));
+    TRY(workflow_simulate(&in, &out, trial->arena, p->rq->err));
+    trial->is_cut = out.is_cut;
     if (out.is_cut)
         return OK;
-    collect(&out, game);
-    if (p->body->per_workflow && game->run == 0) {
-        list_workflows(&in, &out, &p->results[game->label], p->rq->arena);
+    collect(&out, trial);
+    if (p->body->per_workflow && trial->run == 0) {
+        list_workflows(&in, &out, &p->results[trial->label], p->rq->arena);
         p->left_out_count =
             in.job_count > WF_SIM_ROWS_MAX ? in.job_count - WF_SIM_ROWS_MAX : 0;
     }
@@ -282,7 +282,7 @@ enum error_code simulate_workflows(struct request *rq, const void *in, void *out
                                        .first_run_again = body->per_workflow,
                                        .seed = body->decision.seed,
                                        .seed_scheme = EXPERIMENT_SEEDS_SEQUENCE,
-                                       .play = play_game,
+                                       .play = play_trial,
                                        .context = p};
     struct experiment played;
 

@@ -140,9 +140,6 @@ enum error_code co_snapshot_find(struct request *rq, const struct co_snapshot *g
     struct stored s = {.rq = rq};
 
     *out = given;
-    if (given && snapshot_id)
-        return invalid(rq->err, "/snapshot_id", ITEM_CONFLICT,
-                       "give either snapshot or snapshot_id, not both");
     if (given || (!snapshot_id && !required))
         return OK;
     if (!snapshot_id)

@@ -9,7 +9,8 @@
     JSON_ID(                                                                           \
         T, snapshot_id, JSON_NULLABLE,                                                 \
         "Instead of snapshot: a stored one (/v1/snapshots); its resources are summed " \
-        "up by site_id")
+        "up by site_id",                                                               \
+        JSON_NOT_WITH("snapshot"))
 
 /* The snapshot of a decision: the one given, or the stored one that is named. Exactly one
  * may be given; with `required` one must. *out NULL: none is. */

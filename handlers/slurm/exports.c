@@ -92,8 +92,10 @@ static const struct json_field request_rows[] = {
     JSON_TEXT(T, version, JSON_NULLABLE,
               "slurmrestd: version of the interface; default v0.0.38"),
     JSON_ID(T, decision_id, JSON_NULLABLE,
-            "A stored decision of POST /v1/queue-orders, or:"),
-    JSON_RAW(T, decision, 0, "the answer of POST /v1/queue-orders itself, or:"),
+            "A stored decision of POST /v1/queue-orders, or:",
+            JSON_NOT_WITH("decision", "order")),
+    JSON_RAW(T, decision, 0,
+             "the answer of POST /v1/queue-orders itself, or:", JSON_NOT_WITH("order")),
     JSON_TEXTS(T, order, order_count, CHANGES_MAX, 0,
                "ids of jobs in the order that they should start in"),
     JSON_LIST(T, jobs, job_count, struct slurm_ordered, &ordered_json, 1000000,
@@ -285,10 +287,6 @@ static enum error_code find_decision(struct request *rq, const struct export_req
     struct store_decision stored;
     struct db_session *db;
 
-    if (!!in->decision_id + !!in->decision + (in->order_count > 0) > 1)
-        return invalid(rq->err, in->decision_id ? "/decision_id" : "/decision",
-                       ITEM_CONFLICT,
-                       "one of decision_id, decision and order can be given, not two");
     if (in->decision)
         return read_decision(d, in->decision, "/decision", rq->err);
     if (in->decision_id) {

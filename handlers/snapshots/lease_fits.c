@@ -27,26 +27,16 @@ struct fitting {
 
 static struct job job_of(const struct lease_row *row, size_t nodes)
 {
-    return (struct job){
-        .id = row->job_id,
-        .estimate_ref_s = NAN,
-        .cpus = row->cpus,
-        .memory_bytes = row->memory_bytes,
-        .deadline_s = NAN,
-        .queued_at_s = NAN,
-        .deadline_at_s = NAN,
-        .task_index = NAN,
-        .param_start = NAN,
-        .param_increment = NAN,
-        .disk_bytes = row->disk_bytes,
-        .needs = row->needs,
-        .need_count = row->need_count,
-        .nodes = nodes,
-        .exclusive = row->exclusive,
-        .time_limit_s = NAN,
-        .estimate_s = NAN,
-        .weight = 1,
-    };
+    struct job job = job_unset(row->job_id);
+
+    job.cpus = row->cpus;
+    job.memory_bytes = row->memory_bytes;
+    job.disk_bytes = row->disk_bytes;
+    job.needs = row->needs;
+    job.need_count = row->need_count;
+    job.nodes = nodes;
+    job.exclusive = row->exclusive;
+    return job;
 }
 
 /* Adds a row of a lease; of its resources those that are still there. */

@@ -76,7 +76,8 @@ static const struct json_field request_rows[] = {
     JSON_NUMBER(T, ttl_s, 1, 86400, 60, 0,
                 "Seconds after which it expires unless it is prolonged; default 60"),
     JSON_LIST(T, placements, placement_count, struct lease_wish, &wish_json,
-              PLACEMENTS_MAX, JSON_REQUIRED, "What is asked for: all of it or nothing"),
+              PLACEMENTS_MAX, JSON_REQUIRED, "What is asked for: all of it or nothing",
+              JSON_LEAST(1)),
     {0},
 };
 #undef T

@@ -132,8 +132,6 @@ static enum error_code check_request(struct request *rq, const struct lease_requ
     struct name_index ids;
 
     lease_check_owner(rq, in->owner, "/owner");
-    if (in->placement_count == 0)
-        invalid(rq->err, "/placements", ITEM_TOO_SHORT, "ask for at least one");
     name_index_create(&ids, in->placement_count, rq->arena);
     for (size_t i = 0; i < in->placement_count; i++) {
         const struct lease_wish *wish = &in->placements[i];

@@ -242,7 +242,7 @@ static enum error_code find_workflows(struct workflow_call *call,
 {
     struct request *rq = call->rq;
     bool file = workflow_import_given(&body->import);
-    size_t count = body->workflows ? body->workflow_count : 1;
+    size_t count = body->workflow || file ? 1 : body->workflow_count;
     struct workflow *list = NEW(rq->arena, struct workflow, count);
 
     if (!body->workflow && !body->workflows && !file) {
@@ -251,9 +251,6 @@ static enum error_code find_workflows(struct workflow_call *call,
                 "dax, stg, dot, snakemake_d3 or pegasus");
         return OK;
     }
-    if (body->workflow && body->workflows)
-        invalid(rq->err, "/workflows", ITEM_CONFLICT,
-                "give either workflow or workflows, not both");
     if (file && (body->workflow || body->workflows)) {
         invalid(rq->err, "/workflow", ITEM_CONFLICT,
                 "give either a workflow or another tool's file, not both");

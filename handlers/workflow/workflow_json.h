@@ -172,13 +172,14 @@ extern const struct json_object workflow_carry_json;
     JSON_OBJECT(struct workflow_body, snapshot, const struct snapshot *, &snapshot_json, \
                 JSON_POINTER, "Resources, links and files as they are now"),             \
         JSON_ID(struct workflow_body, snapshot_id, JSON_NULLABLE,                        \
-                "A stored snapshot instead"),                                            \
+                "A stored snapshot instead", JSON_NOT_WITH("snapshot")),                 \
         JSON_OBJECT(struct workflow_body, workflow, const struct workflow_request *,     \
                     &single_workflow_json, JSON_POINTER,                                 \
                     "One workflow: tasks and what they depend on"),                      \
         JSON_LIST(struct workflow_body, workflows, workflow_count,                       \
                   struct workflow_request, &workflow_json, WORKFLOWS_MAX,                \
-                  JSON_UNIQUE_IDS, "Several that share the resources, instead of one"),  \
+                  JSON_UNIQUE_IDS, "Several that share the resources, instead of one",   \
+                  JSON_NOT_WITH("workflow")),                                            \
         JSON_LIST(struct workflow_body, availability, window_count,                      \
                   struct workflow_window, &workflow_window_json, WORKFLOW_WINDOWS_MAX,   \
                   0, "When resources are there; one that is not named always is"),       \

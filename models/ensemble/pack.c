@@ -12,85 +12,44 @@
  */
 #include "models/ensemble/internal.h"
 
+#include "models/base/number_walk.h"
+
 #include <math.h>
 #include <string.h>
-
-struct walk {
-    double *out;      /* NULL: counts only, or reads */
-    const double *in; /* NULL: writes */
-    size_t at, count; /* place; numbers there are (reading) */
-    bool failed;
-    bool by_units; /* FORM_UNITS */
-    struct arena *a;
-};
 
 /* The first number; before there were forms it was how many inputs there are. */
 enum { FORM_UNITS = 1001 };
 
 enum { RUNS_MAX = 1 << 24, HISTORIES_MAX = 1 << 16 };
 
-static void number(struct walk *w, double *value)
-{
-    if (w->in && w->at >= w->count) {
-        w->failed = true;
-        return;
-    }
-    if (w->in)
-        *value = w->in[w->at];
-    else if (w->out)
-        w->out[w->at] = *value;
-    w->at++;
-}
-
 /* Finite, or NAN. */
-static void finite_or_nan(struct walk *w, double *value)
+static void finite_or_nan(struct number_walk *w, double *value)
 {
-    number(w, value);
+    walk_number(w, value);
     if (w->in && !w->failed && isinf(*value))
         w->failed = true;
 }
 
-static void numbers(struct walk *w, double *value, size_t count)
+static void numbers(struct number_walk *w, double *value, size_t count)
 {
     for (size_t i = 0; i < count && !w->failed; i++)
         finite_or_nan(w, &value[i]);
 }
 
-static void whole(struct walk *w, size_t *value, size_t max)
-{
-    double x = (double)*value;
-
-    number(w, &x);
-    if (!w->in || w->failed)
-        return;
-    if (x >= 0 && x <= (double)max && x == floor(x))
-        *value = (size_t)x;
-    else
-        w->failed = true;
-}
-
 /* An index below `count`, or SIZE_MAX. */
-static void index_or_none(struct walk *w, size_t *value, size_t count)
+static void index_or_none(struct number_walk *w, size_t *value, size_t count)
 {
     size_t x = *value == SIZE_MAX ? count : *value;
 
-    whole(w, &x, count);
+    walk_whole(w, &x, count);
     *value = x == count ? SIZE_MAX : x;
 }
 
-static void flag(struct walk *w, bool *value)
-{
-    size_t x = *value;
-
-    whole(w, &x, 1);
-    *value = x == 1;
-}
-
 /* Room for a list that is read, of which each element has `least` numbers. */
-static void *room_of(struct walk *w, void *list, size_t *count, size_t max, size_t size,
-                     size_t least)
+static void *room_of(struct number_walk *w, void *list, size_t *count, size_t max,
+                     size_t size, size_t least)
 {
-    whole(w, count, max);
+    walk_whole(w, count, max);
     if (!w->in)
         return list;
     if (w->failed || *count > (w->count - w->at) / least) {
@@ -111,7 +70,7 @@ struct units {
     unsigned count;
 };
 
-static void unit(struct walk *w, struct units *u, unsigned *value)
+static void unit(struct number_walk *w, struct units *u, unsigned *value)
 {
     double x;
 
@@ -120,13 +79,13 @@ static void unit(struct walk *w, struct units *u, unsigned *value)
         if (++u->count < UNITS)
             return;
         x = (double)u->bits;
-        number(w, &x);
+        walk_number(w, &x);
         *u = (struct units){0, 0};
         return;
     }
     if (u->count == 0) {
         x = -1;
-        number(w, &x);
+        walk_number(w, &x);
         if (!(x >= 0 && x < NUMBER_END && x == floor(x))) {
             w->failed = true;
             x = 0;
@@ -139,18 +98,18 @@ static void unit(struct walk *w, struct units *u, unsigned *value)
 }
 
 /* What follows begins with a number of its own. */
-static void end_units(struct walk *w, struct units *u)
+static void end_units(struct number_walk *w, struct units *u)
 {
     double x = (double)u->bits;
 
     if (!w->in && u->count > 0)
-        number(w, &x);
+        walk_number(w, &x);
     if (w->in && u->bits != 0)
         w->failed = true;
     *u = (struct units){0, 0};
 }
 
-static void unit_float(struct walk *w, struct units *u, float *value)
+static void unit_float(struct number_walk *w, struct units *u, float *value)
 {
     uint32_t bits;
     unsigned low, high;
@@ -169,23 +128,23 @@ static void unit_float(struct walk *w, struct units *u, float *value)
 
 /* ---- parts ---- */
 
-static void walk_input(struct walk *w, struct ensemble_input *in)
+static void walk_input(struct number_walk *w, struct ensemble_input *in)
 {
-    whole(w, &in->column, ENSEMBLE_INPUTS_MAX - 1);
-    flag(w, &in->is_text);
-    flag(w, &in->is_used);
-    flag(w, &in->is_whole);
-    flag(w, &in->has_rest);
+    walk_whole(w, &in->column, ENSEMBLE_INPUTS_MAX - 1);
+    walk_flag(w, &in->is_text);
+    walk_flag(w, &in->is_used);
+    walk_flag(w, &in->is_whole);
+    walk_flag(w, &in->has_rest);
     numbers(w, &in->low, 1);
     numbers(w, &in->high, 1);
     numbers(w, &in->mean, 1);
-    whole(w, &in->value_count, ENSEMBLE_VALUES_MAX);
+    walk_whole(w, &in->value_count, ENSEMBLE_VALUES_MAX);
     if (w->in && in->is_text && in->value_count == 0)
         w->failed = true;
     numbers(w, in->value, w->failed ? 0 : in->value_count);
 }
 
-static void walk_ridge(struct walk *w, const struct ensemble *e, struct ridge *r)
+static void walk_ridge(struct number_walk *w, const struct ensemble *e, struct ridge *r)
 {
     size_t text = 0;
 
@@ -201,10 +160,10 @@ static void walk_ridge(struct walk *w, const struct ensemble *e, struct ridge *r
                 numbers(w, r->category[text++], e->input[k].value_count + 1);
             continue;
         }
-        flag(w, &in->is_in);
+        walk_flag(w, &in->is_in);
         if (!in->is_in)
             continue;
-        flag(w, &in->logs);
+        walk_flag(w, &in->logs);
         numbers(w, &in->mu, 1);
         numbers(w, &in->sd, 1);
         numbers(w, &in->least, 1);
@@ -213,7 +172,7 @@ static void walk_ridge(struct walk *w, const struct ensemble *e, struct ridge *r
     }
 }
 
-static void walk_node(struct walk *w, struct tree_node *node, size_t at,
+static void walk_node(struct number_walk *w, struct tree_node *node, size_t at,
                       size_t input_count)
 {
     uint32_t bits;
@@ -221,7 +180,7 @@ static void walk_node(struct walk *w, struct tree_node *node, size_t at,
 
     memcpy(&bits, &node->value, sizeof(bits));
     x = (double)((uint64_t)bits << 16 | (uint64_t)node->input << 8 | node->bin);
-    number(w, &x);
+    walk_number(w, &x);
     if (!w->in || w->failed)
         return;
     if (!(x >= 0 && x < 281474976710656.0 && x == floor(x))) { /* 48 bits */
@@ -240,8 +199,8 @@ static void walk_node(struct walk *w, struct tree_node *node, size_t at,
 
 enum { LEAF_FOLLOWS = UNIT_MAX, INNER_NODES = TREE_NODES / 2 };
 
-static void walk_node_units(struct walk *w, struct units *u, struct tree_node *node,
-                            bool is_inner, size_t input_count)
+static void walk_node_units(struct number_walk *w, struct units *u,
+                            struct tree_node *node, bool is_inner, size_t input_count)
 {
     unsigned code = (unsigned)node->input << 8 | node->bin;
 
@@ -264,7 +223,7 @@ static void walk_node_units(struct walk *w, struct units *u, struct tree_node *n
 }
 
 /* The nodes that can be reached. */
-static void walk_tree(struct walk *w, struct tree_node *node, size_t input_count)
+static void walk_tree(struct number_walk *w, struct tree_node *node, size_t input_count)
 {
     bool is_there[TREE_NODES] = {true};
     struct units u = {0, 0};
@@ -278,19 +237,19 @@ static void walk_tree(struct walk *w, struct tree_node *node, size_t input_count
     end_units(w, &u);
 }
 
-static void walk_trees(struct walk *w, const struct ensemble *e, struct trees *t)
+static void walk_trees(struct number_walk *w, const struct ensemble *e, struct trees *t)
 {
     size_t text = 0;
 
     t->node = room_of(w, t->node, &t->tree_count, TREES_MAX, sizeof(*t->node),
-                      w->by_units ? 1 : TREE_NODES);
+                      w->form ? 1 : TREE_NODES);
     if (t->tree_count == 0 || w->failed)
         return;
-    whole(w, &t->input_count, TREE_INPUTS_MAX);
+    walk_whole(w, &t->input_count, TREE_INPUTS_MAX);
     if (!w->failed && t->input_count != tree_input_count(e))
         w->failed = true;
     for (size_t k = 0; k < t->input_count && !w->failed; k++) {
-        whole(w, &t->input[k].edge_count, BINS_MAX);
+        walk_whole(w, &t->input[k].edge_count, BINS_MAX);
         numbers(w, t->input[k].edge, w->failed ? 0 : t->input[k].edge_count);
     }
     numbers(w, &t->code_mean, 1);
@@ -298,27 +257,27 @@ static void walk_trees(struct walk *w, const struct ensemble *e, struct trees *t
         if (e->input[k].is_text)
             numbers(w, t->code[text++], e->input[k].value_count + 1);
     for (size_t i = 0; i < t->tree_count && !w->failed; i++) {
-        if (w->by_units)
+        if (w->form)
             walk_tree(w, t->node[i], t->input_count);
-        for (size_t k = 0; !w->by_units && k < TREE_NODES && !w->failed; k++)
+        for (size_t k = 0; !w->form && k < TREE_NODES && !w->failed; k++)
             walk_node(w, &t->node[i][k], k, t->input_count);
     }
 }
 
-static void walk_contexts(struct walk *w, struct contexts *c)
+static void walk_contexts(struct number_walk *w, struct contexts *c)
 {
     c->list = room_of(w, c->list, &c->count, HISTORIES_MAX, sizeof(*c->list), 9);
     for (size_t i = 0; i < c->count && !w->failed; i++) {
         numbers(w, &c->list[i].key, 1);
-        flag(w, &c->list[i].has_scale_out);
-        flag(w, &c->list[i].has_linear);
+        walk_flag(w, &c->list[i].has_scale_out);
+        walk_flag(w, &c->list[i].has_linear);
         numbers(w, c->list[i].scale_out, 4);
         numbers(w, &c->list[i].intercept, 1);
         numbers(w, &c->list[i].slope, 1);
     }
 }
 
-static void walk_residuals(struct walk *w, struct ensemble_history *h)
+static void walk_residuals(struct number_walk *w, struct ensemble_history *h)
 {
     struct units u = {0, 0};
     unsigned count = (unsigned)h->count;
@@ -339,20 +298,20 @@ static void walk_residuals(struct walk *w, struct ensemble_history *h)
     end_units(w, &u);
 }
 
-static void walk_history(struct walk *w, struct ensemble *e)
+static void walk_history(struct number_walk *w, struct ensemble *e)
 {
     e->history = room_of(w, e->history, &e->history_count, HISTORIES_MAX,
-                         sizeof(*e->history), w->by_units ? 2 : 3);
+                         sizeof(*e->history), w->form ? 2 : 3);
     if (w->in)
         e->history_room = e->history_count;
     for (size_t i = 0; i < e->history_count && !w->failed; i++) {
         struct ensemble_history *h = &e->history[i];
 
         numbers(w, &h->key, 1);
-        if (w->by_units) {
+        if (w->form) {
             walk_residuals(w, h);
         } else {
-            whole(w, &h->count, ENSEMBLE_HISTORY_MAX);
+            walk_whole(w, &h->count, ENSEMBLE_HISTORY_MAX);
             numbers(w, h->residual, w->failed ? 0 : h->count);
         }
         for (size_t k = 0; w->in && k < h->count; k++)
@@ -361,29 +320,29 @@ static void walk_history(struct walk *w, struct ensemble *e)
     }
 }
 
-static void walk_ensemble(struct walk *w, struct ensemble *e)
+static void walk_ensemble(struct number_walk *w, struct ensemble *e)
 {
     double form = FORM_UNITS;
 
-    w->by_units = !w->in || (w->count > 0 && w->in[0] >= form && w->in[0] <= form);
-    if (w->by_units)
-        number(w, &form);
-    whole(w, &e->input_count, ENSEMBLE_INPUTS_MAX);
-    flag(w, &e->inputs_cut);
+    w->form = !w->in || (w->count > 0 && w->in[0] >= form && w->in[0] <= form);
+    if (w->form)
+        walk_number(w, &form);
+    walk_whole(w, &e->input_count, ENSEMBLE_INPUTS_MAX);
+    walk_flag(w, &e->inputs_cut);
     for (size_t k = 0; k < e->input_count && !w->failed; k++)
         walk_input(w, &e->input[k]);
     if (w->failed)
         return;
     index_or_none(w, &e->size, e->input_count);
     index_or_none(w, &e->processors, e->input_count);
-    whole(w, &e->run_count, RUNS_MAX);
+    walk_whole(w, &e->run_count, RUNS_MAX);
     for (size_t g = 0; g < LOG_GROUP_COUNT; g++)
         numbers(w, e->member_error[g], ENSEMBLE_MEMBER_COUNT);
     for (size_t m = 0; m < ENSEMBLE_MEMBER_COUNT; m++)
-        whole(w, &e->member_runs[m], RUNS_MAX);
+        walk_whole(w, &e->member_runs[m], RUNS_MAX);
     if (w->in)
         e->members = NEW(w->a, struct ensemble_members, 1);
-    flag(w, &e->members->has_ridge);
+    walk_flag(w, &e->members->has_ridge);
     walk_ridge(w, e, &e->members->ridge);
     walk_trees(w, e, &e->members->trees);
     walk_contexts(w, &e->members->contexts);
@@ -393,7 +352,7 @@ static void walk_ensemble(struct walk *w, struct ensemble *e)
 size_t ensemble_pack(const struct ensemble *e, double *out)
 {
     struct ensemble copy = *e;
-    struct walk w = {.out = out};
+    struct number_walk w = {.out = out};
 
     walk_ensemble(&w, &copy);
     return w.at;
@@ -402,7 +361,7 @@ size_t ensemble_pack(const struct ensemble *e, double *out)
 bool ensemble_unpack(const double *packed, size_t count, struct ensemble *out,
                      struct arena *a)
 {
-    struct walk w = {.in = packed, .count = count, .a = a};
+    struct number_walk w = {.in = packed, .count = count, .a = a};
     struct ensemble *e = NEW(a, struct ensemble, 1);
 
     walk_ensemble(&w, e);

@@ -251,8 +251,8 @@ struct fitted_interval {
     size_t ratio_count;
     bool by_group; /* then these, by enum log_group, and not the ratios */
     double scale[LOG_GROUP_COUNT], quantile[LOG_GROUP_COUNT];
-    double
-        scale_least; /* of any group, for a machine of which no run was seen; 0: none */
+    /* Of all groups, for a machine of which no run was seen; 0: none. */
+    double scale_least;
     size_t error_count[LOG_GROUP_COUNT];
 };
 enum error_code fitted_interval(const struct fitted_model *m, double level,

@@ -6,6 +6,8 @@
  */
 #include "models/fitted/core.h"
 
+#include "models/base/number_walk.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -16,59 +18,15 @@ enum {
     EFFECTS_MARK = 1 << 20, /* added to their count: with lone_runs */
 };
 
-struct walk {
-    double *out;      /* NULL: counts only, or reads */
-    const double *in; /* NULL: writes */
-    size_t at, count; /* place; numbers there are (reading) */
-    bool failed;
-    bool with_runs; /* writing: also the rows of the core */
-    struct arena *a;
-};
-
-static void number(struct walk *w, double *value)
-{
-    if (w->in && w->at >= w->count) {
-        w->failed = true;
-        return;
-    }
-    if (w->in)
-        *value = w->in[w->at];
-    else if (w->out)
-        w->out[w->at] = *value;
-    w->at++;
-}
-
-static void numbers(struct walk *w, double *value, size_t count)
+static void numbers(struct number_walk *w, double *value, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        number(w, &value[i]);
+        walk_number(w, &value[i]);
 }
 
-/* At most `max`. */
-static void whole(struct walk *w, size_t *value, size_t max)
+static void walk_seen(struct number_walk *w, struct perf_seen *seen)
 {
-    double x = (double)*value;
-
-    number(w, &x);
-    if (!w->in || w->failed)
-        return;
-    if (!(x >= 0 && x <= (double)max && x == floor(x)))
-        w->failed = true;
-    else
-        *value = (size_t)x;
-}
-
-static void flag(struct walk *w, bool *value)
-{
-    size_t x = *value;
-
-    whole(w, &x, 1);
-    *value = x == 1;
-}
-
-static void walk_seen(struct walk *w, struct perf_seen *seen)
-{
-    whole(w, &seen->sample_count, SIZE_MAX >> 11);
+    walk_whole(w, &seen->sample_count, SIZE_MAX >> 11);
     numbers(w, &seen->problem_size.low, 1);
     numbers(w, &seen->problem_size.high, 1);
     numbers(w, &seen->processors.low, 1);
@@ -79,7 +37,7 @@ static void walk_seen(struct walk *w, struct perf_seen *seen)
     numbers(w, &seen->bandwidth_mbps.high, 1);
 }
 
-static void walk_combination(struct walk *w, struct perf_combination *c)
+static void walk_combination(struct number_walk *w, struct perf_combination *c)
 {
     double packed[PERF_PACKED] = {0};
 
@@ -90,9 +48,9 @@ static void walk_combination(struct walk *w, struct perf_combination *c)
         w->failed = true;
 }
 
-static void walk_list(struct walk *w, struct perf_list *list)
+static void walk_list(struct number_walk *w, struct perf_list *list)
 {
-    whole(w, &list->count, (size_t)2 * PERF_SORTED_MAX);
+    walk_whole(w, &list->count, (size_t)2 * PERF_SORTED_MAX);
     if (w->in && (w->failed || list->count > (w->count - w->at) / PERF_PACKED)) {
         w->failed = true;
         list->count = 0;
@@ -104,24 +62,24 @@ static void walk_list(struct walk *w, struct perf_list *list)
         walk_combination(w, &list->items[i]);
 }
 
-static void walk_recent(struct walk *w, struct perf_recent *recent)
+static void walk_recent(struct number_walk *w, struct perf_recent *recent)
 {
     numbers(w, recent->ppe_ratio, PERF_RECENT_MAX);
-    whole(w, &recent->count, PERF_RECENT_MAX);
-    whole(w, &recent->next, PERF_RECENT_MAX - 1);
+    walk_whole(w, &recent->count, PERF_RECENT_MAX);
+    walk_whole(w, &recent->next, PERF_RECENT_MAX - 1);
 }
 
-static void walk_reference(struct walk *w, struct perf_model_set *set)
+static void walk_reference(struct number_walk *w, struct perf_model_set *set)
 {
     bool there = set->reference != NULL;
 
-    flag(w, &there);
+    walk_flag(w, &there);
     if (!there || w->failed)
         return;
     if (w->in)
         set->reference = NEW(w->a, struct perf_reference, 1);
-    number(w, &set->reference->cpu_factor);
-    number(w, &set->reference->bandwidth_factor);
+    walk_number(w, &set->reference->cpu_factor);
+    walk_number(w, &set->reference->bandwidth_factor);
     walk_combination(w, &set->reference->top);
     walk_list(w, &set->reference->single);
     walk_seen(w, &set->reference->single_seen);
@@ -131,12 +89,12 @@ static void walk_reference(struct walk *w, struct perf_model_set *set)
     walk_recent(w, &set->reference->refit);
 }
 
-static void walk_set(struct walk *w, struct perf_model_set *set)
+static void walk_set(struct number_walk *w, struct perf_model_set *set)
 {
     size_t status = set->status, state = set->state;
 
-    whole(w, &status, PERF_STATUS_COUNT - 1);
-    whole(w, &state, PERF_STATE_COUNT - 1);
+    walk_whole(w, &status, PERF_STATUS_COUNT - 1);
+    walk_whole(w, &state, PERF_STATE_COUNT - 1);
     set->status = (enum perf_status)status;
     set->state = (enum perf_state)state;
     walk_list(w, &set->single);
@@ -144,39 +102,39 @@ static void walk_set(struct walk *w, struct perf_model_set *set)
     walk_list(w, &set->sorted);
     walk_seen(w, &set->single_seen);
     walk_seen(w, &set->parallel_seen);
-    whole(w, &set->predictions_since_reform, SIZE_MAX >> 11);
-    whole(w, &set->version, SIZE_MAX >> 11);
-    whole(w, &set->sample_count, SIZE_MAX >> 11);
-    whole(w, &set->outlier_count, SIZE_MAX >> 11);
+    walk_whole(w, &set->predictions_since_reform, SIZE_MAX >> 11);
+    walk_whole(w, &set->version, SIZE_MAX >> 11);
+    walk_whole(w, &set->sample_count, SIZE_MAX >> 11);
+    walk_whole(w, &set->outlier_count, SIZE_MAX >> 11);
     walk_reference(w, set);
 }
 
-static void walk_preliminary(struct walk *w, struct perf_preliminary *m)
+static void walk_preliminary(struct number_walk *w, struct perf_preliminary *m)
 {
     size_t status = m->status;
 
-    whole(w, &status, PERF_STATUS_COUNT - 1);
+    walk_whole(w, &status, PERF_STATUS_COUNT - 1);
     m->status = (enum perf_status)status;
-    whole(w, &m->comp_degree, PERF_DEGREE_MAX);
-    whole(w, &m->comm_degree, PERF_DEGREE_MAX);
-    flag(w, &m->relative);
-    number(w, &m->processors);
+    walk_whole(w, &m->comp_degree, PERF_DEGREE_MAX);
+    walk_whole(w, &m->comm_degree, PERF_DEGREE_MAX);
+    walk_flag(w, &m->relative);
+    walk_number(w, &m->processors);
     numbers(w, m->coefficients, PERF_PRELIMINARY_TERMS_MAX);
-    whole(w, &m->coefficient_count, PERF_PRELIMINARY_TERMS_MAX);
+    walk_whole(w, &m->coefficient_count, PERF_PRELIMINARY_TERMS_MAX);
     if (w->in && m->coefficient_count != 2 * (m->comp_degree + 1) + m->comm_degree + 1)
         w->failed = true;
-    number(w, &m->standard_error);
-    number(w, &m->appe_ratio);
+    walk_number(w, &m->standard_error);
+    walk_number(w, &m->appe_ratio);
     numbers(w, m->triangle, PERF_PRELIMINARY_TRIANGLE_MAX);
-    whole(w, &m->version, SIZE_MAX >> 11);
+    walk_whole(w, &m->version, SIZE_MAX >> 11);
     walk_seen(w, &m->seen);
 }
 
-static void walk_regression(struct walk *w, struct regression_model *m)
+static void walk_regression(struct number_walk *w, struct regression_model *m)
 {
-    whole(w, &m->input_count, REGRESSION_INPUTS_MAX);
-    whole(w, &m->coefficient_count, REGRESSION_COEFFICIENTS_MAX);
-    whole(w, &m->statistic_count, REGRESSION_STATISTICS_MAX);
+    walk_whole(w, &m->input_count, REGRESSION_INPUTS_MAX);
+    walk_whole(w, &m->coefficient_count, REGRESSION_COEFFICIENTS_MAX);
+    walk_whole(w, &m->statistic_count, REGRESSION_STATISTICS_MAX);
     if (w->failed)
         return;
     numbers(w, m->coefficients, m->coefficient_count);
@@ -184,12 +142,12 @@ static void walk_regression(struct walk *w, struct regression_model *m)
 }
 
 /* Six letters are one number. */
-static void walk_text(struct walk *w, const char **text)
+static void walk_text(struct number_walk *w, const char **text)
 {
     size_t length = w->in ? 0 : strlen(*text);
     char *copy = NULL;
 
-    whole(w, &length, NAME_BYTES_MAX);
+    walk_whole(w, &length, NAME_BYTES_MAX);
     if (w->in && !w->failed)
         *text = copy = NEW(w->a, char, length + 1);
     for (size_t i = 0; i < length && !w->failed; i += LETTERS) {
@@ -197,13 +155,13 @@ static void walk_text(struct walk *w, const char **text)
 
         for (size_t k = 0; !w->in && k < LETTERS && i + k < length; k++)
             packed |= (size_t)(unsigned char)(*text)[i + k] << 8 * k;
-        whole(w, &packed, ((size_t)1 << 8 * LETTERS) - 1);
+        walk_whole(w, &packed, ((size_t)1 << 8 * LETTERS) - 1);
         for (size_t k = 0; w->in && k < LETTERS && i + k < length; k++)
             copy[i + k] = (char)(packed >> 8 * k & 255);
     }
 }
 
-static void walk_effects(struct walk *w, struct fitted_model *m)
+static void walk_effects(struct number_walk *w, struct fitted_model *m)
 {
     struct fitted_effect *list = w->in ? NULL : (struct fitted_effect *)m->effects;
 
@@ -213,7 +171,7 @@ static void walk_effects(struct walk *w, struct fitted_model *m)
     for (size_t i = 0; !w->in && i < count; i++)
         with_runs = with_runs || list[i].lone_runs > 0;
     count += with_runs ? EFFECTS_MARK : 0;
-    whole(w, &count, EFFECTS_MARK + EFFECTS_MAX);
+    walk_whole(w, &count, EFFECTS_MARK + EFFECTS_MAX);
     with_runs = count >= EFFECTS_MARK;
     count -= with_runs ? EFFECTS_MARK : 0;
     w->failed = w->failed || count > EFFECTS_MAX;
@@ -221,27 +179,27 @@ static void walk_effects(struct walk *w, struct fitted_model *m)
     if (w->in)
         m->effects = list = NEW(w->a, struct fitted_effect, m->effect_count + 1);
     for (size_t i = 0; i < m->effect_count && !w->failed; i++) {
-        number(w, &list[i].key);
-        number(w, &list[i].effect);
+        walk_number(w, &list[i].key);
+        walk_number(w, &list[i].effect);
         if (with_runs)
-            number(w, &list[i].lone_runs);
+            walk_number(w, &list[i].lone_runs);
         w->failed = w->failed || !isfinite(list[i].effect) || !(list[i].lone_runs >= 0) ||
                     isinf(list[i].lone_runs);
     }
 }
 
-static void walk_auto(struct walk *w, struct fitted_model *m)
+static void walk_auto(struct number_walk *w, struct fitted_model *m)
 {
     struct ensemble_names *names = m->names;
     size_t count;
 
     if (w->in)
         m->names = names = NEW(w->a, struct ensemble_names, 1);
-    whole(w, &names->count, ENSEMBLE_INPUTS_MAX);
-    flag(w, &names->is_given);
-    flag(w, &names->cut);
+    walk_whole(w, &names->count, ENSEMBLE_INPUTS_MAX);
+    walk_flag(w, &names->is_given);
+    walk_flag(w, &names->cut);
     for (size_t i = 0; i < ENSEMBLE_TERMS; i++)
-        flag(w, &names->chosen[i]);
+        walk_flag(w, &names->chosen[i]);
     if (w->in && names->count < ENSEMBLE_TERMS)
         w->failed = true;
     for (size_t i = 0; i < names->count && !w->failed; i++)
@@ -250,7 +208,7 @@ static void walk_auto(struct walk *w, struct fitted_model *m)
         return;
     walk_effects(w, m);
     count = w->in ? 0 : ensemble_pack(m->ensemble, NULL);
-    whole(w, &count, SIZE_MAX >> 11);
+    walk_whole(w, &count, SIZE_MAX >> 11);
     if (!w->in && w->out)
         ensemble_pack(m->ensemble, w->out + w->at);
     if (w->in && (w->failed || count > w->count - w->at)) {
@@ -264,14 +222,14 @@ static void walk_auto(struct walk *w, struct fitted_model *m)
     w->at += count;
 }
 
-static void walk_errors(struct walk *w, struct fitted_errors *e)
+static void walk_errors(struct number_walk *w, struct fitted_errors *e)
 {
-    whole(w, &e->ratio_count, FITTED_RATIOS_MAX);
-    whole(w, &e->ratio_next, FITTED_RATIOS_MAX - 1);
+    walk_whole(w, &e->ratio_count, FITTED_RATIOS_MAX);
+    walk_whole(w, &e->ratio_next, FITTED_RATIOS_MAX - 1);
     numbers(w, e->ratios, FITTED_RATIOS_MAX);
-    whole(w, &e->count, SIZE_MAX >> 11);
-    number(w, &e->ppe_sum_pct);
-    whole(w, &e->training_count, FITTED_RATIOS_MAX);
+    walk_whole(w, &e->count, SIZE_MAX >> 11);
+    walk_number(w, &e->ppe_sum_pct);
+    walk_whole(w, &e->training_count, FITTED_RATIOS_MAX);
     numbers(w, e->training, FITTED_RATIOS_MAX);
 }
 
@@ -279,33 +237,33 @@ static void walk_errors(struct walk *w, struct fitted_errors *e)
 
 enum { ROWS_MAX = 20000 + DRIFT_OLD_MAX, CONFIGURATIONS_MAX = ROWS_MAX };
 
-static void walk_row(struct walk *w, struct fitted_row *row, enum model_kind kind,
+static void walk_row(struct number_walk *w, struct fitted_row *row, enum model_kind kind,
                      size_t input_count)
 {
     struct perf_sample *run = &row->run.run;
 
-    number(w, &run->problem_size);
-    number(w, &run->processors);
-    number(w, &run->cpu_available_ratio);
-    number(w, &run->bandwidth_mbps);
-    number(w, &run->time_s);
-    flag(w, &run->dedicated);
-    flag(w, &row->is_outlier);
-    number(w, &row->error);
-    number(w, &row->run.started_at_s);
+    walk_number(w, &run->problem_size);
+    walk_number(w, &run->processors);
+    walk_number(w, &run->cpu_available_ratio);
+    walk_number(w, &run->bandwidth_mbps);
+    walk_number(w, &run->time_s);
+    walk_flag(w, &run->dedicated);
+    walk_flag(w, &row->is_outlier);
+    walk_number(w, &row->error);
+    walk_number(w, &row->run.started_at_s);
     if (w->in)
         ensemble_values_clear(row->run.inputs);
     numbers(w, row->run.inputs, input_count);
     if (kind == MODEL_AUTO)
-        flag(w, &row->run.is_bound);
+        walk_flag(w, &row->run.is_bound);
 }
 
 /* A list of `*count` elements; reading: `least` numbers each are there, and room for it.
  */
-static void *list_room(struct walk *w, void *list, size_t *count, size_t max, size_t size,
-                       size_t least)
+static void *list_room(struct number_walk *w, void *list, size_t *count, size_t max,
+                       size_t size, size_t least)
 {
-    whole(w, count, max);
+    walk_whole(w, count, max);
     if (!w->in)
         return list;
     if (w->failed || *count > (w->count - w->at) / least) {
@@ -315,32 +273,32 @@ static void *list_room(struct walk *w, void *list, size_t *count, size_t max, si
     return arena_alloc(w->a, size, *count + 1);
 }
 
-static void walk_rows(struct walk *w, struct fitted_core *core, enum model_kind kind,
-                      size_t input_count)
+static void walk_rows(struct number_walk *w, struct fitted_core *core,
+                      enum model_kind kind, size_t input_count)
 {
     size_t none = 0;
 
-    if (!w->in && !w->with_runs) {
-        whole(w, &none, 0);
-        whole(w, &none, 0);
+    if (!w->in && !w->form) {
+        walk_whole(w, &none, 0);
+        walk_whole(w, &none, 0);
         return;
     }
     core->rows = list_room(w, core->rows, &core->row_count, ROWS_MAX, sizeof(*core->rows),
                            9 + input_count);
     core->row_room = w->in ? core->row_count : core->row_room;
-    whole(w, &core->old_count, core->row_count);
+    walk_whole(w, &core->old_count, core->row_count);
     for (size_t i = 0; i < core->row_count && !w->failed; i++)
         walk_row(w, &core->rows[i], kind, input_count);
 }
 
-static void walk_recent_errors(struct walk *w, struct log_recent *recent)
+static void walk_recent_errors(struct number_walk *w, struct log_recent *recent)
 {
-    whole(w, &recent->count, LOG_RECENT_MAX);
-    whole(w, &recent->next, LOG_RECENT_MAX - 1);
+    walk_whole(w, &recent->count, LOG_RECENT_MAX);
+    walk_whole(w, &recent->next, LOG_RECENT_MAX - 1);
     numbers(w, recent->value, w->failed ? 0 : recent->count);
 }
 
-static void walk_log_errors(struct walk *w, struct log_errors *errors)
+static void walk_log_errors(struct number_walk *w, struct log_errors *errors)
 {
     size_t count = errors->count;
 
@@ -350,13 +308,13 @@ static void walk_log_errors(struct walk *w, struct log_errors *errors)
     if (w->in && !w->failed) /* it grows to its full length */
         errors->list = NEW(w->a, struct log_error, LOG_ERRORS_MAX);
     for (size_t i = 0; i < count && !w->failed; i++) {
-        number(w, &errors->list[i].size);
-        number(w, &errors->list[i].spread);
-        number(w, &errors->list[i].configuration);
+        walk_number(w, &errors->list[i].size);
+        walk_number(w, &errors->list[i].spread);
+        walk_number(w, &errors->list[i].configuration);
     }
 }
 
-static void walk_configurations(struct walk *w, struct fitted_core *core)
+static void walk_configurations(struct number_walk *w, struct fitted_core *core)
 {
     size_t count = core->configuration_count;
 
@@ -368,18 +326,18 @@ static void walk_configurations(struct walk *w, struct fitted_core *core)
     }
     core->configuration_count = count;
     for (size_t i = 0; i < count && !w->failed; i++) {
-        number(w, &core->configuration[i]);
-        number(w, &core->configuration_runs[i]);
+        walk_number(w, &core->configuration[i]);
+        walk_number(w, &core->configuration_runs[i]);
     }
 }
 
-static void walk_core(struct walk *w, struct fitted_model *m)
+static void walk_core(struct number_walk *w, struct fitted_model *m)
 {
     bool there = m->core != NULL;
     struct fitted_core *core;
     size_t input_count = 0, notes;
 
-    flag(w, &there);
+    walk_flag(w, &there);
     if (!there || w->failed)
         return;
     if (w->in)
@@ -388,32 +346,32 @@ static void walk_core(struct walk *w, struct fitted_model *m)
     if (m->kind >= MODEL_LINEAR || m->kind == MODEL_AUTO)
         fitted_input_names(m, &input_count);
     walk_rows(w, core, m->kind, input_count);
-    number(w, &core->sums.up);
-    number(w, &core->sums.down);
-    whole(w, &core->sums.up_start, ROWS_MAX + 1);
-    whole(w, &core->sums.down_start, ROWS_MAX + 1);
-    whole(w, &core->since_training, SIZE_MAX >> 11);
-    whole(w, &core->since_measured, SIZE_MAX >> 11);
+    walk_number(w, &core->sums.up);
+    walk_number(w, &core->sums.down);
+    walk_whole(w, &core->sums.up_start, ROWS_MAX + 1);
+    walk_whole(w, &core->sums.down_start, ROWS_MAX + 1);
+    walk_whole(w, &core->since_training, SIZE_MAX >> 11);
+    walk_whole(w, &core->since_measured, SIZE_MAX >> 11);
     for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
         walk_log_errors(w, &core->errors[g]);
         walk_recent_errors(w, &core->recent[g]);
-        number(w, &core->assess.scale[g]);
-        number(w, &core->assess.quantile[g]);
+        walk_number(w, &core->assess.scale[g]);
+        walk_number(w, &core->assess.quantile[g]);
     }
-    number(w, &core->assess.level);
-    flag(w, &core->assess.by_group);
+    walk_number(w, &core->assess.level);
+    walk_flag(w, &core->assess.by_group);
     walk_configurations(w, core);
     for (size_t i = 0; i < REGRESSION_INPUTS_MAX; i++) {
-        number(w, &core->range[i].low);
-        number(w, &core->range[i].high);
+        walk_number(w, &core->range[i].low);
+        walk_number(w, &core->range[i].high);
     }
-    whole(w, &core->change_count, SIZE_MAX >> 11);
-    whole(w, &core->runs_since_change, SIZE_MAX >> 11);
-    whole(w, &core->change_earlier_count, DRIFT_OLD_MAX);
-    number(w, &core->change_factor);
-    number(w, &core->change_at_s);
+    walk_whole(w, &core->change_count, SIZE_MAX >> 11);
+    walk_whole(w, &core->runs_since_change, SIZE_MAX >> 11);
+    walk_whole(w, &core->change_earlier_count, DRIFT_OLD_MAX);
+    walk_number(w, &core->change_factor);
+    walk_number(w, &core->change_at_s);
     notes = core->notes;
-    whole(w, &notes, (1u << CORE_NOTE_COUNT) - 1);
+    walk_whole(w, &notes, (1u << CORE_NOTE_COUNT) - 1);
     core->notes = (unsigned)notes;
 }
 
@@ -431,34 +389,34 @@ int fitted_packed_kind(const double *packed, size_t count)
     return -1;
 }
 
-static void walk_model(struct walk *w, struct fitted_model *m)
+static void walk_model(struct number_walk *w, struct fitted_model *m)
 {
     size_t layout = FITTED_LAYOUT, kind = kind_code(m->kind);
     size_t porting = m->porting.status;
 
-    whole(w, &layout, FITTED_LAYOUT);
-    whole(w, &kind, MODEL_KIND_COUNT - 1);
+    walk_whole(w, &layout, FITTED_LAYOUT);
+    walk_whole(w, &kind, MODEL_KIND_COUNT - 1);
     if (layout < 1 || kind != kind_code(m->kind))
         w->failed = true;
     if (w->failed)
         return;
     walk_errors(w, &m->errors);
     walk_seen(w, &m->seen);
-    whole(w, &m->sample_count, SIZE_MAX >> 11);
-    whole(w, &m->outlier_count, SIZE_MAX >> 11);
-    whole(w, &m->unusable_count, SIZE_MAX >> 11);
-    number(w, &m->standard_error);
-    number(w, &m->fit_appe_pct);
-    number(w, &m->cross_appe_pct);
-    whole(w, &m->fits_evaluated, SIZE_MAX >> 11);
-    flag(w, &m->cut);
-    whole(w, &porting, PERF_PORTING_COUNT - 1);
+    walk_whole(w, &m->sample_count, SIZE_MAX >> 11);
+    walk_whole(w, &m->outlier_count, SIZE_MAX >> 11);
+    walk_whole(w, &m->unusable_count, SIZE_MAX >> 11);
+    walk_number(w, &m->standard_error);
+    walk_number(w, &m->fit_appe_pct);
+    walk_number(w, &m->cross_appe_pct);
+    walk_whole(w, &m->fits_evaluated, SIZE_MAX >> 11);
+    walk_flag(w, &m->cut);
+    walk_whole(w, &porting, PERF_PORTING_COUNT - 1);
     m->porting.status = (enum perf_porting_status)porting;
-    number(w, &m->porting.cpu_factor);
-    number(w, &m->porting.bandwidth_factor);
-    number(w, &m->porting.best_factor);
-    number(w, &m->porting.goodness_reference);
-    number(w, &m->porting.goodness_target);
+    walk_number(w, &m->porting.cpu_factor);
+    walk_number(w, &m->porting.bandwidth_factor);
+    walk_number(w, &m->porting.best_factor);
+    walk_number(w, &m->porting.goodness_reference);
+    walk_number(w, &m->porting.goodness_target);
     if (m->kind == MODEL_AUTO)
         walk_auto(w, m);
     else if (m->kind == MODEL_COMPREHENSIVE)
@@ -475,7 +433,7 @@ void fitted_pack(const struct fitted_model *m, bool with_runs, const double **pa
                  size_t *count, struct arena *a)
 {
     struct fitted_model copy = *m;
-    struct walk w = {.with_runs = with_runs, .a = a};
+    struct number_walk w = {.form = with_runs, .a = a};
 
     walk_model(&w, &copy); /* how many */
     w.out = NEW(a, double, w.at);
@@ -537,7 +495,7 @@ enum error_code fitted_unpack(enum model_kind kind, const struct model_settings 
                               struct error *err)
 {
     struct fitted_model m;
-    struct walk w = {.in = packed, .count = count, .a = a};
+    struct number_walk w = {.in = packed, .count = count, .a = a};
 
     fitted_from_combinations(NULL, 0, NULL, 0, settings, &m);
     m.kind = kind;

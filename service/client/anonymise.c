@@ -183,5 +183,5 @@ enum error_code anonymise(const char *imported, const char *schema, bool names,
     }
     text_add(out, "}", 1);
     TRY(json_walk_end(&w.walk, "", err));
-    return out->failed ? fail_memory(err) : OK;
+    return text_finish(out, err);
 }

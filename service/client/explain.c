@@ -581,8 +581,7 @@ static enum error_code tell(struct explaining *x, struct error *err)
         tell_list(x, "unplaced", tell_unplaced_row);
         tell_warnings(x);
     }
-    text_add(x->b, "", 1);
-    return x->b->failed ? fail_memory(err) : OK;
+    return text_finish(x->b, err);
 }
 
 enum error_code explain(const struct explain *e, struct text_buffer *b, struct error *err)

@@ -284,17 +284,10 @@ static void print_parts(const struct client *c, bool schema, struct text_buffer 
     text_addf(b, "}");
 }
 
-static bool terminate(struct text_buffer *b)
-{
-    text_add(b, "", 1);
-    b->length -= !b->failed;
-    return !b->failed;
-}
-
 /* A request that is sent; false: c->err says why not. */
 static bool finish(struct client *c, struct text_buffer *b)
 {
-    return terminate(b) || fail_memory(c->err) == OK;
+    return text_finish(b, c->err) == OK;
 }
 
 static int import(struct client *c)
@@ -737,7 +730,7 @@ static void read_change(struct client *c, struct json_walk *w, struct change *ou
         } else
             json_walk_skip(w);
     }
-    if (!out->line && terminate(&shown))
+    if (!out->line && text_finish(&shown, c->err) == OK)
         out->line = shown.data;
 }
 

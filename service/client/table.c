@@ -182,7 +182,7 @@ enum error_code table_print(const char *answer, const char *of, size_t width,
         *found = t.count > 0;
         print_rows(list, &t, fitting(&t, width), b);
     }
-    return b->failed ? fail_memory(err) : OK;
+    return text_finish(b, err);
 }
 
 /* ---- texts ---- */
@@ -268,5 +268,5 @@ enum error_code table_texts(const char *answer, const char *const *by, const cha
             else
                 add_line(o, by, b);
         }
-    return b->failed ? fail_memory(err) : OK;
+    return text_finish(b, err);
 }
