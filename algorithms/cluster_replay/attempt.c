@@ -205,6 +205,29 @@ static bool work_by_pattern(struct walk *w)
     return !w->out->ended && take_image(w, levels_due(p, w->work_ms, segment_ms));
 }
 
+static void follow_pattern(struct walk *w)
+{
+    while (w->e->failed == OK && work_by_pattern(w))
+        if (budget_step(w->e->budget, 8))
+            return;
+}
+
+static void follow_policy(struct walk *w)
+{
+    struct checkpoint_out answer;
+    double next_s = HUGE_VAL;
+
+    if (w->e->rules->checkpoint && w->job->run_ms > w->work_ms) {
+        ask(w, true, &answer);
+        next_s = answer.next_request_in_s;
+        if (answer.action == CHECKPOINT_TAKE && !take_image(w, SIZE_MAX))
+            return;
+    }
+    while (w->e->failed == OK && work(w, &next_s))
+        if (budget_step(w->e->budget, 8))
+            return;
+}
+
 /* ---- phase by phase ---- */
 
 static int64_t *sum_of(struct progress *p, enum course_phase phase)
@@ -374,8 +397,6 @@ void attempt_walk(struct engine *e, const struct run *r, int64_t until_ms,
                      .out = out,
                      .until_ms = until_ms,
                      .work_ms = life->image_ms};
-    struct checkpoint_out answer = {.next_request_in_s = HUGE_VAL};
-    double next_s = HUGE_VAL;
 
     if (e->rules->io.is_shared) {
         *out = r->course.done;
@@ -390,19 +411,8 @@ void attempt_walk(struct engine *e, const struct run *r, int64_t until_ms,
         !pass(&w, r->restart_ms, &out->restart_ms))
         return;
     out->has_restarted = true;
-    if (r->pattern) {
-        while (e->failed == OK && work_by_pattern(&w))
-            if (budget_step(e->budget, 8))
-                break;
-        return;
-    }
-    if (e->rules->checkpoint && w.job->run_ms > w.work_ms) {
-        ask(&w, true, &answer);
-        next_s = answer.next_request_in_s;
-        if (answer.action == CHECKPOINT_TAKE && !take_image(&w, SIZE_MAX))
-            return;
-    }
-    while (e->failed == OK && work(&w, &next_s))
-        if (budget_step(e->budget, 8))
-            break;
+    if (r->pattern)
+        follow_pattern(&w);
+    else
+        follow_policy(&w);
 }
