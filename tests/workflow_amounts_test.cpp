@@ -380,7 +380,11 @@ TEST_CASE("tasks of several nodes, limits and times that are the same everywhere
     CHECK(answer["warnings"].dump().find("first /workflow/tasks/1/needs") !=
           std::string::npos);
     tasks[1].erase("depends_on");
-    CHECK(answered(a, body)["unplaced"][1]["reasons"][0]["reason"] == "too_small");
+    json why = answered(a, body)["unplaced"][1]["reasons"][0];
+    CHECK(why["reason"] == "too_small");
+    CHECK(why["amounts"] == json::parse(R"([{"name":"gpu","needed":1,"short_count":2,
+                                              "alone_count":2,"largest":0}])"));
+    CHECK(why["resource_count"] == 2);
     // One of the two nodes is too small.
     body["snapshot"]["resources"][1]["cpus"] = 2;
     tasks[0]["nodes"] = 2;

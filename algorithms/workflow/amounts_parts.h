@@ -27,6 +27,7 @@ struct workflow_amounts {
                          start now or not at all; NULL: of a schedule */
     struct board *board;                        /* as the last plan left it */
     const struct workflow_amounts_start *start; /* NULL: none, or it was refused */
+    struct reasons *reasons;                    /* NULL: nobody has asked why yet */
     struct arena *arena;
 };
 
@@ -38,6 +39,12 @@ enum error_code workflow_amounts_world(struct workflow_amounts *x, struct error 
 /* Adds to the world what the request's own running tasks take, and when resources are
  * closed. */
 void workflow_amounts_hold(struct workflow_amounts *x);
+
+/* The reason too_small, with what is short; `name`: the amount that nothing has enough
+ * of, NULL: several together. */
+void workflow_amounts_too_small(const struct workflow_amounts *x,
+                                const struct world_reason *found, const char *name,
+                                struct workflow_unplaced *out);
 
 /* Warnings of the world, which point to jobs where the request has tasks. */
 void workflow_amounts_pass_warnings(struct workflow_amounts *x);

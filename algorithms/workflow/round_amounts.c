@@ -274,12 +274,26 @@ static const char *shared_short(const struct workflow_amounts *x,
     return NULL;
 }
 
+/* Of capacities alone: a round has no plan of the world. */
+static struct reasons *reasons_here(struct workflow_amounts *x)
+{
+    struct world_plan *nothing;
+
+    if (x->reasons)
+        return x->reasons;
+    nothing = NEW(x->arena, struct world_plan, 1);
+    nothing->placed = NEW(x->arena, struct world_placed, x->w->job_count);
+    x->reasons = reasons_create(x->w, nothing, true, x->arena);
+    return x->reasons;
+}
+
 void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, size_t task,
                     struct workflow_unplaced *out)
 {
     const struct workflow_amounts *x = rq->amounts;
     const struct world_job *j = &x->w->jobs[x->job_of[task]];
     size_t suits = 0, large = 0, fits = 0;
+    struct world_reason found;
     const char *name;
 
     for (size_t c = 0; c < plan->in->resource_count; c++) {
@@ -300,11 +314,8 @@ void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, siz
         out->detail = "its requirement or its partition leaves none that can be used now";
         out->resource_count = plan->in->resource_count;
     } else if (large == 0 || name) {
-        out->reason = "too_small";
-        out->detail =
-            name ? arena_printf(rq->arena, "no resource that it may use has enough %s",
-                                name)
-                 : "no resource that it may use has enough of all that it needs";
+        reasons_of(reasons_here(rq->amounts), x->job_of[task], &found);
+        workflow_amounts_too_small(x, &found, name, out);
     } else if (large < j->nodes) {
         out->reason = "too_few_nodes";
         out->detail = arena_printf(rq->arena, "it needs %zu nodes, and %zu suit it",

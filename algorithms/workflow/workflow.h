@@ -28,7 +28,8 @@ struct workflow_carry {
     size_t task_count;
 };
 
-struct workflow_given; /* given.h */
+struct workflow_given;   /* given.h */
+struct placement_amount; /* placement/placement.h */
 
 /* Everything a workflow decision is made from. */
 struct workflow_in {
@@ -72,9 +73,13 @@ struct workflow_placement {
 /* Why a task has no place: itself, or a task that it depends on, runs nowhere. */
 struct workflow_unplaced {
     const char *workflow_id, *task_id;
-    const char *reason; /* "no_resource", "no_estimate", "after_unplaced" ... */
-    const char *detail; /* a sentence for people */
+    const char *reason;      /* "no_resource", "no_estimate", "after_unplaced" ... */
+    const char *detail;      /* a sentence for people */
     uint64_t resource_count; /* resources that this holds for */
+    const struct placement_amount *amounts; /* too_small: what is short (placement.h) */
+    size_t amount_count;
+    const char *const *blockers; /* unknown_end: ids of what runs without a known end */
+    size_t blocker_count;
 };
 
 /* Names on the wire, ended by NULL. */
