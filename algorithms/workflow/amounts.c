@@ -20,7 +20,7 @@ static bool resource_asks(const struct resource *r)
 static bool asks_more(const struct workflow_task *t)
 {
     return t->disk_bytes > 0 || t->need_count || t->nodes > 1 || t->exclusive ||
-           t->time_limit_s > 0 || t->requirement;
+           t->time_limit_s > 0 || t->requirement || t->partition_id_count;
 }
 
 /* What a resource of today can limit. */
@@ -83,6 +83,8 @@ static struct job job_of(const struct workflow_problem *problem, size_t task)
         .cpus = t->cpus > 0 ? t->cpus : 1,
         .memory_bytes = t->memory_bytes > 0 ? t->memory_bytes : 0,
         .requirement = t->requirement,
+        .partition_ids = t->partition_ids,
+        .partition_id_count = t->partition_id_count,
         .release_s = t->release_s,
         .deadline_s = NAN,
         .queued_at_s = NAN,

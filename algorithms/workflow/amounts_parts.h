@@ -36,6 +36,18 @@ struct workflow_amounts {
  * *err, with pointers to tasks. */
 enum error_code workflow_amounts_world(struct workflow_amounts *x, struct error *err);
 
+/* Whether a resource is in any of the partitions of a task of one node; of several nodes
+ * in the first, as all of them have to be in one. O(partitions of the task). */
+static inline bool workflow_amounts_may_use(const struct world_job *j, size_t position)
+{
+    size_t count = j->nodes > 1 ? 1 : j->choice_count;
+
+    for (size_t c = 0; c < count; c++)
+        if (world_mask_has(j->choices[c].mask, position))
+            return true;
+    return false;
+}
+
 /* Adds to the world what the request's own running tasks take, and when resources are
  * closed. */
 void workflow_amounts_hold(struct workflow_amounts *x);

@@ -400,6 +400,27 @@ void workflow_amounts_too_small(const struct workflow_amounts *x,
     out->resource_count = found->too_small.short_count;
 }
 
+/* No resource is left for it: by its partitions, or before. */
+static void tell_filtered(const struct workflow_amounts *x, size_t job,
+                          struct workflow_unplaced *out)
+{
+    const struct problem_class *c = &x->jobs.classes[x->jobs.jobs[job].job_class];
+    uint64_t passed = 0;
+
+    budget_step(x->w->budget, x->jobs.block_count);
+    for (size_t b = 0; b < x->jobs.block_count; b++)
+        passed |= c->mask[b];
+    out->reason = "no_resource";
+    out->detail = "every resource has failed, or its requirement is true on none";
+    if (passed && x->problem->in->snapshot->partition_count) {
+        out->reason = "partition";
+        out->detail = "what it could run on is in none of its partitions, or these are "
+                      "closed to it";
+    } else if (passed) {
+        out->detail = "no run time is known for it where it may run (etc_s)";
+    }
+}
+
 void workflow_amounts_why(struct workflow_amounts *x, size_t task,
                           struct workflow_unplaced *out)
 {
@@ -414,8 +435,7 @@ void workflow_amounts_why(struct workflow_amounts *x, size_t task,
         x->reasons = reasons_create(x->w, board_plan(x->board), false, x->arena);
     reasons_of(x->reasons, job, &found);
     if (!any) {
-        out->reason = "no_resource";
-        out->detail = "every resource has failed, or its requirement is true on none";
+        tell_filtered(x, job, out);
         return;
     }
     if (name) {
@@ -537,6 +557,7 @@ void workflow_amounts_answer(struct workflow_amounts *x, const struct workflow_p
         p = &made->placed[job];
         rows[k].next = is_next(x, &rows[k]);
         killed += p->killed;
+        rows[k].partition_id = x->w->jobs[job].choices[p->choice].partition_id;
         if (p->position_count > 1) {
             rows[k].resource_ids = ids_of(x, p);
             rows[k].resource_id_count = p->position_count;

@@ -65,6 +65,7 @@ struct workflow_placement {
     const char *remaining_source;    /* of a running one, struct workflow_left; NULL */
     const char *const *resource_ids; /* of several nodes, resource_id is the first */
     size_t resource_id_count;        /* 0: it has one */
+    const char *partition_id;        /* NULL: none */
     /* Where its run time comes from, for the caller to fill in. */
     const struct run_time_basis *run_time_basis; /* NULL: it is not said here */
     uint64_t run_time_index; /* instead: in a list of the answer; UINT64_MAX: in none */
