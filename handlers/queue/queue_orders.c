@@ -222,10 +222,10 @@ int queue_wait_reason(const char *name)
 static const struct json_field limit_rows[] = {
     JSON_TEXT(T, scope, 0, "qos, partition_qos, user, account or partition"),
     JSON_TEXT(T, id, 0, "Whose limit it is"),
-    JSON_TEXT(T, name, 0, "The member of limits"),
+    JSON_TEXT(T, name, 0, "The member of limits, or of the partition"),
     JSON_TEXT(T, amount, JSON_OPTIONAL, "Of which amount"),
     JSON_NUMBER(T, value, 0, 0, 0, 0, "What is allowed"),
-    JSON_NUMBER(T, used, 0, 0, 0, 0, "What is used"),
+    JSON_NUMBER(T, used, 0, 0, 0, 0, "What is used, or asked for"),
     {0},
 };
 #undef T
@@ -347,6 +347,9 @@ static const struct json_field unplaced_reason_rows[] = {
               0, JSON_OPTIONAL, "Of too_small and shared_short: what is short"),
     JSON_TEXTS(T, blockers, blocker_count, 0, JSON_OPTIONAL,
                "Of unknown_end: up to five running jobs whose end is not known"),
+    JSON_OBJECT(T, limit, const struct queue_limit *, &limit_json,
+                JSON_POINTER | JSON_OPTIONAL,
+                "reason partition_limit: the number of the partition that it is beyond"),
     {0},
 };
 #undef T
@@ -987,13 +990,9 @@ static void check_cluster_form(const struct queue_orders_request *body, struct e
 {
     static const char elsewhere[] = "with a cluster it is a member of that";
 
-    if (body->processors)
-        invalid(err, "/processors", ITEM_CONFLICT, "give one of processors and cluster");
-    if (body->snapshot)
-        invalid(err, "/snapshot", ITEM_CONFLICT, "give one of snapshot and cluster");
-    if (body->snapshot_id)
-        invalid(err, "/snapshot_id", ITEM_CONFLICT,
-                "give one of snapshot_id and cluster");
+    if (body->processors || body->snapshot || body->snapshot_id)
+        invalid(err, "/cluster", ITEM_CONFLICT,
+                "give one of processors, cluster, snapshot and snapshot_id");
     if (body->running_count)
         invalid(err, "/running", ITEM_CONFLICT, "%s", elsewhere);
     if (body->reservation_count)

@@ -136,6 +136,7 @@ struct unplaced_reason {
     size_t amount_count;
     const char *const *blockers;
     size_t blocker_count;
+    const struct queue_limit *limit; /* NULL: none */
 };
 
 struct unplaced {
