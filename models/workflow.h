@@ -56,9 +56,12 @@ struct workflow_task {
     size_t need_count;
     uint64_t nodes; /* different resources; 0: not said, one */
     bool exclusive;
-    double estimate_s;             /* run time wherever it runs, >= 0; NAN: not said */
-    double time_limit_s;           /* killed so long after its start; NAN, 0: never */
-    const char *requirement;       /* expression about resources; NULL */
+    double estimate_s;       /* run time wherever it runs, >= 0; NAN: not said */
+    double time_limit_s;     /* killed so long after its start; NAN, 0: never */
+    const char *requirement; /* expression about resources; NULL */
+    const char *const
+        *partition_ids; /* of the snapshot, any one of them; NULL: default */
+    size_t partition_id_count;
     const struct job_model *model; /* has told the times above, if the caller did not;
                                       NULL: none */
     bool deferred;                 /* list policies place it behind all that are not */

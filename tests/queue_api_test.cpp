@@ -870,7 +870,12 @@ TEST_CASE("a queue on amounts says who goes where", "[queue][api]")
     CHECK(answer["waiting"][1]["until_s"] == 2100);
     REQUIRE(answer["unplaced"].size() == 1);
     CHECK(answer["unplaced"][0]["job_id"] == "huge");
-    CHECK(answer["unplaced"][0]["reasons"][0]["reason"] == "too_small");
+    json why = answer["unplaced"][0]["reasons"][0];
+    CHECK(why["reason"] == "too_small");
+    CHECK(why["resource_count"] == why["amounts"][0]["short_count"]);
+    CHECK(why["amounts"][0]["name"] == "cpus");
+    CHECK(why["amounts"][0]["largest"] < why["amounts"][0]["needed"]);
+    CHECK(why["nearest_miss"]["shortfall"] > 0);
 }
 
 TEST_CASE("exactly one form of a queue is given", "[queue][api]")

@@ -331,6 +331,48 @@ TEST_CASE("running tasks of the workflow hold what they need", "[workflow][world
     CHECK(row_of(answered(a, body), "c")["start_s"] == 0);
 }
 
+TEST_CASE("tasks use one of their partitions", "[workflow][world]")
+{
+    api a;
+    json body = {
+        {"snapshot",
+         {{"resources",
+           {{{"id", "n1"}, {"cpus", 1}},
+            {{"id", "n2"}, {"cpus", 1}},
+            {{"id", "n3"}, {"cpus", 1}}}},
+          {"partitions",
+           {{{"id", "short"}, {"resource_ids", {"n1"}}, {"time_limit_max_s", 20}},
+            {{"id", "long"}, {"resource_ids", {"n2"}}},
+            {{"id", "rest"}, {"resource_ids", {"n3"}}, {"default", true}}}}}},
+        {"workflow",
+         {{"tasks", {task("a", 10, 1), task("b", 30, 1), task("c", 10, 1)}}}}};
+    json &tasks = body["workflow"]["tasks"];
+    tasks[0]["partition_ids"] = {"short", "long"};
+    tasks[1]["partition_ids"] = {"short", "long"};
+    json answer = answered(a, body);
+    CHECK(row_of(answer, "a")["partition_id"] == "short");
+    CHECK(row_of(answer, "a")["resource_id"] == "n1");
+    CHECK(row_of(answer, "b")["partition_id"] == "long"); // closed: 30 s are too many
+    CHECK(row_of(answer, "c")["resource_id"] == "n3");
+    CHECK(row_of(answer, "c")["partition_id"] == "rest");
+    CHECK(answer["objective"]["makespan_s"] == 30);
+    check_accepted(a, body, answer);
+
+    body["algorithm"] = "balanced";
+    json round = answered(a, body);
+    for (const json &start : round["placements"])
+        CHECK(start["resource_id"] == (start["task_id"] == "a"   ? "n1"
+                                       : start["task_id"] == "b" ? "n2"
+                                                                 : "n3"));
+    body["algorithm"] = "heft";
+    tasks[1]["partition_ids"] = {"short"};
+    json why = answered(a, body)["unplaced"][0];
+    CHECK(why["task_id"] == "b");
+    CHECK(why["reasons"][0]["reason"] == "partition");
+    tasks[1]["partition_ids"] = {"shrt"};
+    CHECK(refused(a, body) == std::set<std::string>{"/workflow/tasks/1/partition_ids/0"});
+}
+
 TEST_CASE("data of parents are waited for where tasks need amounts", "[workflow][world]")
 {
     api a;
@@ -380,7 +422,11 @@ TEST_CASE("tasks of several nodes, limits and times that are the same everywhere
     CHECK(answer["warnings"].dump().find("first /workflow/tasks/1/needs") !=
           std::string::npos);
     tasks[1].erase("depends_on");
-    CHECK(answered(a, body)["unplaced"][1]["reasons"][0]["reason"] == "too_small");
+    json why = answered(a, body)["unplaced"][1]["reasons"][0];
+    CHECK(why["reason"] == "too_small");
+    CHECK(why["amounts"] == json::parse(R"([{"name":"gpu","needed":1,"short_count":2,
+                                              "alone_count":2,"largest":0}])"));
+    CHECK(why["resource_count"] == 2);
     // One of the two nodes is too small.
     body["snapshot"]["resources"][1]["cpus"] = 2;
     tasks[0]["nodes"] = 2;

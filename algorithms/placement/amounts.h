@@ -11,7 +11,7 @@
 #define GRIDPLAN_PLACEMENT_AMOUNTS_H
 
 #include "algorithms/placement/problem.h"
-#include "algorithms/world/world.h"
+#include "algorithms/world/reasons.h"
 
 struct amounts; /* amounts_parts.h: names of amounts, ids, groups */
 
@@ -36,5 +36,9 @@ struct amounts_world {
  * O(members + classes * partitions * m / 64). */
 void amounts_world(struct placement_problem *p, const struct amounts *checked,
                    struct amounts_world *out);
+
+/* Short amounts of a reason as answers have them; of->amount_count of them. */
+const struct placement_amount *
+amounts_short(const struct world *w, const struct reason_amounts *of, struct arena *a);
 
 #endif

@@ -181,12 +181,10 @@ static double limited_value(const struct world *w, size_t amount, int64_t units)
     return units < AMOUNT_UNLIMITED ? amount_value(w, amount, units) : (double)NAN;
 }
 
-static void list_amounts(const struct explainer *e, const struct reason_amounts *of,
-                         struct placement_reason *r)
+const struct placement_amount *
+amounts_short(const struct world *w, const struct reason_amounts *of, struct arena *a)
 {
-    const struct world *w = e->w;
-    struct placement_amount *list =
-        NEW(e->arena, struct placement_amount, of->amount_count);
+    struct placement_amount *list = NEW(a, struct placement_amount, of->amount_count);
 
     for (size_t k = 0; k < of->amount_count; k++) {
         const struct reason_amount *x = &of->amounts[k];
@@ -199,7 +197,13 @@ static void list_amounts(const struct explainer *e, const struct reason_amounts 
             .largest = limited_value(w, x->amount, x->largest),
         };
     }
-    r->amounts = list;
+    return list;
+}
+
+static void list_amounts(const struct explainer *e, const struct reason_amounts *of,
+                         struct placement_reason *r)
+{
+    r->amounts = amounts_short(e->w, of, e->arena);
     r->amount_count = of->amount_count;
 }
 

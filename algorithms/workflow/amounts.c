@@ -20,7 +20,7 @@ static bool resource_asks(const struct resource *r)
 static bool asks_more(const struct workflow_task *t)
 {
     return t->disk_bytes > 0 || t->need_count || t->nodes > 1 || t->exclusive ||
-           t->time_limit_s > 0 || t->requirement;
+           t->time_limit_s > 0 || t->requirement || t->partition_id_count;
 }
 
 /* What a resource of today can limit. */
@@ -91,6 +91,8 @@ static struct job job_of(const struct workflow_problem *problem, size_t task)
         job.nodes = t->nodes;
     job.exclusive = t->exclusive;
     job.requirement = t->requirement;
+    job.partition_ids = t->partition_ids;
+    job.partition_id_count = t->partition_id_count;
     job.release_s = t->release_s;
     if (t->time_limit_s > 0)
         job.time_limit_s = t->time_limit_s;

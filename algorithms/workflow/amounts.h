@@ -60,9 +60,9 @@ void workflow_amounts_moves(struct workflow_amounts *x, const struct workflow_pl
                             const struct workflow_action **moves, size_t *count,
                             bool *cut);
 
-/* Why a task has no place: a reason for machines and a sentence. */
-const char *workflow_amounts_why(struct workflow_amounts *x, size_t task,
-                                 const char **detail);
+/* Why a task has no place: all but the names of the task. */
+void workflow_amounts_why(struct workflow_amounts *x, size_t task,
+                          struct workflow_unplaced *out);
 
 /* Rows of the answer: slots, nodes, what starts next; and warnings. */
 void workflow_amounts_answer(struct workflow_amounts *x, const struct workflow_plan *plan,

@@ -202,7 +202,7 @@ static bool has_room(struct search *s, size_t task, size_t p, double held_s)
     const struct world_job *j = job_of(s, task);
     size_t position = position_of(s, p);
 
-    return world_mask_has(j->choices[0].mask, position) &&
+    return workflow_amounts_may_use(j, position) &&
            fit_s(s, &s->beside[position], j->needs, 0, held_s, 0, 0) == 0;
 }
 

@@ -27,6 +27,7 @@ struct workflow_amounts {
                          start now or not at all; NULL: of a schedule */
     struct board *board;                        /* as the last plan left it */
     const struct workflow_amounts_start *start; /* NULL: none, or it was refused */
+    struct reasons *reasons;                    /* NULL: nobody has asked why yet */
     struct arena *arena;
 };
 
@@ -35,9 +36,27 @@ struct workflow_amounts {
  * *err, with pointers to tasks. */
 enum error_code workflow_amounts_world(struct workflow_amounts *x, struct error *err);
 
+/* Whether a resource is in any of the partitions of a task of one node; of several nodes
+ * in the first, as all of them have to be in one. O(partitions of the task). */
+static inline bool workflow_amounts_may_use(const struct world_job *j, size_t position)
+{
+    size_t count = j->nodes > 1 ? 1 : j->choice_count;
+
+    for (size_t c = 0; c < count; c++)
+        if (world_mask_has(j->choices[c].mask, position))
+            return true;
+    return false;
+}
+
 /* Adds to the world what the request's own running tasks take, and when resources are
  * closed. */
 void workflow_amounts_hold(struct workflow_amounts *x);
+
+/* The reason too_small, with what is short; `name`: the amount that nothing has enough
+ * of, NULL: several together. */
+void workflow_amounts_too_small(const struct workflow_amounts *x,
+                                const struct world_reason *found, const char *name,
+                                struct workflow_unplaced *out);
 
 /* Warnings of the world, which point to jobs where the request has tasks. */
 void workflow_amounts_pass_warnings(struct workflow_amounts *x);

@@ -374,35 +374,84 @@ static size_t most_nodes(const struct workflow_amounts *x, const struct world_jo
     return most;
 }
 
-const char *workflow_amounts_why(struct workflow_amounts *x, size_t task,
-                                 const char **detail)
+/* Ids of what runs, and nobody knows until when. */
+static void tell_blockers(const struct workflow_amounts *x,
+                          const struct world_reason *found, struct workflow_unplaced *out)
+{
+    const char **ids = NEW(x->arena, const char *, REASON_BLOCKERS_MAX);
+
+    for (size_t k = 0; k < found->blocker_count; k++)
+        if (x->w->holders[found->blockers[k]].id)
+            ids[out->blocker_count++] = x->w->holders[found->blockers[k]].id;
+    out->blockers = ids;
+    out->resource_count = found->resource_count;
+}
+
+void workflow_amounts_too_small(const struct workflow_amounts *x,
+                                const struct world_reason *found, const char *name,
+                                struct workflow_unplaced *out)
+{
+    out->reason = "too_small";
+    out->detail =
+        name ? arena_printf(x->arena, "no resource that it may use has enough %s", name)
+             : "no resource that it may use has enough of all that it needs";
+    out->amounts = amounts_short(x->w, &found->too_small, x->arena);
+    out->amount_count = found->too_small.amount_count;
+    out->resource_count = found->too_small.short_count;
+}
+
+/* No resource is left for it: by its partitions, or before. */
+static void tell_filtered(const struct workflow_amounts *x, size_t job,
+                          struct workflow_unplaced *out)
+{
+    const struct problem_class *c = &x->jobs.classes[x->jobs.jobs[job].job_class];
+    uint64_t passed = 0;
+
+    budget_step(x->w->budget, x->jobs.block_count);
+    for (size_t b = 0; b < x->jobs.block_count; b++)
+        passed |= c->mask[b];
+    out->reason = "no_resource";
+    out->detail = "every resource has failed, or its requirement is true on none";
+    if (passed && x->problem->in->snapshot->partition_count) {
+        out->reason = "partition";
+        out->detail = "what it could run on is in none of its partitions, or these are "
+                      "closed to it";
+    } else if (passed) {
+        out->detail = "no run time is known for it where it may run (etc_s)";
+    }
+}
+
+void workflow_amounts_why(struct workflow_amounts *x, size_t task,
+                          struct workflow_unplaced *out)
 {
     size_t job = x->job_of[task];
     const struct world_job *j = &x->w->jobs[job];
     bool any;
     const char *name = short_of(x, j, &any);
-    enum world_wait wait = board_plan(x->board)->placed[job].wait;
+    const char *reason = why_rows[board_plan(x->board)->placed[job].wait].reason;
+    struct world_reason found;
 
+    if (!x->reasons)
+        x->reasons = reasons_create(x->w, board_plan(x->board), false, x->arena);
+    reasons_of(x->reasons, job, &found);
     if (!any) {
-        *detail = "every resource has failed, or its requirement is true on none";
-        return "no_resource";
+        tell_filtered(x, job, out);
+        return;
     }
     if (name) {
-        *detail =
-            arena_printf(x->arena, "no resource that it may use has enough %s", name);
-        return "too_small";
+        workflow_amounts_too_small(x, &found, name, out);
+        return;
     }
     if (j->nodes > most_nodes(x, j)) {
-        *detail = arena_printf(x->arena, "it needs %zu nodes, and %zu suit it", j->nodes,
-                               most_nodes(x, j));
-        return "too_few_nodes";
+        out->reason = "too_few_nodes";
+        out->detail = arena_printf(x->arena, "it needs %zu nodes, and %zu suit it",
+                                   j->nodes, most_nodes(x, j));
+        return;
     }
-    if (!*why_rows[wait].reason) {
-        *detail = "what it needs is never free together, or nobody knows when";
-        return "unknown_end";
-    }
-    *detail = "what it needs is never free together, or nobody knows when";
-    return why_rows[wait].reason;
+    out->reason = *reason ? reason : "unknown_end";
+    out->detail = "what it needs is never free together, or nobody knows when";
+    if (found.wait == WORLD_WAIT_UNKNOWN_END)
+        tell_blockers(x, &found, out);
 }
 
 static const char *const *ids_of(const struct workflow_amounts *x,
@@ -508,6 +557,7 @@ void workflow_amounts_answer(struct workflow_amounts *x, const struct workflow_p
         p = &made->placed[job];
         rows[k].next = is_next(x, &rows[k]);
         killed += p->killed;
+        rows[k].partition_id = x->w->jobs[job].choices[p->choice].partition_id;
         if (p->position_count > 1) {
             rows[k].resource_ids = ids_of(x, p);
             rows[k].resource_id_count = p->position_count;

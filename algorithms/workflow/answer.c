@@ -396,7 +396,11 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
     const struct workflow_task *t = problem->tasks[task];
     size_t resources = problem->in->snapshot->resource_count;
     size_t parent = missing_parent(problem, plan, task);
-    struct workflow_unplaced u = {workflow_id(problem, task), t->id, "", "", resources};
+    struct workflow_unplaced u = {.workflow_id = workflow_id(problem, task),
+                                  .task_id = t->id,
+                                  .reason = "",
+                                  .detail = "",
+                                  .resource_count = resources};
     size_t runnable, parents;
 
     if (!workflow_is_open(problem, task)) {
@@ -418,7 +422,7 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
         return u;
     }
     if (plan->amounts && plan->status != DECISION_CUT && parent == WORKFLOW_NONE) {
-        u.reason = workflow_amounts_why(plan->amounts, task, &u.detail);
+        workflow_amounts_why(plan->amounts, task, &u);
         return u;
     }
     runnable = runnable_count(problem, task);

@@ -49,6 +49,24 @@ static const int64_t **needs_of(const struct workflow_amounts *x, size_t task_co
     return needs;
 }
 
+/* Resources of any of its partitions; of the first one where it needs several together.
+ */
+static const uint64_t *usable_mask(const struct workflow_amounts *x,
+                                   const struct world_job *j)
+{
+    size_t words = x->jobs.block_count;
+    uint64_t *mask;
+
+    if (j->nodes > 1 || j->choice_count <= 1)
+        return j->choices[0].mask;
+    mask = NEW(x->arena, uint64_t, words);
+    budget_step(x->w->budget, j->choice_count * words);
+    for (size_t c = 0; c < j->choice_count; c++)
+        for (size_t b = 0; b < words; b++)
+            mask[b] |= j->choices[c].mask[b];
+    return mask;
+}
+
 static void tell_tasks(struct wf_request *rq, const struct workflow_amounts *x,
                        struct workflow_plain_amounts *out)
 {
@@ -60,7 +78,7 @@ static void tell_tasks(struct wf_request *rq, const struct workflow_amounts *x,
     for (size_t k = 0; k < x->w->job_count; k++) {
         size_t i = x->task_of[k];
 
-        eligible[i] = x->w->jobs[k].choices[0].mask;
+        eligible[i] = usable_mask(x, &x->w->jobs[k]);
         held_s[i] = x->w->jobs[k].time_limit_s;
         nodes[i] = x->w->jobs[k].nodes;
     }
@@ -239,8 +257,7 @@ size_t wf_nodes(const struct wf_plan *plan, size_t task)
 static bool is_large_enough(const struct workflow_amounts *x, const struct world_job *j,
                             size_t position)
 {
-    return world_mask_has(j->choices[0].mask, position) &&
-           world_large_enough(x->w, j, position);
+    return workflow_amounts_may_use(j, position) && world_large_enough(x->w, j, position);
 }
 
 /* The amount of which no resource that the task may use has enough; NULL: there is none.
@@ -253,7 +270,7 @@ static const char *too_small(const struct workflow_amounts *x, const struct worl
 
         budget_step(x->w->budget, x->w->resource_count);
         for (size_t p = 0; k < x->w->node_amount_count && p < x->w->resource_count; p++)
-            enough |= world_mask_has(j->choices[0].mask, p) &&
+            enough |= workflow_amounts_may_use(j, p) &&
                       j->needs[k] <= x->w->resources[p].capacity[k];
         if (!enough)
             return x->w->amounts[k].name;
@@ -274,12 +291,26 @@ static const char *shared_short(const struct workflow_amounts *x,
     return NULL;
 }
 
+/* Of capacities alone: a round has no plan of the world. */
+static struct reasons *reasons_here(struct workflow_amounts *x)
+{
+    struct world_plan *nothing;
+
+    if (x->reasons)
+        return x->reasons;
+    nothing = NEW(x->arena, struct world_plan, 1);
+    nothing->placed = NEW(x->arena, struct world_placed, x->w->job_count);
+    x->reasons = reasons_create(x->w, nothing, true, x->arena);
+    return x->reasons;
+}
+
 void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, size_t task,
                     struct workflow_unplaced *out)
 {
     const struct workflow_amounts *x = rq->amounts;
     const struct world_job *j = &x->w->jobs[x->job_of[task]];
     size_t suits = 0, large = 0, fits = 0;
+    struct world_reason found;
     const char *name;
 
     for (size_t c = 0; c < plan->in->resource_count; c++) {
@@ -287,7 +318,7 @@ void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, siz
 
         if (!wf_usable(plan, c))
             continue;
-        suits += world_mask_has(j->choices[0].mask, p);
+        suits += workflow_amounts_may_use(j, p);
         large += is_large_enough(x, j, p);
         fits += wf_has_room(plan, c) && wf_fits(plan, task, c, NULL, 0, 0) &&
                 !(wf_stage_s(plan, task, c) < HUGE_VAL);
@@ -300,11 +331,8 @@ void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, siz
         out->detail = "its requirement or its partition leaves none that can be used now";
         out->resource_count = plan->in->resource_count;
     } else if (large == 0 || name) {
-        out->reason = "too_small";
-        out->detail =
-            name ? arena_printf(rq->arena, "no resource that it may use has enough %s",
-                                name)
-                 : "no resource that it may use has enough of all that it needs";
+        reasons_of(reasons_here(rq->amounts), x->job_of[task], &found);
+        workflow_amounts_too_small(x, &found, name, out);
     } else if (large < j->nodes) {
         out->reason = "too_few_nodes";
         out->detail = arena_printf(rq->arena, "it needs %zu nodes, and %zu suit it",

@@ -28,7 +28,8 @@ struct workflow_carry {
     size_t task_count;
 };
 
-struct workflow_given; /* given.h */
+struct workflow_given;   /* given.h */
+struct placement_amount; /* placement/placement.h */
 
 /* Everything a workflow decision is made from. */
 struct workflow_in {
@@ -64,6 +65,7 @@ struct workflow_placement {
     const char *remaining_source;    /* of a running one, struct workflow_left; NULL */
     const char *const *resource_ids; /* of several nodes, resource_id is the first */
     size_t resource_id_count;        /* 0: it has one */
+    const char *partition_id;        /* NULL: none */
     /* Where its run time comes from, for the caller to fill in. */
     const struct run_time_basis *run_time_basis; /* NULL: it is not said here */
     uint64_t run_time_index; /* instead: in a list of the answer; UINT64_MAX: in none */
@@ -72,9 +74,13 @@ struct workflow_placement {
 /* Why a task has no place: itself, or a task that it depends on, runs nowhere. */
 struct workflow_unplaced {
     const char *workflow_id, *task_id;
-    const char *reason; /* "no_resource", "no_estimate", "after_unplaced" ... */
-    const char *detail; /* a sentence for people */
+    const char *reason;      /* "no_resource", "no_estimate", "after_unplaced" ... */
+    const char *detail;      /* a sentence for people */
     uint64_t resource_count; /* resources that this holds for */
+    const struct placement_amount *amounts; /* too_small: what is short (placement.h) */
+    size_t amount_count;
+    const char *const *blockers; /* unknown_end: ids of what runs without a known end */
+    size_t blocker_count;
 };
 
 /* Names on the wire, ended by NULL. */

@@ -334,7 +334,10 @@ static void tell_never(struct telling *t, size_t job, const char *reason,
 {
     struct unplaced_reason *why = NEW(t->rq->arena, struct unplaced_reason, 1);
 
-    *why = (struct unplaced_reason){reason, detail, limit};
+    *why = (struct unplaced_reason){.reason = reason,
+                                    .detail = detail,
+                                    .resource_count = JSON_NO_INTEGER,
+                                    .limit = limit};
     t->unplaced[t->answer->unplaced_count++] =
         (struct unplaced){t->bound.jobs[job].id, why, 1};
     metrics_unplaced(t->rq->service->metrics, reason, 1);

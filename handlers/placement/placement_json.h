@@ -20,6 +20,7 @@ extern const struct json_object placement_user_json;
 extern const struct json_object placement_usage_json;
 extern const struct json_object placement_tier_json;   /* struct placement_tier */
 extern const struct json_object placement_amount_json; /* struct placement_amount */
+extern const struct json_object placement_miss_json;   /* struct placement_nearest_miss */
 extern const struct json_object placement_json;
 extern const struct json_object placement_unplaced_json;
 

@@ -327,7 +327,7 @@ static const struct json_field miss_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object miss_json = {
+const struct json_object placement_miss_json = {
     "NearestMiss", "The resource that came nearest",
     sizeof(struct placement_nearest_miss), miss_rows};
 
@@ -355,8 +355,9 @@ static const struct json_field reason_rows[] = {
     JSON_INTEGER(T, resource_count, 0, JSON_EXACT, 0, 0, "Resources that it dropped"),
     JSON_LIST(T, clauses, clause_count, struct placement_clause, &clause_json, 0,
               JSON_OPTIONAL, "Clauses of the requirement"),
-    JSON_OBJECT(T, nearest_miss, const struct placement_nearest_miss *, &miss_json,
-                JSON_POINTER | JSON_OPTIONAL, "The resource that came nearest"),
+    JSON_OBJECT(T, nearest_miss, const struct placement_nearest_miss *,
+                &placement_miss_json, JSON_POINTER | JSON_OPTIONAL,
+                "The resource that came nearest"),
     JSON_LIST(T, amounts, amount_count, struct placement_amount, &placement_amount_json,
               0, JSON_OPTIONAL, "Of too_small and shared_short: what is short"),
     JSON_TEXTS(T, blockers, blocker_count, 0, JSON_OPTIONAL,

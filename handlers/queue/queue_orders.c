@@ -343,6 +343,15 @@ static const struct json_field unplaced_reason_rows[] = {
         "never_fits: it is wider than the cluster; no_estimate: it does not say how "
         "long it takes; with a snapshot the reasons of a placement"),
     JSON_TEXT(T, detail, 0, "In words"),
+    JSON_INTEGER(T, resource_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,
+                 "With a snapshot: resources that it dropped"),
+    JSON_OBJECT(T, nearest_miss, const struct placement_nearest_miss *,
+                &placement_miss_json, JSON_POINTER | JSON_OPTIONAL,
+                "With a snapshot: the resource that came nearest"),
+    JSON_LIST(T, amounts, amount_count, struct placement_amount, &placement_amount_json,
+              0, JSON_OPTIONAL, "Of too_small and shared_short: what is short"),
+    JSON_TEXTS(T, blockers, blocker_count, 0, JSON_OPTIONAL,
+               "Of unknown_end: up to five running jobs whose end is not known"),
     JSON_OBJECT(T, limit, const struct queue_limit *, &limit_json,
                 JSON_POINTER | JSON_OPTIONAL,
                 "reason partition_limit: the number of the partition that it is beyond"),
@@ -760,6 +769,7 @@ static void tell_unplaced(struct deciding *d, const struct waiting_job *job,
     struct unplaced_reason *reason = NEW(a, struct unplaced_reason, 1);
 
     reason->reason = queue_reason_names[why];
+    reason->resource_count = JSON_NO_INTEGER;
     reason->detail = why == QUEUE_REASON_NO_ESTIMATE
                          ? "estimate_s is missing: how long does it run at most?"
                          : arena_printf(a, "needs %llu processors, the cluster has %llu",

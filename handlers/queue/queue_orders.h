@@ -130,6 +130,12 @@ struct wait {
 
 struct unplaced_reason {
     const char *reason, *detail;
+    uint64_t resource_count; /* of a snapshot, as the rest; JSON_NO_INTEGER: not said */
+    const struct placement_nearest_miss *nearest_miss; /* NULL: none */
+    const struct placement_amount *amounts;
+    size_t amount_count;
+    const char *const *blockers;
+    size_t blocker_count;
     const struct queue_limit *limit; /* NULL: none */
 };
 

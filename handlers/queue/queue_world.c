@@ -219,8 +219,15 @@ static void tell_unplaced(struct deciding *d)
 
         for (size_t k = 0; k < x->reason_count; k++)
             reasons[k] = (struct unplaced_reason){
-                x->reasons[k].reason,
-                x->reasons[k].detail ? x->reasons[k].detail : x->reasons[k].reason, NULL};
+                .reason = x->reasons[k].reason,
+                .detail =
+                    x->reasons[k].detail ? x->reasons[k].detail : x->reasons[k].reason,
+                .resource_count = x->reasons[k].resource_count,
+                .nearest_miss = x->reasons[k].nearest_miss,
+                .amounts = x->reasons[k].amounts,
+                .amount_count = x->reasons[k].amount_count,
+                .blockers = x->reasons[k].blockers,
+                .blocker_count = x->reasons[k].blocker_count};
         list[i] = (struct unplaced){x->job_id, reasons, x->reason_count};
         if (x->reason_count)
             metrics_unplaced(d->rq->service->metrics, x->reasons[0].reason, 1);

@@ -488,6 +488,7 @@ static void check_given_needs(const struct workflow_task *t, size_t w, size_t i,
         {"estimate_s", t->estimate_s > 0},
         {"time_limit_s", t->time_limit_s > 0},
         {"requirement", t->requirement != NULL},
+        {"partition_ids", t->partition_id_count > 0},
     };
 
     for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++) {

@@ -51,7 +51,13 @@ enum { RESOURCES_MAX = 100000 };
                     AS_ANSWERED),                                                        \
         JSON_CHOICE(T, status, workflow_status_names, 0, 0, AS_ANSWERED),                \
         JSON_BOOLEAN(T, next, 0, 0, AS_ANSWERED),                                        \
-        JSON_CHOICE(T, remaining_source, workflow_source_names, 0, 0, AS_ANSWERED)
+        JSON_CHOICE(T, remaining_source, workflow_source_names, 0, 0, AS_ANSWERED),      \
+        JSON_TEXT(T, partition_id, JSON_NULLABLE, AS_ANSWERED),                          \
+        JSON_NUMBER(T, run_time_index, 0, JSON_EXACT, NAN, JSON_NULLABLE, AS_ANSWERED),  \
+    {                                                                                    \
+        .name = "run_time_basis", .doc = AS_ANSWERED, .type = JSON_TYPE_RAW,             \
+        .offset = JSON_AT(T, run_time_basis, const char *)                               \
+    }
 
 static const struct json_field evaluation_rows[] = {
     NAME_ROWS,

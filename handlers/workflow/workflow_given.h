@@ -10,6 +10,8 @@ struct workflow_given_row {
     double data_ready_s, transfer_from_s; /* this and what follows is not looked at */
     int status, remaining_source;
     bool next;
+    const char *partition_id, *run_time_basis;
+    double run_time_index;
 };
 
 /* Of a schedule to be assessed, and of one to start from; struct workflow_given_row. */

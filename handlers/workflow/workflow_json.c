@@ -1,6 +1,9 @@
 /* workflow_json.c - how workflows, tasks and their dependencies look in JSON. */
 #include "handlers/workflow/workflow_json.h"
 
+#include "algorithms/placement/placement.h"
+#include "handlers/placement/placement_json.h"
+
 /* ---- the body ---- */
 
 const char *const workflow_status_names[] = {"idle", "staging", "running",
@@ -130,6 +133,10 @@ static const struct json_field reason_rows[] = {
     JSON_TEXT(T, reason, 0, "What stands in the way"),
     JSON_TEXT(T, detail, JSON_OPTIONAL, "In words"),
     JSON_INTEGER(T, resource_count, 0, JSON_EXACT, 0, 0, "Resources that this holds for"),
+    JSON_LIST(T, amounts, amount_count, struct placement_amount, &placement_amount_json,
+              0, JSON_OPTIONAL, "Of too_small: what is short"),
+    JSON_TEXTS(T, blockers, blocker_count, 0, JSON_OPTIONAL,
+               "Of unknown_end: up to five running jobs whose end is not known"),
     {0},
 };
 #undef T

@@ -132,6 +132,9 @@ extern const struct json_object workflow_carry_json;
                     "It is killed so long after its start"),                             \
         JSON_TEXT(struct workflow_task, requirement, JSON_NULLABLE,                      \
                   "Expression that must be true of each resource that runs it"),         \
+        JSON_TEXTS(struct workflow_task, partition_ids, partition_id_count, 1000, 0,     \
+                   "Partitions of the snapshot, of which it uses any one; default: the " \
+                   "default partition, or every resource if there is none"),             \
         JSON_CHOICE(                                                                     \
             struct workflow_task, status, workflow_status_names, 0, 0,                   \
             "idle: not started, the default; staging: has its slot, inputs are on "      \

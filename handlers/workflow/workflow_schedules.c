@@ -90,6 +90,7 @@ static const struct json_field placement_rows[] = {
               "Where it runs; null: it is done, and nothing says where"),
     JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
                "Of a task of several nodes: all of them"),
+    JSON_TEXT(T, partition_id, JSON_OPTIONAL, "The partition that it uses"),
     JSON_INTEGER(
         T, slot, 0, JSON_EXACT, 0, 0,
         "Slot of the resource, from 0; where tasks need amounts a number that no "
