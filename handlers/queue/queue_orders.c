@@ -11,6 +11,7 @@
 
 #include "models/base/names.h"
 #include "models/base/pointer.h"
+#include "models/reason_tally.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -221,10 +222,10 @@ int queue_wait_reason(const char *name)
 static const struct json_field limit_rows[] = {
     JSON_TEXT(T, scope, 0, "qos, partition_qos, user, account or partition"),
     JSON_TEXT(T, id, 0, "Whose limit it is"),
-    JSON_TEXT(T, name, 0, "The member of limits"),
+    JSON_TEXT(T, name, 0, "The member of limits, or of the partition"),
     JSON_TEXT(T, amount, JSON_OPTIONAL, "Of which amount"),
     JSON_NUMBER(T, value, 0, 0, 0, 0, "What is allowed"),
-    JSON_NUMBER(T, used, 0, 0, 0, 0, "What is used"),
+    JSON_NUMBER(T, used, 0, 0, 0, 0, "What is used, or asked for"),
     {0},
 };
 #undef T
@@ -337,6 +338,9 @@ static const struct json_field unplaced_reason_rows[] = {
         "never_fits: it is wider than the cluster; no_estimate: it does not say how "
         "long it takes; with a snapshot the reasons of a placement"),
     JSON_TEXT(T, detail, 0, "In words"),
+    JSON_OBJECT(T, limit, const struct queue_limit *, &limit_json,
+                JSON_POINTER | JSON_OPTIONAL,
+                "reason partition_limit: the number of the partition that it is beyond"),
     {0},
 };
 #undef T
@@ -621,18 +625,19 @@ bool queue_option_given(const struct queue_orders_request *body, int option)
 static enum error_code warn_outcome(struct deciding *d)
 {
     struct decision_answer *out = &d->answer->decision;
-    size_t nameless = d->body->job_count - d->in.job_count;
-    size_t wide = d->answer->unplaced_count - nameless;
+    struct reason_tally tally = {0};
 
+    for (size_t i = 0; i < d->answer->unplaced_count; i++) {
+        budget_step(&d->rq->finish, 1);
+        reason_tally_add(&tally, d->answer->unplaced[i].reasons[0].reason);
+    }
     if (d->out.broken_count)
         TRY(decision_warn(d->rq, out,
                           "promise_broken: %llu job(s) do not start when they were "
                           "promised to, by planned_start_s",
                           (unsigned long long)d->out.broken_count));
-    if (nameless + wide)
-        TRY(decision_warn(d->rq, out, "unplaced: %zu, %s: %zu, %s: %zu", nameless + wide,
-                          queue_reason_names[QUEUE_REASON_NEVER_FITS], wide,
-                          queue_reason_names[QUEUE_REASON_NO_ESTIMATE], nameless));
+    if (tally.total)
+        TRY(decision_warn(d->rq, out, "%s", reason_tally_text(&tally, d->rq->arena)));
     if (d->out.is_cut)
         TRY(decision_warn(
             d->rq, out,
@@ -975,13 +980,9 @@ static void check_cluster_form(const struct queue_orders_request *body, struct e
 {
     static const char elsewhere[] = "with a cluster it is a member of that";
 
-    if (body->processors)
-        invalid(err, "/processors", ITEM_CONFLICT, "give one of processors and cluster");
-    if (body->snapshot)
-        invalid(err, "/snapshot", ITEM_CONFLICT, "give one of snapshot and cluster");
-    if (body->snapshot_id)
-        invalid(err, "/snapshot_id", ITEM_CONFLICT,
-                "give one of snapshot_id and cluster");
+    if (body->processors || body->snapshot || body->snapshot_id)
+        invalid(err, "/cluster", ITEM_CONFLICT,
+                "give one of processors, cluster, snapshot and snapshot_id");
     if (body->running_count)
         invalid(err, "/running", ITEM_CONFLICT, "%s", elsewhere);
     if (body->reservation_count)

@@ -9,7 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME_BYTES_MAX = 1024, LETTERS = 6, EFFECTS_MAX = 2 * FITTED_EFFECTS_MAX };
+enum {
+    NAME_BYTES_MAX = 1024,
+    LETTERS = 6,
+    EFFECTS_MAX = 2 * FITTED_EFFECTS_MAX,
+    EFFECTS_MARK = 1 << 20, /* added to their count: with lone_runs */
+};
 
 struct walk {
     double *out;      /* NULL: counts only, or reads */
@@ -202,13 +207,26 @@ static void walk_effects(struct walk *w, struct fitted_model *m)
 {
     struct fitted_effect *list = w->in ? NULL : (struct fitted_effect *)m->effects;
 
-    whole(w, &m->effect_count, EFFECTS_MAX);
+    size_t count = m->effect_count;
+    bool with_runs = false;
+
+    for (size_t i = 0; !w->in && i < count; i++)
+        with_runs = with_runs || list[i].lone_runs > 0;
+    count += with_runs ? EFFECTS_MARK : 0;
+    whole(w, &count, EFFECTS_MARK + EFFECTS_MAX);
+    with_runs = count >= EFFECTS_MARK;
+    count -= with_runs ? EFFECTS_MARK : 0;
+    w->failed = w->failed || count > EFFECTS_MAX;
+    m->effect_count = w->failed ? 0 : count;
     if (w->in)
         m->effects = list = NEW(w->a, struct fitted_effect, m->effect_count + 1);
     for (size_t i = 0; i < m->effect_count && !w->failed; i++) {
         number(w, &list[i].key);
         number(w, &list[i].effect);
-        w->failed = w->failed || !isfinite(list[i].effect);
+        if (with_runs)
+            number(w, &list[i].lone_runs);
+        w->failed = w->failed || !isfinite(list[i].effect) || !(list[i].lone_runs >= 0) ||
+                    isinf(list[i].lone_runs);
     }
 }
 
