@@ -9,6 +9,7 @@
 
 #include "models/base/names.h"
 #include "service/clock.h"
+#include "service/facade.h"
 #include "service/governor.h"
 #include "service/log.h"
 
@@ -88,6 +89,10 @@ enum family_type { EVENTS, SECONDS, HISTOGRAM };
       "Records of histories that were sent.")                                            \
     X(FACADE_EVENTS, EVENTS, PREFIX "facade_events_total", ("facade", "result"), NULL,   \
       "Messages of other tools, and what became of them.")                               \
+    X(FACADE_REQUESTS, EVENTS, PREFIX "facade_requests_total", ("facade", "code"), NULL, \
+      "Requests of other tools that were answered.")                                     \
+    X(FACADE_DROPPED, EVENTS, PREFIX "facade_dropped_total", ("facade", "reason"), NULL, \
+      "Messages of other tools that told something that cannot be kept.")                \
     X(REFITS, EVENTS, PREFIX "refits_total", ("kind", "result"), NULL,                   \
       "Times a model was to learn what is new.")                                         \
     X(REFIT_SECONDS, SECONDS, PREFIX "refit_seconds_total", ("kind", "result"), NULL,    \
@@ -332,6 +337,8 @@ void metrics_request(struct metrics *m, const struct route *route, int status,
     note(m, HTTP_DURATION, LABELS(work_names[route ? route->work : WORK_INLINE]), 1,
          duration_s);
     note(m, HTTP_SECONDS, LABELS(path), 1, duration_s);
+    if (route && facade_of(path))
+        note(m, FACADE_REQUESTS, LABELS(facade_of(path), code), 1, 0);
     note(m, FORMER_REQUESTS, LABELS(path, method, code), 1, 0);
     note(m, FORMER_DURATION, LABELS(path, method), 1, duration_s);
 }
@@ -412,8 +419,14 @@ void metrics_ingested(struct metrics *m, const struct route *route,
 void metrics_facade(struct metrics *m, const char *facade, const char *result,
                     size_t count)
 {
-    if (m && count > 0)
-        note(m, FACADE_EVENTS, LABELS(facade, result), count, 0);
+    static const char *const dropped[] = {"incomplete", "no_run_time", "refused"};
+
+    if (!m || count == 0)
+        return;
+    note(m, FACADE_EVENTS, LABELS(facade, result), count, 0);
+    for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
+        if (strcmp(result, dropped[i]) == 0)
+            note(m, FACADE_DROPPED, LABELS(facade, dropped[i]), count, 0);
 }
 
 void metrics_refit(struct metrics *m, const char *kind, const char *result,

@@ -65,7 +65,9 @@ void metrics_refit(struct metrics *m, const char *kind, const char *result,
                    double duration_s);
 
 /* facade_events_total{facade,result}: what became of messages of other tools:
- * "stored", "duplicate", "ignored" ... from closed tables. */
+ * "stored", "duplicate", "ignored" ... from closed tables. Of "incomplete", "no_run_time"
+ * and "refused" also facade_dropped_total{facade,reason}. metrics_request() counts
+ * facade_requests_total{facade,code}. */
 void metrics_facade(struct metrics *m, const char *facade, const char *result,
                     size_t count);
 

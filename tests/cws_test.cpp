@@ -275,6 +275,15 @@ TEST_CASE("tasks of nf-cws have an order, of whichever replica", "[db]")
         add(id, "A");
     CHECK(order() == "9:- 2:- 5:- ");
     CHECK(call(a, "GET", run).json()["order"] == "arrival");
+
+    std::string metrics = a.get("/metrics").body + other.get("/metrics").body;
+    auto shows = [&](const std::string &series) {
+        INFO(series << " in " << metrics);
+        CHECK(metrics.find("\ngridplan_facade_" + series + "\n") != std::string::npos);
+    };
+    shows("dropped_total{facade=\"cws\",reason=\"incomplete\"} 1"); // an edge without end
+    shows("events_total{facade=\"cws\",result=\"incomplete\"} 1");
+    shows("requests_total{facade=\"cws\",code=\"400\"} 2");
 }
 
 TEST_CASE("a recorded run of nf-cws gets the answers that it needs", "[db]")

@@ -122,7 +122,7 @@ enum error_code delete_cws_run(struct request *rq, const void *in, void *out)
 /* Elements that say nothing are taken, as all that is not known, and counted. */
 static enum error_code graph_taken(struct request *rq, size_t ignored)
 {
-    metrics_facade(rq->service->metrics, "cws", "ignored", ignored);
+    metrics_facade(rq->service->metrics, "cws", "incomplete", ignored);
     return done_empty(rq, "graph");
 }
 
