@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MODEL_STEPS = 5000 }; /* to read a model and ask it for its terms */
+
 /* ---- what is kept ---- */
 
 struct kept {
@@ -302,6 +304,7 @@ static enum error_code make_model(struct looking *l, const struct store_model_no
     double off;
 
     *out = (struct stored_model){0};
+    budget_step(&rq->budget, MODEL_STEPS);
     TRY(stored_fitted(&now->model, &now->version, &fitted, rq->arena, rq->err));
     if (fitted.settings.target == TARGET_RUN_TIME)
         out->term_count = terms_of(&fitted, l->question->problem_size, rows,
