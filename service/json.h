@@ -117,7 +117,7 @@ struct json_of_kind {
 struct json_alias {
     const char *name;
     double factor; /* NUMBER, INTEGER, NUMBERS: what its values are multiplied by; 0: as
-                      they are */
+                      they are; below 0: they are rounded up */
 };
 
 struct json_field {

@@ -411,6 +411,64 @@ TEST_CASE("numbers at the end of what a double can be are learnt or left out",
         }
 }
 
+TEST_CASE("parallel schedules take the model that came by itself", "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    rng r = rng_create(11);
+    json list = json::array();
+    for (int i = 0; i < 80; i++) {
+        double size = 100 + 900 * rng_uniform(&r), p = double(1 << (i % 3));
+        list.push_back(s.run(size, 10 + 5 * size / p, {{"processors", p}}));
+    }
+    s.store(list);
+    s.refine();
+    json body = json::parse(R"({"snapshot": {"sites": [{"id": "s", "resources":
+        [{"id": "a", "cpu_available_ratio": 1}, {"id": "b", "cpu_available_ratio": 0.5},
+         {"id": "c", "cpu_available_ratio": 0.9}],
+        "links": {"form": "upper_triangle", "bandwidth_mbps": [100, 100, 100]}}]}})");
+    body["jobs"] = {{{"id", "p"}, {"application_id", s.app}, {"problem_size", 500}}};
+    body["store"] = true;
+    json answer = s.done(s.post("/v1/parallel-schedules", body.dump()));
+    INFO(answer.dump(1));
+    json schedule = answer["schedule"];
+    // a and c: half of the work each, at the speed of c
+    CHECK(schedule["resource_ids"] == json({"a", "c"}));
+    double alone = s.predict({{"problem_size", 500}, {"processors", 2}})["run_time_s"];
+    double time_s = schedule["predicted_execution_s"];
+    CHECK(time_s == Approx(alone / 0.9).epsilon(0.03));
+    CHECK(schedule["run_time_low_s"].get<double>() < time_s);
+    CHECK(schedule["run_time_high_s"].get<double>() > time_s);
+    CHECK(schedule["interval_basis"] == "inside");
+    CHECK(answer["status"] == "feasible");
+    CHECK(answer["sites"][0]["status"] == "feasible");
+    CHECK(answer["warnings"].dump().find("model_approximated") != std::string::npos);
+    json again = s.done(s.post(
+        "/v1/decisions/" + answer["decision_id"].get<std::string>() + "/replay", ""));
+    CHECK(again["identical"] == true);
+
+    // A kind that knows links is asked first.
+    s.done(s.post("/v1/models", json{{"id", s.app + "-so"},
+                                     {"application_id", s.app},
+                                     {"kind", "scale_out"}}
+                                    .dump()),
+           201);
+    s.refine("-so");
+    body["store"] = false;
+    json with_terms = s.done(s.post("/v1/parallel-schedules", body.dump()));
+    CHECK(with_terms["schedule"]["model_id"] == s.app + "-so");
+
+    // All runs on one processor: more machines make no difference.
+    learning one;
+    one.store(json::array({one.run(100, 60), one.run(200, 110), one.run(300, 160)}));
+    one.refine();
+    body["jobs"][0]["application_id"] = one.app;
+    body["jobs"][0]["problem_size"] = 200;
+    answer = s.done(s.post("/v1/parallel-schedules", body.dump()));
+    CHECK(answer["schedule"]["resource_ids"] == json({"a"}));
+    CHECK(answer["warnings"].dump().find("processors_ignored") != std::string::npos);
+}
+
 TEST_CASE("a training may be told which runs count from now on", "[models][api][db]")
 {
     NEED_DATABASE();

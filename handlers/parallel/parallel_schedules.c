@@ -21,6 +21,7 @@ struct schedule_answer {
     double predicted_execution_s, predicted_queue_wait_s, score_s;
     const char *model_id;
     double model_version, model_error_pct, model_error_ratio;
+    bool is_approximate; /* what the model's terms say; not told */
     double run_time_low_s, run_time_high_s, extrapolation_ratio;
     const char *interval_basis;
 };
@@ -227,6 +228,7 @@ static enum error_code assess_model(struct schedule_call *call,
     schedule->extrapolation_ratio = schedule->model_error_ratio = (double)NAN;
     if (!source)
         return OK;
+    schedule->is_approximate = source->is_approximate;
     stored_model_interval(source, schedule->predicted_execution_s, inputs, &interval);
     schedule->run_time_low_s = interval.low_s;
     schedule->run_time_high_s = interval.high_s;
@@ -276,6 +278,13 @@ static enum error_code make_schedule(struct schedule_call *call,
     return assess_model(call, source, schedule);
 }
 
+/* Does the model know too little of the set for it to be called optimal? */
+static bool is_doubtful(const struct schedule_answer *schedule)
+{
+    return schedule &&
+           (schedule->extrapolation_ratio > UNKNOWN_RATIO || schedule->is_approximate);
+}
+
 static void make_sites(struct schedule_call *call, const struct sites_out *found,
                        struct schedules_answer *answer)
 {
@@ -288,7 +297,10 @@ static void make_sites(struct schedule_call *call, const struct sites_out *found
         sites[k] = (struct site_answer){
             .site_id = call->problems[k].site->id,
             .algorithm = one->algorithm,
-            .status = one->status,
+            .status = k == found->chosen && is_doubtful(answer->schedule) &&
+                              one->status == DECISION_OPTIMAL
+                          ? DECISION_FEASIBLE
+                          : one->status,
             .score_s = finite_or_null(one->score_s),
             .lower_bound_s = finite_or_null(one->lower_bound_s),
             .processors = one->count,
@@ -418,6 +430,7 @@ static enum error_code make_answer(struct schedule_call *call,
         TRY(make_schedule(call, found, answer));
     else
         make_reasons(call, found, answer);
+    make_sites(call, found, answer);
     TRY(warn_of_search(call, found));
     answer->objective =
         (struct objective_answer){any ? found->each[found->chosen].score_s : (double)NAN,
@@ -459,8 +472,7 @@ enum error_code post_parallel_schedules(struct request *rq, const void *in, void
     if (found.chosen != SIZE_MAX)
         algorithm = found.each[found.chosen].algorithm;
     rq->gap_ratio = found.gap_ratio;
-    if (found.status == DECISION_OPTIMAL &&
-        answer->schedule->extrapolation_ratio > UNKNOWN_RATIO)
+    if (found.status == DECISION_OPTIMAL && is_doubtful(answer->schedule))
         found.status = DECISION_FEASIBLE;
     decision_end(rq, algorithm, found.status, &answer->decision);
     return picture_answer(rq, out);

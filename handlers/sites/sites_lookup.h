@@ -125,7 +125,8 @@ struct stored_model {
     double phase; /* from 1; NAN: whole runs */
     const char *model_id;
     double version;
-    bool own; /* fitted at the site itself: its factors do not apply */
+    bool own;            /* fitted at the site itself: its factors do not apply */
+    bool is_approximate; /* of kind auto: the terms follow its times as well as may be */
     const struct site_term *terms;
     size_t term_count;
     double single_s;     /* time on one free processor; NAN: by the terms */

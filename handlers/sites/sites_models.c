@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MODEL_STEPS = 5000 }; /* to read a model and ask it for its terms */
+
 /* ---- what is kept ---- */
 
 struct kept {
@@ -36,6 +38,7 @@ static const struct json_field stored_rows[] = {
     JSON_ID(T, model_id, JSON_REQUIRED, "The model"),
     JSON_NUMBER(T, version, 0, JSON_EXACT, 0, JSON_REQUIRED, "Its version"),
     JSON_BOOLEAN(T, own, 0, 0, "It was fitted at the site"),
+    JSON_BOOLEAN(T, is_approximate, 0, 0, "Its terms follow its times as well as may be"),
     JSON_LIST(T, terms, term_count, struct site_term, &site_term_json, SITE_TERMS_MAX,
               JSON_REQUIRED, "Worked out for the problem size"),
     JSON_NUMBER(T, single_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
@@ -232,8 +235,7 @@ struct looking {
     size_t warning_count, warning_room;
 };
 
-/* It cannot be used, or only as a constant. */
-static void warn_of_model(struct looking *l, const char *model_id, bool is_constant)
+static void add_warning(struct looking *l, const char *text)
 {
     struct arena *a = l->rq->arena;
 
@@ -243,22 +245,47 @@ static void warn_of_model(struct looking *l, const char *model_id, bool is_const
         l->warnings = GROW(a, l->warnings, const char *, l->warning_room, room);
         l->warning_room = room;
     }
-    l->warnings[l->warning_count++] = arena_printf(
-        a,
-        is_constant ? "processors_ignored: the times of model '%.100s' depend on the "
-                      "problem size alone: more machines make no difference to it"
-                    : "model_unusable: model '%.100s' has no usable terms for this "
-                      "problem size; only trained models of the problem size, and of the "
-                      "processors in the kinds comprehensive and scale_out, have",
-        model_id);
+    l->warnings[l->warning_count++] = text;
 }
 
-/* The terms of a fitted model; 0: it has none that can be used. */
+/* A model of kind auto. */
+static void warn_of_curve(struct looking *l, const char *model_id, double off)
+{
+    add_warning(l,
+                arena_printf(l->rq->arena,
+                             "model_approximated: the times of model '%.100s', of kind "
+                             "auto, are followed by a + b/P + c ln P + d P within %.2g "
+                             "%%; links and types of machines make no difference to "
+                             "it, and no set is called optimal",
+                             model_id, 100 * expm1(off)));
+}
+
+/* It cannot be used, or only as a constant. */
+static void warn_of_model(struct looking *l, const char *model_id, bool is_constant)
+{
+    add_warning(
+        l, arena_printf(
+               l->rq->arena,
+               is_constant
+                   ? "processors_ignored: the times of model '%.100s' depend on the "
+                     "problem size alone: more machines make no difference to it"
+                   : "model_unusable: model '%.100s' has no usable terms for this "
+                     "problem size; only trained models of the problem size, and of the "
+                     "processors in the kinds auto, comprehensive and scale_out, have",
+               model_id));
+}
+
+/* The terms of a fitted model; 0: it has none that can be used. *off: what they miss its
+ * times by. */
 static size_t terms_of(const struct fitted_model *m, double problem_size,
-                       struct site_term out[SITE_FITTED_TERMS], double *single_s)
+                       struct site_term out[SITE_FITTED_TERMS], double *single_s,
+                       double *off, struct arena *a)
 {
     struct perf_term term;
 
+    *off = 0;
+    if (m->kind == MODEL_AUTO)
+        return site_terms_of_auto(m, problem_size, out, single_s, off, a);
     if (m->kind != MODEL_COMPREHENSIVE)
         return site_terms_of_fitted(m, problem_size, out, single_s);
     if (!fitted_term(m, problem_size, &term, single_s))
@@ -274,22 +301,29 @@ static enum error_code make_model(struct looking *l, const struct store_model_no
     struct request *rq = l->rq;
     struct site_term *rows = NEW(rq->arena, struct site_term, SITE_FITTED_TERMS);
     struct fitted_model fitted;
+    double off;
 
     *out = (struct stored_model){0};
+    budget_step(&rq->budget, MODEL_STEPS);
     TRY(stored_fitted(&now->model, &now->version, &fitted, rq->arena, rq->err));
-    out->term_count = terms_of(&fitted, l->question->problem_size, rows, &out->single_s);
+    if (fitted.settings.target == TARGET_RUN_TIME)
+        out->term_count = terms_of(&fitted, l->question->problem_size, rows,
+                                   &out->single_s, &off, rq->arena);
     if (out->term_count == 0) {
         warn_of_model(l, now->model.model_id, false);
         return OK;
     }
     if (site_terms_ignore_machines(&fitted))
         warn_of_model(l, now->model.model_id, true);
+    out->is_approximate = fitted.kind == MODEL_AUTO;
+    if (out->is_approximate)
+        warn_of_curve(l, now->model.model_id, off);
     out->site_id = now->model.site_id;
     out->model_id = now->model.model_id;
     out->version = (double)now->version.version;
     out->terms = rows;
     out->error_pct = fitted_unseen_appe_pct(&fitted);
-    site_reach_of_fitted(&fitted, &out->reach, &out->reach_count, rq->arena);
+    site_reach_of_fitted(&fitted, off, &out->reach, &out->reach_count, rq->arena);
     return OK;
 }
 
@@ -397,9 +431,10 @@ static size_t kind_rank(const struct store_model_now *now)
     return kind;
 }
 
-/* The first trained model for the phase that can be used, by kind. */
+/* The first trained model for the phase that can be used, by kind: of kind auto, or of
+ * the others. */
 static enum error_code find_on(struct looking *l, struct shelf *shelf,
-                               const struct stored_model_wanted *wanted,
+                               const struct stored_model_wanted *wanted, bool is_auto,
                                struct stored_model *out)
 {
     size_t first = first_of_phase(shelf, wanted->phase), end = first;
@@ -408,8 +443,8 @@ static enum error_code find_on(struct looking *l, struct shelf *shelf,
         end < shelf->count &&
         (isnan(wanted->phase) || shelf->list[end].model.phase_index + 1 == wanted->phase))
         end++;
-    /* What a model of kind auto says is no sum of terms. */
-    for (size_t kind = MODEL_AUTO + 1; kind < MODEL_KIND_COUNT; kind++)
+    for (size_t kind = is_auto ? MODEL_AUTO : MODEL_AUTO + 1;
+         kind < (is_auto ? MODEL_AUTO + 1 : MODEL_KIND_COUNT); kind++)
         for (size_t i = first; i < end; i++) {
             const struct store_model_now *now = &shelf->list[i];
 
@@ -436,12 +471,15 @@ static enum error_code find_one(struct looking *l,
         return find_named(l, wanted, out);
     if (!l->site.is_read || strcmp(l->site.site_id, wanted->site_id) != 0)
         TRY(fill_shelf(l, &l->site, wanted->site_id, wanted->phase));
-    TRY(find_on(l, &l->site, wanted, out));
-    if (out->model_id)
-        return OK;
     if (!l->none.is_read)
         TRY(fill_shelf(l, &l->none, NULL, wanted->phase));
-    return find_on(l, &l->none, wanted, out);
+    /* What a model of kind auto says is no sum of terms: it comes last. */
+    for (int is_auto = 0; is_auto < 2 && !out->model_id; is_auto++) {
+        TRY(find_on(l, &l->site, wanted, is_auto, out));
+        if (!out->model_id)
+            TRY(find_on(l, &l->none, wanted, is_auto, out));
+    }
+    return OK;
 }
 
 static enum error_code find_all(struct looking *l, struct kept *kept)

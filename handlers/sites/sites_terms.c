@@ -2,7 +2,12 @@
  *
  * A comprehensive model is one term. scale_out is a sum of four, each divided by the
  * CPU: a + b size/n + c ln n + d n. A model of the problem size alone is a constant:
- * more machines make it neither faster nor slower.
+ * more machines make it neither faster nor slower. kind auto has no terms: a curve of
+ * scale_out's form is fitted to what it says of some numbers of processors, up to twice
+ * as many as were seen.
+ *
+ * Deviation: the source searches with auto's own times; ours follow them but for what is
+ * told, and types of machines make no difference.
  *
  * Source: spec learning.md 9.5 for kinds without terms of their own; 4.3 for intervals.
  */
@@ -90,8 +95,86 @@ size_t site_terms_of_fitted(const struct fitted_model *m, double problem_size,
     return count;
 }
 
+/* ---- kind auto ---- */
+
+enum { CURVE_POINTS = 48 };
+
+/* Numbers of processors from 1 on, ever farther apart. */
+static size_t spread_processors(double most, double *out)
+{
+    size_t count = 0;
+
+    for (double p = 1; p <= most && count < CURVE_POINTS;
+         p = fmax(p + 1, floor(p * 1.25)))
+        out[count++] = p;
+    return count;
+}
+
+static double auto_time_s(const struct fitted_model *m, double problem_size,
+                          double processors)
+{
+    struct perf_query query = {problem_size, processors, 1, (double)NAN};
+    double inputs[FITTED_INPUTS_MAX];
+    struct fitted_prediction p;
+
+    fitted_auto_inputs(m->names, &query, NULL, 0, NULL, NULL, inputs, NULL);
+    fitted_predict(m, &query, inputs, NULL, &p);
+    return p.reason ? (double)NAN : p.time_s;
+}
+
+static double curve_s(const double part[REGRESSION_SCALE_OUT_TERMS], double processors)
+{
+    return part[0] + part[1] / processors + part[2] * log(processors) +
+           part[3] * processors;
+}
+
+size_t site_terms_of_auto(const struct fitted_model *m, double problem_size,
+                          struct site_term out[SITE_FITTED_TERMS], double *single_s,
+                          double *off, struct arena *a)
+{
+    const struct regression_kind *kind = regression_kind_find("scale_out");
+    double inputs[2 * CURVE_POINTS], time_s[CURVE_POINTS], processors[CURVE_POINTS];
+    double part[REGRESSION_SCALE_OUT_TERMS] = {0};
+    struct fitted_model *curve = NEW(a, struct fitted_model, 1);
+    struct regression_report report;
+    struct error ignored = {.arena = a};
+    size_t count, terms;
+
+    *off = 0;
+    *single_s = (double)NAN;
+    if (m->reason || !m->ensemble)
+        return 0;
+    count = spread_processors(2 * fmax(m->seen.processors.high, 1), processors);
+    for (size_t i = 0; i < count; i++) {
+        inputs[2 * i] = processors[i];
+        inputs[2 * i + 1] = 1;
+        time_s[i] = auto_time_s(m, problem_size, processors[i]);
+        if (!(time_s[i] > 0))
+            return 0;
+    }
+    if (!(m->seen.processors.low < m->seen.processors.high)) {
+        *single_s = auto_time_s(m, problem_size, m->seen.processors.low);
+        *out = computation(*single_s, P_CONSTANT);
+        return *single_s > 0 ? 1 : 0;
+    }
+    if (regression_fit(kind, &(struct regression_data){2, inputs, time_s, count}, NULL,
+                       &curve->regression, &report, a, &ignored) != OK ||
+        report.reason != REGRESSION_OK)
+        return 0;
+    terms = scale_out_terms(curve, 1, out, single_s);
+    if (terms == 0 || !regression_scale_out_parts(&curve->regression, 1, part))
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        *off = fmax(*off, fabs(log(curve_s(part, processors[i]) / time_s[i])));
+    if (!(*single_s > 0) || !isfinite(*single_s))
+        *single_s = (double)NAN;
+    return isfinite(*off) ? terms : 0;
+}
+
 bool site_terms_ignore_machines(const struct fitted_model *m)
 {
+    if (m->kind == MODEL_AUTO)
+        return !(m->seen.processors.low < m->seen.processors.high);
     return m->kind >= MODEL_LINEAR && has_inputs(m, "problem_size", NULL);
 }
 
@@ -134,22 +217,22 @@ static void reach_of_inputs(const struct fitted_model *m, struct stored_reach *r
                 widen(r, i, m->core->range[k]);
 }
 
-void site_reach_of_fitted(const struct fitted_model *m, const double **out, size_t *count,
-                          struct arena *a)
+void site_reach_of_fitted(const struct fitted_model *m, double off, const double **out,
+                          size_t *count, struct arena *a)
 {
     struct stored_reach r = {.low = {1, 1, 1, 1}};
     struct fitted_interval interval;
     double *numbers = NEW(a, double, sizeof(r) / sizeof(double));
     bool is_ported = m->kind == MODEL_COMPREHENSIVE && m->set.reference;
 
-    if (m->kind == MODEL_COMPREHENSIVE)
+    if (m->kind == MODEL_COMPREHENSIVE || m->kind == MODEL_AUTO)
         reach_of_terms(m, &r);
-    else if (m->core && m->kind != MODEL_AUTO)
+    else if (m->core)
         reach_of_inputs(m, &r);
     if (m->core && !is_ported) {
         core_interval(m->core, INTERVAL_LEVEL, &interval, a);
         for (size_t i = 0; i < 2; i++) {
-            r.scale[i] = interval.scale[LOG_INSIDE + i];
+            r.scale[i] = interval.scale[LOG_INSIDE + i] + off;
             r.quantile[i] = interval.quantile[LOG_INSIDE + i];
         }
     }
