@@ -56,6 +56,10 @@ static const char *meant(const char *text, size_t length, size_t at)
     }
     while (before > 0 && is_space((unsigned char)text[before - 1]))
         before--;
+    if (at < length && (text[at] == '}' || text[at] == ']'))
+        for (size_t i = before; i > 0 && strchr("}] \n\t\r,", text[i - 1]); i--)
+            if (text[i - 1] == ',')
+                return "the last one has no comma behind it";
     if (at + 1 >= length && length && text[length - 1] != '}' && text[length - 1] != ']')
         return "a bracket is not closed";
     while (at + 1 < length && (text[at] == '{' || is_space((unsigned char)text[at])))
