@@ -341,8 +341,11 @@ static void set_number(struct reader *r, const struct token *value, double *numb
 static void set_attribute(struct reader *r, struct node *node, const char *name,
                           const struct token *value)
 {
-    if (!node)
+    if (!node) {
+        if (strncmp(name, "gridplan_", 9) == 0)
+            workflow_leave_out(r->b, "gridplan_ attributes of what is no node");
         return;
+    }
     if (strcmp(name, "label") == 0)
         node->label = first_line(r, value->text);
     else if (strcmp(name, "style") == 0)
@@ -353,6 +356,8 @@ static void set_attribute(struct reader *r, struct node *node, const char *name,
         set_number(r, value, &node->cpus);
     else if (strcmp(name, "gridplan_memory_bytes") == 0)
         set_number(r, value, &node->memory_bytes);
+    else if (strncmp(name, "gridplan_", 9) == 0)
+        workflow_leave_out(r->b, name);
 }
 
 /* a=b */

@@ -498,7 +498,8 @@ static enum error_code read_columns(struct nextflow_trace *t, const char *line,
             return invalid(err, pointer, ITEM_TOO_MANY, "line 1: more than %d columns",
                            NEXTFLOW_COLUMNS_MAX);
         if (field >= 0 && seen[field])
-            field = -1;
+            invalid(err, pointer, ITEM_DUPLICATE, "line 1: the column %s is there twice",
+                    fields[field].name);
         if (field >= 0)
             seen[field] = true;
         t->field[t->column_count++] = field;
@@ -554,12 +555,25 @@ static bool take_cell(struct nextflow_trace *t, int field, const char *cell,
     return good;
 }
 
+/* A row has as many cells as there are columns; it may leave out the last ones, but in
+ * the last line of a file that breaks off there. */
+static void check_width(struct nextflow_trace *t, const char *rest, bool is_short,
+                        const char **wrong, const char **cell)
+{
+    t->short_count += is_short;
+    if (*wrong || (rest == NULL && !(is_short && t->at == t->end && t->end[-1] != '\n')))
+        return;
+    *wrong = "";
+    *cell = rest ? "more cells than columns" : "a row that breaks off";
+}
+
 bool nextflow_trace_next(struct nextflow_trace *t, struct nextflow_task *task,
                          const char **wrong, const char **cell, struct arena *a)
 {
     struct values v;
     const char *line, *at;
     size_t length;
+    bool text_missing = false;
 
     do
         if (!next_line(t, &line, &length))
@@ -571,13 +585,16 @@ bool nextflow_trace_next(struct nextflow_trace *t, struct nextflow_task *task,
     for (size_t i = 0; i < t->column_count; i++) {
         const char *text = next_cell(&at, line + length, a);
 
-        if (budget_read_step(CELL_STEPS) || !text)
+        if (budget_read_step(CELL_STEPS) || !text) {
+            text_missing = true;
             break;
+        }
         if (t->field[i] < 0 || take_cell(t, t->field[i], text, &v) || *wrong)
             continue;
         *wrong = fields[t->field[i]].name;
         *cell = text;
     }
+    check_width(t, at, text_missing, wrong, cell);
     fill(&v, task, a);
     return true;
 }
@@ -590,12 +607,22 @@ static bool ran(const struct nextflow_task *task)
            strcmp(task->status, "FAILED") == 0;
 }
 
-/* Exit codes of a process that was ended from outside, as schedulers do. */
-static const char *failure_kind(double exit_code)
+static bool has_exit_code(const struct nextflow_task *task)
 {
-    if (isnan(exit_code) || exit_code == 0)
-        return NULL;
-    return exit_code == 137 ? "memory" : exit_code == 140 ? "time_limit" : "error";
+    return fabs(task->exit_code) < NO_EXIT_CODE; /* false for NAN, too */
+}
+
+/* By the exit code, as schedulers end processes from outside; one that failed with none,
+ * or with 0 (an output that is missing), has failed all the same. */
+static int failure_of(const struct nextflow_task *task)
+{
+    bool failed = task->status && strcmp(task->status, "FAILED") == 0;
+
+    if (!has_exit_code(task) || task->exit_code == 0)
+        return failed ? RUN_FAILURE_ERROR : RUN_FAILURE_NONE;
+    return task->exit_code == 137   ? RUN_FAILURE_MEMORY
+           : task->exit_code == 140 ? RUN_FAILURE_TIME_LIMIT
+                                    : RUN_FAILURE_ERROR;
 }
 
 /* What a record has no member for. */
@@ -611,27 +638,19 @@ static const char *parameters_of(const struct nextflow_task *task, struct arena 
         {"write_bytes", task->write_bytes},
         {"cpu_ratio", task->cpu_ratio},
     };
-    const char *kind = failure_kind(task->exit_code), *text = "";
+    static const char *const kinds[] = {[RUN_FAILURE_ERROR] = "error",
+                                        [RUN_FAILURE_MEMORY] = "memory",
+                                        [RUN_FAILURE_TIME_LIMIT] = "time_limit"};
+    int failure = failure_of(task);
+    const char *text = "";
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (isfinite(numbers[i].number))
             text = arena_printf(a, "%s%s\"%s\":%.15g", text, *text ? "," : "",
                                 numbers[i].name, numbers[i].number);
-    if (kind)
-        text = arena_printf(a, "%s,\"failure_kind\":\"%s\"", text, kind);
+    if (failure != RUN_FAILURE_NONE)
+        text = arena_printf(a, "%s,\"failure_kind\":\"%s\"", text, kinds[failure]);
     return arena_printf(a, "{%s}", text);
-}
-
-/* The same as a member. */
-static int failure_of(double exit_code)
-{
-    const char *kind = failure_kind(exit_code);
-
-    if (!kind || fabs(exit_code) >= NO_EXIT_CODE)
-        return RUN_FAILURE_NONE;
-    return strcmp(kind, "memory") == 0       ? RUN_FAILURE_MEMORY
-           : strcmp(kind, "time_limit") == 0 ? RUN_FAILURE_TIME_LIMIT
-                                             : RUN_FAILURE_ERROR;
 }
 
 static double positive(double number)
@@ -674,8 +693,8 @@ enum nextflow_use nextflow_execution(const struct nextflow_task *task,
         .disk_peak_bytes = NAN,
         .cpus_used = NAN,
         .attempt = isnan(task->attempt) ? 1 : task->attempt,
-        .failure_kind = failure_of(task->exit_code),
-        .exit_code = fabs(task->exit_code) < NO_EXIT_CODE ? task->exit_code : (double)NAN,
+        .failure_kind = failure_of(task),
+        .exit_code = has_exit_code(task) ? task->exit_code : (double)NAN,
         .queue_wait_s = NAN,
         .predicted_s = NAN,
         .model_version = NAN,

@@ -70,6 +70,7 @@ struct nextflow_trace {
     int field[NEXTFLOW_COLUMNS_MAX]; /* of each column; -1: not used */
     size_t column_count;
     uint64_t rounded_count; /* cells so far that are rounded */
+    uint64_t short_count;   /* rows so far with fewer cells than columns */
 };
 
 /* Reads the first line, which names the columns. ERR_INVALID with `pointer`: it names no
@@ -80,7 +81,8 @@ enum error_code nextflow_trace_open(struct nextflow_trace *t, const char *text,
                                     struct error *err);
 
 /* The next row. False: there is none. *wrong: name of a cell that could not be read, then
- * *cell is its text; NULL: all could. */
+ * *cell is its text; "": the row has more cells than columns, or is the last one and
+ * breaks off, as *cell says; NULL: all could be read. */
 bool nextflow_trace_next(struct nextflow_trace *t, struct nextflow_task *task,
                          const char **wrong, const char **cell, struct arena *a);
 

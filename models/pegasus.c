@@ -118,7 +118,7 @@ static enum error_code read_job(struct reader *r, const struct yaml_node *job)
     workflow_task_more(
         r->b, task,
         &(struct workflow_more){number_of(r, own, "diskspace", BYTES_PER_MB),
-                                minutes > 0 ? minutes * 60 : (double)NAN, false});
+                                minutes * 60, false});
     uses = list_of(r, job, "uses");
     for (size_t i = 0; i < uses->count; i++)
         TRY(unless_mistake(read_use(r, task, uses->items[i].value)));

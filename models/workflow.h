@@ -56,7 +56,7 @@ struct workflow_task {
     size_t need_count;
     uint64_t nodes; /* different resources; 0: not said, one */
     bool exclusive;
-    double estimate_s;             /* run time wherever it runs; NAN, 0: not said */
+    double estimate_s;             /* run time wherever it runs, >= 0; NAN: not said */
     double time_limit_s;           /* killed so long after its start; NAN, 0: never */
     const char *requirement;       /* expression about resources; NULL */
     const struct job_model *model; /* has told the times above, if the caller did not;

@@ -260,14 +260,28 @@ void workflow_task_needs(struct workflow_builder *b, size_t task,
 
     if (ran->cpus > 0 && ran->cpus <= CPUS_MAX)
         t->cpus = ran->cpus;
+    else if (!isnan(ran->cpus))
+        workflow_leave_out(b, "cpus that cannot be");
     if (ran->memory_bytes > 0 && ran->memory_bytes <= BYTES_MAX)
         t->memory_bytes = ran->memory_bytes;
+    else if (ran->memory_bytes < 0 || ran->memory_bytes > BYTES_MAX)
+        workflow_leave_out(b, "memory that cannot be");
 }
 
 void workflow_task_more(struct workflow_builder *b, size_t task,
                         const struct workflow_more *more)
 {
-    ((struct task *)b->tasks.items)[task].more = *more;
+    struct workflow_more kept = *more;
+
+    if (kept.disk_bytes < 0 || kept.disk_bytes > BYTES_MAX) {
+        workflow_leave_out(b, "disk space that cannot be");
+        kept.disk_bytes = NAN;
+    }
+    if (kept.time_limit_s <= 0) {
+        workflow_leave_out(b, "time limits that cannot be");
+        kept.time_limit_s = NAN;
+    }
+    ((struct task *)b->tasks.items)[task].more = kept;
 }
 
 enum error_code workflow_add_ran(struct workflow_builder *b, const char *id,
@@ -391,6 +405,8 @@ static void set_run_times(struct workflow_builder *b)
     }
     for (size_t i = 0; i < b->tasks.count; i++)
         if (!(tasks[i].run_time_s >= 0)) {
+            if (!isnan(tasks[i].run_time_s))
+                workflow_leave_out(b, "run times below 0");
             tasks[i].run_time_s = NAN;
             b->repairs[WORKFLOW_REPAIR_unknown_run_times]++;
         }
@@ -816,6 +832,7 @@ static void fill_task(const struct workflow_builder *b, size_t i,
         .id = task_id(b, i),
         .name = label_of(b, i),
         .estimate_ref_s = tasks_of(b)[i].run_time_s,
+        .estimate_s = NAN,
         .cpus = tasks_of(b)[i].cpus,
         .memory_bytes = tasks_of(b)[i].memory_bytes,
         .disk_bytes = more->disk_bytes > 0 ? more->disk_bytes : 0,

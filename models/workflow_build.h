@@ -136,14 +136,15 @@ struct workflow_ran {
     double run_time_s, cpus, memory_bytes;
 };
 
-/* Cpus and memory of a task that was added. What is not above 0 is not known. */
+/* Cpus and memory of a task that was added. What is not above 0 is not known, and counted
+ * as left out unless it is no memory. */
 void workflow_task_needs(struct workflow_builder *b, size_t task,
                          const struct workflow_ran *ran);
 
 /* What else a task may say. */
 struct workflow_more {
-    double disk_bytes;   /* NAN, 0: not said */
-    double time_limit_s; /* > 0; NAN: none */
+    double disk_bytes;   /* NAN, 0: not said; below 0: left out, and counted */
+    double time_limit_s; /* NAN: none; not above 0: left out, and counted */
     bool done;           /* it need not run any more */
 };
 void workflow_task_more(struct workflow_builder *b, size_t task,

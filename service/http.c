@@ -880,6 +880,20 @@ static void query(void *context)
                      x->arena);
 }
 
+static const double LATE_S = 30; /* beyond the time that a request waits for news */
+
+/* Who would wait for news of a session, or has, waits a little more when too many come,
+ * or get them, at once: a queue that is full is no answer to them. */
+static bool waits_on(struct exchange *x, enum governor_answer answer)
+{
+    struct idempotency *keys = x->http->service->idempotency;
+
+    return (answer == GOVERNOR_BUSY || answer == GOVERNOR_QUOTA_CONCURRENT) &&
+           x->attempt && x->route->flags & ROUTE_WAITS &&
+           clock_monotonic_s() < fmax(x->started_s, x->attempt->wait_until_s) + LATE_S &&
+           idempotency_wait(keys, &x->attempt->waiter, KEYED_POLL_S);
+}
+
 static enum MHD_Result start_query(struct exchange *x)
 {
     enum governor_answer answer;
@@ -889,7 +903,7 @@ static enum MHD_Result start_query(struct exchange *x)
     peer_enter(x->peer, PHASE_RUNNING);
     MHD_suspend_connection(x->connection); /* before a thread may resume it */
     answer = submit_query(x, query, computed);
-    if (answer != GOVERNOR_OK) {
+    if (answer != GOVERNOR_OK && !waits_on(x, answer)) {
         refuse_work(x, answer);
         resume(x);
     }
@@ -992,7 +1006,7 @@ static void submit(struct exchange *x)
         .context = x,
     };
     answer = governor_submit(service->governor, &x->who, &x->job);
-    if (answer != GOVERNOR_OK)
+    if (answer != GOVERNOR_OK && !waits_on(x, answer))
         computed(x, answer);
 }
 

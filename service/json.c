@@ -225,6 +225,8 @@ static void read_object(struct reader *r, const struct json_object *table, const
 /* A hundredth is not a double, but a hundred is: 35 % are 0.35 to the last bit. */
 static double scaled(double number, double factor)
 {
+    if (factor < 0)
+        return ceil(number);
     if (!(factor > 0))
         return number;
     return factor < 1 ? number / (1 / factor) : number * factor;

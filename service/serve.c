@@ -26,6 +26,7 @@
 #include "service/ratelimit.h"
 #include "service/refits.h"
 #include "service/service.h"
+#include "service/session_census.h"
 #include "service/session_watch.h"
 #include "service/store.h"
 #include "service/worker.h"
@@ -264,6 +265,7 @@ static void *upkeep_main(void *context)
     log_write(LOG_INFO, "database ready, %zu migrations applied", applied);
     start_maintenance(u);
     liveness_begin(u->service->liveness);
+    session_census_begin(u->service->census);
     start_background(u);
     start_refits(u);
     return NULL;
@@ -601,6 +603,7 @@ static void add_metrics(struct service *s, struct http *http)
     add_governor_metrics(s);
     add_key_metrics(s);
     add_rollup_metrics(s);
+    session_census_metrics(s->census, s->metrics);
 }
 
 /* ---- signals ---- */
@@ -659,6 +662,10 @@ static enum error_code open_service(struct service *s, struct error *err)
             &(struct session_watch_options){
                 s->db, &s->draining, config->workflow_session_waits, log_database, NULL},
             &s->watch, err));
+    if (s->db)
+        TRY(session_census_create(
+            &(struct session_census_options){s->db, log_database, NULL}, &s->census,
+            err));
     s->metrics = metrics_create(config->metrics_names == CONFIG_METRICS_BOTH);
     s->auth = auth_create(config->auth_required, config->unknown_keys_per_address_per_s,
                           s->db ? find_key : NULL, s->db);
@@ -685,6 +692,7 @@ static void close_service(struct service *s)
     ratelimit_close(s->limits);
     auth_close(s->auth);
     metrics_close(s->metrics);
+    session_census_close(s->census);
     session_watch_close(s->watch);
     idempotency_close(s->idempotency);
     liveness_close(s->liveness);

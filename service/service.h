@@ -28,6 +28,7 @@ struct service {
     struct background *background;   /* background.h; read with __atomic_load_n; NULL: not
                                         started yet, or no database */
     struct refits *refits;           /* refits.h; likewise */
+    struct session_census *census;   /* session_census.h; NULL: nobody counts */
     struct session_watch *watch;     /* session_watch.h; NULL: nobody waits */
     size_t waiting_count;            /* requests that wait for a simulation; atomic */
     uint64_t moved_row_count;        /* into partitions that came late; atomic */

@@ -2,6 +2,7 @@
 #ifndef GRIDPLAN_STORE_CWS_H
 #define GRIDPLAN_STORE_CWS_H
 
+#include "models/cws_graph.h"
 #include "service/db.h"
 
 struct store_cws_task {
@@ -30,6 +31,46 @@ enum error_code store_cws_get(struct db_session *s, const char *tenant, const ch
 enum error_code store_cws_finish(struct db_session *s, const char *tenant,
                                  const char *run, uint64_t task_id, bool *found,
                                  struct error *err);
+
+/* The run's graph. What has a number that is there already stays as it is; more than
+ * CWS_VERTICES_MAX or CWS_EDGES_MAX: ERR_TOO_LARGE. */
+enum error_code store_cws_vertices_add(struct db_session *s, const char *tenant,
+                                       const char *run, const struct cws_vertex *list,
+                                       size_t count, struct arena *a, struct error *err);
+enum error_code store_cws_edges_add(struct db_session *s, const char *tenant,
+                                    const char *run, const struct cws_edge *list,
+                                    size_t count, struct arena *a, struct error *err);
+enum error_code store_cws_vertices_remove(struct db_session *s, const char *tenant,
+                                          const char *run, const uint64_t *uids,
+                                          size_t count, struct arena *a,
+                                          struct error *err);
+enum error_code store_cws_edges_remove(struct db_session *s, const char *tenant,
+                                       const char *run, const uint64_t *uids,
+                                       size_t count, struct arena *a, struct error *err);
+
+/* All that is kept of a run. Everything by its arrival. */
+struct store_cws_run {
+    const char *strategy; /* NULL: not said */
+    const struct store_cws_task *tasks;
+    const struct cws_vertex *vertices;
+    const struct cws_edge *edges;
+    size_t task_count, vertex_count, edge_count;
+};
+enum error_code store_cws_read(struct db_session *s, const char *tenant, const char *run,
+                               struct store_cws_run *out, bool *found, struct arena *a,
+                               struct error *err);
+
+/* Mean run time of the last thousand executions of each that went well; those that have
+ * none are left out. `number`: the caller's; comes back. */
+struct store_cws_time {
+    const char *application_id;
+    uint64_t number;
+    double run_time_s;
+};
+enum error_code store_cws_times(struct db_session *s, const char *tenant,
+                                const struct store_cws_time *asked, size_t count,
+                                struct store_cws_time **list, size_t *found,
+                                struct arena *a, struct error *err);
 
 /* The pod's task, of the run that was heard of last. */
 enum error_code store_cws_of_pod(struct db_session *s, const char *tenant,

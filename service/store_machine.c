@@ -5,7 +5,7 @@
 
 static const struct db_statement select_effects = {
     "select_machine_effects",
-    "SELECT machine, effect, run_count FROM machine_effect WHERE tenant = $1"
+    "SELECT machine, effect, run_count, is_alone FROM machine_effect WHERE tenant = $1"
     " AND machine > $2 ORDER BY machine LIMIT $3",
     DB_REPEATABLE};
 
@@ -13,6 +13,7 @@ static const struct db_column effect_columns[] = {
     DB_COLUMN(struct store_machine_effect, machine, DB_TEXT),
     DB_COLUMN(struct store_machine_effect, effect, DB_NUMBER),
     DB_COLUMN(struct store_machine_effect, run_count, DB_INTEGER),
+    DB_COLUMN(struct store_machine_effect, is_alone, DB_BOOLEAN),
     {0},
 };
 
@@ -50,7 +51,7 @@ static const struct db_column due_columns[] = {
 static const struct db_statement claim_effects = {
     "claim_machine_effects",
     "INSERT INTO machine_effect_made AS m (tenant, made_at) VALUES ($1, now())"
-    " ON CONFLICT (tenant) DO UPDATE SET made_at = now()"
+    " ON CONFLICT (tenant) DO UPDATE SET made_at = now(), is_stale = false"
     " WHERE m.made_at < now() - make_interval(secs => $2) RETURNING made_at",
     0};
 
@@ -64,8 +65,21 @@ enum error_code store_machine_effects_due(struct db_session *s, const char *tena
                   due_columns, sizeof(row), &row, ours, a, err);
 }
 
+/* Most have been told already, and are left in peace. */
+static const struct db_statement effects_stale = {
+    "machine_effects_stale",
+    "UPDATE machine_effect_made SET is_stale = true WHERE tenant = $1 AND NOT is_stale",
+    0};
+
+enum error_code store_machine_effects_stale(struct db_session *s, const char *tenant,
+                                            struct error *err)
+{
+    return db_run(s, &effects_stale, DB_PARAMS(db_text(tenant)), NULL, err);
+}
+
 static const struct db_column run_columns[] = {
     DB_COLUMN(struct store_machine_run, machine, DB_TEXT),
+    DB_COLUMN(struct store_machine_run, model_id, DB_TEXT),
     DB_COLUMN(struct store_machine_run, cell, DB_TEXT),
     DB_COLUMN(struct store_machine_run, run_time_s, DB_NUMBER),
     {0},
@@ -73,7 +87,8 @@ static const struct db_column run_columns[] = {
 
 static const struct db_statement select_runs = {
     "select_machine_runs",
-    "SELECT coalesce(s.resource_class, s.site_id), md5(concat_ws('|', m.application_id,"
+    "SELECT coalesce(s.resource_class, s.site_id), s.model_id, md5(concat_ws('|', "
+    "m.application_id,"
     " s.problem_size, s.processors, s.parameters)), s.run_time_s"
     " FROM model_sample AS s JOIN model AS m ON m.tenant = s.tenant"
     " AND m.model_id = s.model_id WHERE s.tenant = $1 AND m.kind = 'auto'"
@@ -97,13 +112,14 @@ enum error_code store_machine_runs(struct db_session *s, const char *tenant, siz
 static const struct db_statement write_effects = {
     "write_machine_effects",
     "WITH wanted AS (SELECT * FROM jsonb_to_recordset($2::jsonb)"
-    " AS r (machine text, effect double precision, run_count bigint)),"
+    " AS r (machine text, effect double precision, run_count bigint,"
+    " is_alone boolean)),"
     " gone AS (DELETE FROM machine_effect WHERE tenant = $1"
     " AND machine NOT IN (SELECT machine FROM wanted))"
-    " INSERT INTO machine_effect (tenant, machine, effect, run_count)"
-    " SELECT $1, machine, effect, run_count FROM wanted"
+    " INSERT INTO machine_effect (tenant, machine, effect, run_count, is_alone)"
+    " SELECT $1, machine, effect, run_count, is_alone FROM wanted"
     " ON CONFLICT (tenant, machine) DO UPDATE SET effect = excluded.effect,"
-    " run_count = excluded.run_count",
+    " run_count = excluded.run_count, is_alone = excluded.is_alone",
     0};
 
 enum error_code store_machine_effects_write(struct db_session *s, const char *tenant,

@@ -2,6 +2,7 @@
 #include "service/store_model.h"
 
 #include "service/db_value.h"
+#include "service/store_machine.h"
 #include "service/store_token.h"
 
 #include <inttypes.h>
@@ -180,7 +181,7 @@ static enum error_code lock_expected(struct db_session *s, const char *tenant,
 
 /* What the transactions below are about. */
 struct change {
-    const char *tenant, *model_id;
+    const char *tenant, *model_id, *settings;
     uint64_t expected, version;
     const struct store_model *wanted;
     bool train;
@@ -560,6 +561,7 @@ enum error_code store_model_roll_back(struct db_session *s, const char *tenant,
 static const struct db_statement request_training = {
     "request_training",
     "UPDATE model SET train_requested = true, retry_at = NULL,"
+    " settings = coalesce($3, settings),"
     " generation = generation + 1, updated_at = now() WHERE tenant = $1"
     " AND model_id = $2",
     0};
@@ -570,28 +572,39 @@ static enum error_code ask_for_training(struct db_session *s, void *context,
     const struct change *c = context;
 
     TRY(lock_expected(s, c->tenant, c->model_id, c->expected, c->out, c->a, err));
-    TRY(db_run(s, &request_training, DB_PARAMS(db_text(c->tenant), db_text(c->model_id)),
+    TRY(db_run(s, &request_training,
+               DB_PARAMS(db_text(c->tenant), db_text(c->model_id), db_text(c->settings)),
                NULL, err));
     return store_model_read(s, c->tenant, c->model_id, c->out, c->a, err);
 }
 
 enum error_code store_model_train(struct db_session *s, const char *tenant,
                                   const char *model_id, uint64_t expected,
-                                  struct store_model *out, struct arena *a,
-                                  struct error *err)
+                                  const char *settings, struct store_model *out,
+                                  struct arena *a, struct error *err)
 {
-    struct change c = {
-        .tenant = tenant, .model_id = model_id, .expected = expected, .out = out, .a = a};
+    struct change c = {.tenant = tenant,
+                       .model_id = model_id,
+                       .expected = expected,
+                       .settings = settings,
+                       .out = out,
+                       .a = a};
 
     return together(s, ask_for_training, &c, err);
 }
 
-/* Two small partial indexes say it, not the table of models. */
+/* Two small partial indexes say it, not the table of models. Where effects of machines
+ * are to be worked out one model of the tenant stands for all. */
 static const struct db_statement select_waiting = {
     "models_waiting",
     "SELECT tenant, model_id FROM model JOIN"
     " (SELECT tenant, model_id FROM model_sample WHERE version IS NULL"
-    " UNION SELECT tenant, model_id FROM model WHERE train_requested) AS w"
+    " UNION SELECT tenant, model_id FROM model WHERE train_requested"
+    " UNION SELECT e.tenant, first.model_id FROM machine_effect_made AS e,"
+    " LATERAL (SELECT m.model_id FROM model AS m WHERE m.tenant = e.tenant"
+    " AND m.kind = 'auto' AND m.target = 'run_time_s' AND m.retry_at IS NULL"
+    " ORDER BY m.model_id LIMIT 1) AS first"
+    " WHERE e.is_stale AND e.made_at < now() - make_interval(secs => $2)) AS w"
     " USING (tenant, model_id) WHERE retry_at IS NULL OR retry_at < now()"
     " ORDER BY updated_at LIMIT $1",
     DB_REPEATABLE};
@@ -608,8 +621,9 @@ enum error_code store_models_waiting(struct db_session *s, size_t limit,
 {
     void *rows;
 
-    TRY(db_rows(s, &select_waiting, DB_PARAMS(db_integer(limit)), name_columns,
-                sizeof(struct store_model_name), &rows, count, a, err));
+    TRY(db_rows(s, &select_waiting,
+                DB_PARAMS(db_integer(limit), db_number(STORE_MACHINE_EFFECTS_AGE_S)),
+                name_columns, sizeof(struct store_model_name), &rows, count, a, err));
     *list = rows;
     return OK;
 }

@@ -191,12 +191,12 @@ enum error_code store_model_now(struct db_session *s, const char *tenant,
 
 /* ---- training and refining ---- */
 
-/* Asks for training anew; a model that waited to try again does so at once.
- * ERR_NOT_FOUND, ERR_STALE. */
+/* Asks for training anew; a model that waited to try again does so at once. settings
+ * (JSON): from now on; NULL: as they are. ERR_NOT_FOUND, ERR_STALE. */
 enum error_code store_model_train(struct db_session *s, const char *tenant,
                                   const char *model_id, uint64_t expected,
-                                  struct store_model *out, struct arena *a,
-                                  struct error *err);
+                                  const char *settings, struct store_model *out,
+                                  struct arena *a, struct error *err);
 
 /* A model that has something to do. */
 struct store_model_name {

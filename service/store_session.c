@@ -18,7 +18,9 @@
         DB_COLUMN(T, created_at_s, DB_INSTANT), DB_COLUMN(T, defined_at_s, DB_INSTANT), \
         DB_COLUMN(T, last_event_at_s, DB_INSTANT),                                      \
         DB_COLUMN(T, expires_at_s, DB_INSTANT), DB_COLUMN(T, now_s, DB_INSTANT),        \
-        DB_COLUMN(T, event_count, DB_INTEGER), DB_COLUMN(T, world_version, DB_INTEGER)
+        DB_COLUMN(T, event_count, DB_INTEGER),                                          \
+        DB_COLUMN(T, status_revision, DB_INTEGER),                                      \
+        DB_COLUMN(T, running_count, DB_INTEGER), DB_COLUMN(T, world_version, DB_INTEGER)
 static const struct db_column head_columns[] = {HEAD_COLUMNS, {0}};
 static const struct db_column full_columns[] = {
     HEAD_COLUMNS, DB_COLUMN(T, definition, DB_TEXT), DB_COLUMN(T, plan, DB_TEXT), {0}};
@@ -33,7 +35,8 @@ static const struct db_column full_columns[] = {
     "w.session_id, w.application_id, w.snapshot_id, w.definition_seq, w.revision,"   \
     " w.lease_revision, w.plan_revision, w.seen_leases, w.planned_at, w.due_at,"     \
     " w.expires_after_s, w.created_at, w.defined_at, w.last_event_at, w.expires_at," \
-    " clock_timestamp(), w.event_count, " WORLD_VERSION
+    " clock_timestamp(), w.event_count, w.status_revision, "                         \
+    "w.running_count, " WORLD_VERSION
 #define FROM_SESSION \
     " FROM workflow_session AS w WHERE w.tenant = $1 AND w.session_id = $2"
 
@@ -95,6 +98,12 @@ static const struct db_statement advance_session = {
     " last_event_at = CASE WHEN $5 AND $3 > revision THEN clock_timestamp()"
     " ELSE last_event_at END, expires_at = CASE WHEN $5 THEN clock_timestamp()"
     " + expires_after_s * interval '1 second' ELSE expires_at END"
+    " WHERE tenant = $1 AND session_id = $2",
+    0};
+
+static const struct db_statement write_standing = {
+    "write_session_standing",
+    "UPDATE workflow_session SET status_revision = $3, status = $4, running_count = $5"
     " WHERE tenant = $1 AND session_id = $2",
     0};
 
@@ -263,6 +272,47 @@ enum error_code store_session_advance(struct db_session *s, const char *tenant,
                   DB_PARAMS(db_text(tenant), db_text(session_id), db_integer(revision),
                             db_integer(event_count), db_boolean(event)),
                   NULL, err);
+}
+
+enum error_code store_session_stand(struct db_session *s, const char *tenant,
+                                    const char *session_id, uint64_t revision,
+                                    const char *status, uint64_t running_count,
+                                    struct error *err)
+{
+    assert(db_in_transaction(s));
+    return db_run(s, &write_standing,
+                  DB_PARAMS(db_text(tenant), db_text(session_id), db_integer(revision),
+                            db_text(status), db_integer(running_count)),
+                  NULL, err);
+}
+
+/* $1, the tenant of the service itself, is not looked at: they are of many. */
+static const struct db_statement select_census = {
+    "select_session_census",
+    "SELECT count(*) FILTER (WHERE q.status = 'running'),"
+    " count(*) FILTER (WHERE q.status = 'finished'),"
+    " count(*) FILTER (WHERE q.status = 'stuck'),"
+    " count(*) FILTER (WHERE q.status = 'expired') FROM (SELECT CASE WHEN expires_at <="
+    " clock_timestamp() THEN 'expired' ELSE status END AS status FROM workflow_session"
+    " WHERE $1::text IS NOT NULL) AS q",
+    DB_REPEATABLE};
+
+static const struct db_column census_columns[] = {
+    DB_COLUMN(struct store_session_census, running, DB_INTEGER),
+    DB_COLUMN(struct store_session_census, finished, DB_INTEGER),
+    DB_COLUMN(struct store_session_census, stuck, DB_INTEGER),
+    DB_COLUMN(struct store_session_census, expired, DB_INTEGER),
+    {0},
+};
+
+enum error_code store_session_census(struct db_session *s,
+                                     struct store_session_census *out, struct arena *a,
+                                     struct error *err)
+{
+    bool found;
+
+    return db_row(s, &select_census, DB_PARAMS(db_text("")), census_columns, sizeof(*out),
+                  out, &found, a, err);
 }
 
 enum error_code store_session_plan(struct db_session *s, const char *tenant,

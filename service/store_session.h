@@ -23,10 +23,12 @@ struct store_session {
     double last_event_at_s, expires_at_s; /* likewise; NAN: no event */
     double now_s;                         /* by the database's clock */
     uint64_t event_count;
-    uint64_t world_version; /* rises with each change of the snapshot or its leases */
-    const char *definition; /* JSON; NULL in heads */
-    const char *plan;       /* JSON; NULL: none, and in heads */
-    const char *schedule;   /* JSON, of a plan to be written; never read with the rest */
+    uint64_t status_revision; /* the revision that running_count is of */
+    uint64_t running_count;   /* tasks that run */
+    uint64_t world_version;   /* rises with each change of the snapshot or its leases */
+    const char *definition;   /* JSON; NULL in heads */
+    const char *plan;         /* JSON; NULL: none, and in heads */
+    const char *schedule; /* JSON, of a plan to be written; never read with the rest */
 };
 
 /* ERR_NOT_FOUND. */
@@ -75,6 +77,21 @@ enum error_code store_session_advance(struct db_session *s, const char *tenant,
                                       const char *session_id, uint64_t revision,
                                       uint64_t event_count, bool event,
                                       struct error *err);
+
+/* Of a locked session: what its tasks come to at this revision ("running", "finished",
+ * "stuck"), and how many of them run. */
+enum error_code store_session_stand(struct db_session *s, const char *tenant,
+                                    const char *session_id, uint64_t revision,
+                                    const char *status, uint64_t running_count,
+                                    struct error *err);
+
+/* Sessions of all tenants by what they come to. */
+struct store_session_census {
+    uint64_t running, finished, stuck, expired;
+};
+enum error_code store_session_census(struct db_session *s,
+                                     struct store_session_census *out, struct arena *a,
+                                     struct error *err);
 
 /* Versions of sessions of any tenants, for who waits: of those that are there. */
 struct store_session_version {

@@ -24,9 +24,10 @@ enum {
     LINGER_MAX = 64, /* closed connections that are still drained */
     LINGER_MS = 2000,
     LINGER_READ_BYTES = 16 * 1024,
-    LINGER_READS = 256, /* of each, in one tick */
-    NEW_KEPT_MS = 1000, /* a new connection is not closed to make room */
-    TRIM_PEERS = 1000,  /* when so many have gone, memory is given back */
+    LINGER_READS = 256,    /* of each, in one tick */
+    NEW_KEPT_MS = 1000,    /* a new connection is not closed to make room */
+    TRIM_PEERS = 1000,     /* when so many have gone, memory is given back */
+    TRIM_EVERY_MS = 60000, /* and as often as this whatever happens */
 };
 
 struct lingering {
@@ -49,6 +50,7 @@ struct watch {
     struct pollfd *polled;
     size_t chosen_size;
     size_t peak_count;
+    uint64_t trimmed_ms; /* when memory was given back last */
 };
 
 unsigned watch_pause_ms(size_t answered_count, double look_ms)
@@ -234,17 +236,23 @@ static size_t tick(struct watch *w)
     return count;
 }
 
-/* The C library keeps what closed connections leave scattered: after a crowd,
- * give it back to the system. */
+/* The C library keeps what closed connections and finished work leave scattered; under a
+ * steady load each of its heaps creeps up to the worst mixture there ever was. After a
+ * crowd, and once a minute, give the free pages back to the system. */
 static void trim(struct watch *w)
 {
     size_t count = w->stats.peer_count;
+    uint64_t now = now_ms();
+    bool crowd_gone;
 
     if (count > w->peak_count)
         w->peak_count = count;
-    if (w->peak_count < TRIM_PEERS || count > w->peak_count / 2)
+    crowd_gone = w->peak_count >= TRIM_PEERS && count <= w->peak_count / 2;
+    if (!crowd_gone && now - w->trimmed_ms < TRIM_EVERY_MS)
         return;
-    w->peak_count = count;
+    w->trimmed_ms = now;
+    if (crowd_gone)
+        w->peak_count = count;
     pthread_mutex_unlock(&w->lock);
     malloc_trim(0);
     pthread_mutex_lock(&w->lock);
@@ -283,6 +291,7 @@ struct watch *watch_create(const struct watch_limits *limits)
     if (!w)
         return NULL;
     w->limits = *limits;
+    w->trimmed_ms = now_ms();
     pthread_mutex_init(&w->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -124,6 +124,14 @@ TEST_CASE("a model of kind auto follows a changed world, machines and texts",
     CHECK(learnt["outcome"]["cause"] == "change");
     json now = s.done(s.get("/v1/models/" + s.app));
     CHECK(now["summary"]["change"]["factor"].get<double>() == Approx(2).epsilon(0.1));
+    REQUIRE(now["windows"].size() == 2);
+    CHECK(now["windows"][0]["version"] == 1);
+    CHECK(now["windows"][0]["run_count"] == 60);
+    CHECK_FALSE(now["windows"][0].contains("from_at"));
+    CHECK(now["windows"][1]["version"] == 2);
+    CHECK(now["windows"][1]["run_count"] == 8);
+    CHECK(now["windows"][1]["factor"] == now["summary"]["change"]["factor"]);
+    CHECK(now["windows"][1]["from_at"] == now["summary"]["change"]["at"]);
     double weights = 0;
     for (const json &member : now["members"])
         if (member["group"] == "inside")
@@ -138,6 +146,11 @@ TEST_CASE("a model of kind auto follows a changed world, machines and texts",
         s.post("/v1/decisions/" + p["decision_id"].get<std::string>() + "/replay", ""));
     CHECK(again.dump().find("\"run_time_s\":" + p["run_time_s"].dump()) !=
           std::string::npos);
+    again = s.done(s.post("/v1/decisions/" + p["decision_id"].get<std::string>() +
+                              "/replay?with_current_models=true",
+                          ""));
+    CHECK(again["identical"] == false);
+    CHECK(again["answer"]["run_time_s"] == changed["run_time_s"]);
     // A machine that nobody knows: an answer, and a wide interval.
     question["resource_class"] = "new";
     json unknown = s.predict(question);
@@ -259,6 +272,183 @@ TEST_CASE("what one application taught of machines helps another", "[models][api
     CHECK(again["identical"] == true);
 }
 
+TEST_CASE("runs on a machine that nothing can be compared with tell of it all the same",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning known, fresh;
+    std::string fast = unique_name("fast"), slow = unique_name("slow"),
+                alone = unique_name("alone");
+    json list = json::array();
+    store_fixture f;
+    auto a_minute_later = [&] {
+        REQUIRE(db_execute(f.s, "UPDATE machine_effect_made SET made_at = 'epoch'",
+                           &f.err) == OK);
+    };
+
+    for (int i = 0; i < 40; i++) {
+        double size = 100 * (1 + i % 10);
+        list.push_back(known.run(size, 10 + size, {{"resource_class", fast}}));
+        list.push_back(known.run(size, 3 * (10 + size), {{"resource_class", slow}}));
+    }
+    known.store(list);
+    known.refine();
+    list = json::array();
+    for (int i = 0; i < 20; i++)
+        list.push_back(fresh.run(100 * (1 + i), 5 + i, {{"resource_class", fast}}));
+    fresh.store(list);
+    a_minute_later();
+    fresh.refine();
+    json question = {{"problem_size", 1050}, {"resource_class", fast}};
+    double on_fast = fresh.predict(question)["run_time_s"];
+    question["resource_class"] = alone;
+    CHECK(fresh.predict(question)["interval_basis"] == "machine_prior");
+
+    // Sizes that ran nowhere else, so no cell has it; 4 times the time of fast.
+    auto run_there = [&](int first, int count) {
+        list = json::array();
+        for (int i = first; i < first + count; i++) {
+            double size = 105 + 100 * i;
+            list.push_back(known.run(size, 4 * (10 + size), {{"resource_class", alone}}));
+        }
+        known.store(list);
+        known.refine();
+        // No run comes any more: whoever refines next, or the background, works it out.
+        a_minute_later();
+        fresh.refine();
+    };
+    auto effect_of = [&] {
+        json items = known.done(known.get("/v1/machine-effects?page_size=1000"))["items"];
+        for (const json &e : items)
+            if (e["resource_class"] == alone)
+                return e;
+        return json();
+    };
+    run_there(0, 2);
+    json effect = effect_of();
+    CHECK(effect["run_count"] == 2);
+    json two = fresh.predict(question);
+    CHECK(two["interval_basis"] == "machine_prior"); // two say little
+    double moved = two["run_time_s"].get<double>() / on_fast;
+    CHECK(moved > 1.5);
+    CHECK(moved < 3.5);
+    run_there(2, 7);
+    effect = effect_of();
+    CHECK(effect["run_count"] == 9);
+    json nine = fresh.predict(question);
+    CHECK(nine["interval_basis"] == "extrapolation");
+    // 9/10 of ln 4, within what the models do not know
+    CHECK(nine["run_time_s"].get<double>() / on_fast == Approx(3.5).epsilon(0.2));
+    CHECK(nine["run_time_high_s"].get<double>() / nine["run_time_low_s"].get<double>() <
+          two["run_time_high_s"].get<double>() / two["run_time_low_s"].get<double>());
+    // Its own model has the runs themselves.
+    CHECK(known.predict({{"problem_size", 505}, {"resource_class", alone}})["run_time_s"]
+              .get<double>() == Approx(4 * 515).epsilon(0.1));
+    // Stored and read again with what it rests on.
+    question["store"] = true;
+    json stored = fresh.predict(question);
+    json again = fresh.done(fresh.post(
+        "/v1/decisions/" + stored["decision_id"].get<std::string>() + "/replay", ""));
+    CHECK(again["identical"] == true);
+}
+
+TEST_CASE("engines may say cpus, which are rounded up to processors", "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    json run = s.run(100, 60, {{"cpus", 2.5}});
+    api_reply r = s.post("/v1/executions", json::array({run}).dump());
+    CHECK(r.json()["warnings"].dump().find("'cpus' is now 'processors'") !=
+          std::string::npos);
+    s.refine();
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["processors"]["low"] == 3);
+    run = s.run(100, 60, {{"cpus", 0}});
+    CHECK(s.post("/v1/executions", json::array({run}).dump()).status == 422);
+}
+
+TEST_CASE("numbers at the end of what a double can be are learnt or left out",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    for (double odd : {1e308, 1e200, 1e151, 1e150, 1e100, 1e-300, 5e-324})
+        for (const char *member : {"problem_size", "parameter", "memory_peak_bytes"}) {
+            learning s;
+            json list = json::array();
+            DYNAMIC_SECTION(member << " of " << odd)
+            {
+                for (int i = 0; i < 30; i++) {
+                    json run = s.run(1 + i % 5, 5 + i % 5, {{"memory_peak_bytes", 1e9}});
+                    double value = i % 3 ? odd : odd / 2;
+                    if (std::string(member) == "parameter")
+                        run["parameters"] = {{"x", i % 2 ? value : -value}};
+                    else
+                        run[member] = value > 0 ? value : 5e-324;
+                    list.push_back(run);
+                }
+                s.store(list);
+                s.refine();
+                s.refine("-memory");
+                json p = s.predict({{"problem_size", 3}});
+                INFO(p.dump());
+                CHECK(p["run_time_low_s"] <= p["run_time_s"]);
+                CHECK(p["run_time_s"] <= p["run_time_high_s"]);
+                s.predict({{"problem_size", odd}, {"targets", {"memory_peak_bytes"}}});
+                s.done(s.post("/v1/resource-sizings",
+                              json{{"tasks",
+                                    {{{"id", "t"},
+                                      {"application_id", s.app},
+                                      {"problem_size", 3},
+                                      {"memory_requested_bytes", 1e9}}}}}
+                                  .dump()));
+                s.done(s.post("/v1/resource-sizings",
+                              json{{"tasks",
+                                    {{{"id", "t"},
+                                      {"application_id", s.app},
+                                      {"problem_size", odd},
+                                      {"memory_requested_bytes", 1e9}}}}}
+                                  .dump()));
+            }
+        }
+}
+
+TEST_CASE("a training may be told which runs count from now on", "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    json list = json::array();
+    auto train = [&](const json &body) {
+        return s.post("/v1/models/" + s.app + "/train", body.dump());
+    };
+
+    for (int i = 0; i < 60; i++)
+        list.push_back(s.run(100 + i % 7, 100 + i % 3));
+    s.store(list);
+    s.refine();
+    CHECK(s.done(train(json::object()))["outcome"]["cause"] == "train");
+    json model = s.done(train({{"window_runs", 20}}));
+    CHECK(model["settings"]["robustness"]["window_runs"] == 20);
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["sample_count"] == 20);
+    model = s.done(train({{"since", 1700000000.0 + 100 * 50}}));
+    CHECK(model["settings"]["robustness"]["window_runs"] == 20); // that stays
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["sample_count"] == 10);
+    model = s.done(train({{"window_s", 350}}));
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["sample_count"] == 4);
+    // later trainings go on with it
+    s.done(s.post("/v1/models/" + s.app + "/train", ""));
+    s.store(json::array({s.run(100, 101)}));
+    s.refine();
+    s.done(s.post("/v1/models/" + s.app + "/train", ""));
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["sample_count"] == 4);
+    // later than every run
+    s.done(train({{"since", "2090-01-01T00:00:00Z"}}));
+    model = s.done(s.get("/v1/models/" + s.app));
+    CHECK(model["state"] == "untrained");
+    CHECK(model["needs"].get<std::string>().find("61 executions 0 can be used") !=
+          std::string::npos);
+    CHECK(train({{"window_runs", 19}, {"window_s", 0}, {"x", 1}}).pointers() ==
+          std::vector<std::string>{"/window_runs", "/window_s", "/x"});
+}
+
 TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
           "[models][api][db]")
 {
@@ -285,6 +475,11 @@ TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
     CHECK(s.done(s.get("/v1/models/" + s.app + "-memory"))["settings"]["target"] ==
           "memory_peak_bytes");
     // A time is never answered from memory.
+    api_reply bytes =
+        s.post("/v1/predictions",
+               json{{"model_id", s.app + "-memory"}, {"problem_size", 300}}.dump());
+    CHECK(bytes.pointers() == std::vector<std::string>{"/model_id"});
+    CHECK(bytes.json()["errors"][0]["code"] == "conflict");
     CHECK(s.predict({{"problem_size", 300}})["models"][0]["id"] == s.app);
     // Both with one question.
     json both = s.predict({{"problem_size", 300},

@@ -128,6 +128,9 @@ TEST_CASE("a start from scratch that costs another time", "[checkpoint]")
         {60, 3600, 60, 0, 3600, 1200, 7, 0, 590, 650, 4430.538808},
         {600, 21600, 600, 300, 43200, 7200, 10, 0, 14200 / 3.0, 16000 / 3.0,
          57617.267888},
+        // An image, then all work at once: shorter than two checkpoints, and yet as short
+        // as it may be. (M + D)(e^((R0+C)/M) - e^(R0/M) + e^((W+R)/M) - e^(R/M)).
+        {65.41, 3270.48, 65.41, 0, 96.59, 6540.96, 2, 0, NAN, 96.59, 588.1945986851},
     };
 
     for (auto &c : cases)
@@ -155,6 +158,29 @@ TEST_CASE("a start from scratch that costs another time", "[checkpoint]")
     CHECK(out.action == CHECKPOINT_TAKE);
     CHECK(out.reason == CHECKPOINT_REASON_IMAGE_FIRST);
     CHECK(out.next_request_in_s == Approx(590).epsilon(1e-12));
+
+    in = input(job_of(65.41, 3270.48, 65.41, 0, 96.59, 6540.96)); // C is over W/2
+    in.start = true;
+    out = decide("finite", in);
+    CHECK(out.action == CHECKPOINT_TAKE);
+    CHECK(out.reason == CHECKPOINT_REASON_IMAGE_FIRST);
+    CHECK(std::isinf(out.next_request_in_s));
+    CHECK(out.plan.count == 2);
+    CHECK(out.plan.expected_s == Approx(588.1945986851).epsilon(1e-9));
+    CHECK_FALSE(out.at_floor);
+}
+
+TEST_CASE("checkpoints that cost nothing come as often as they may", "[checkpoint]")
+{
+    checkpoint_in in = input(job_of(0, 7000, 20, 0, 5000, 0));
+
+    for (bool start : {true, false}) {
+        in.start = start;
+        checkpoint_out out = decide("finite", in);
+        CHECK(out.plan.count == 5000); // a second each
+        CHECK(out.at_floor);
+        CHECK(out.at_minimum);
+    }
 }
 
 TEST_CASE("a checkpoint near the end of a job is taken if it pays", "[checkpoint]")
@@ -231,6 +257,8 @@ TEST_CASE("segments are best among all ways to cut a job", "[checkpoint][propert
 
         for (double n = 1; n <= most; n++)
             best_s = std::min(best_s, finite_expected_s(&job, n));
+        if (finite_plan_of_count(&job, most + 1).first_s <= 0) // an image, no segment
+            best_s = std::min(best_s, finite_expected_s(&job, most + 1));
         CAPTURE(trial, m, plan.count, job.overhead_s, job.work_s);
         REQUIRE(plan.expected_s == Approx(best_s).epsilon(1e-12));
         // No interval of equal work beats it either.

@@ -119,6 +119,12 @@ TEST_CASE("a node that ages is decided by a dynamic programme", "[api][checkpoin
     CHECK(one["gap_basis"] == "finite");
     CHECK(one.count("best_completion_s") == 0);
     CHECK(one["waste_ratio"].get<double>() == Approx(1 - 43200 / 51038.68).epsilon(1e-3));
+    // A gap that is the bound's does not say that other checkpoints are better.
+    json long_one = aged(0.5);
+    json warnings = decide(service, long_one);
+    CHECK(warnings["intervals"][0]["bound_basis"] == "dp");
+    CHECK(warnings["intervals"][0]["gap_ratio"].get<double>() > 0.01);
+    CHECK_FALSE(warned(warnings, "few_intervals"));
     body["options"]["bound"] = "none";
     one = decide(service, body)["intervals"][0];
     CHECK(one["lower_bound_s"] == 43200);

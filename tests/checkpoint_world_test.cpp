@@ -150,6 +150,37 @@ TEST_CASE("levels that are not worth it are dropped", "[api][checkpoint]")
     CHECK_FALSE(unknown["intervals"][0].contains("pattern"));
 }
 
+TEST_CASE("no segment of levels is shorter than a second", "[api][checkpoint]")
+{
+    api a;
+
+    // Levels that cost nothing, and one that costs more than half a failure interval.
+    for (double overhead_s : {0., 2000.}) {
+        json body = json::parse(R"({"algorithm": "exact", "jobs": [{"id": "j",
+            "execution_time_s": 6000, "mean_failure_interval_s": 1500, "levels": [
+                {"level": 1, "checkpoint_overhead_s": 0, "survives_ratio": 0.5},
+                {"level": 2, "checkpoint_overhead_s": 0, "survives_ratio": 1}]}]})");
+        for (auto &l : body["jobs"][0]["levels"])
+            l["checkpoint_overhead_s"] = overhead_s;
+        api_reply r = a.post("/v1/checkpoint-intervals", body.dump());
+        REQUIRE(r.status == 200);
+        json one = r.json()["intervals"][0];
+        INFO(one.dump(1));
+        double least_s = std::max(1., overhead_s * 1.0001);
+        CHECK(one["interval_s"].get<double>() == Approx(least_s).epsilon(1e-12));
+        CHECK(one["at_minimum"] == true);
+        CHECK(r.json()["warnings"].dump().find("at_floor: 1 job(s)") !=
+              std::string::npos);
+        const json &p = one["pattern"];
+        CHECK(p["segment_s"] == one["interval_s"]);
+        // Of one level, or of levels that cost the same: as a single level.
+        double attempt = (least_s + overhead_s) / 1500;
+        if (p["levels"].size() == 1)
+            CHECK(p["overhead_ratio"].get<double>() ==
+                  Approx(1500 * std::expm1(attempt) / least_s - 1).epsilon(1e-9));
+    }
+}
+
 TEST_CASE("mistakes of levels are all told", "[api][checkpoint]")
 {
     auto found = mistakes(one_job(

@@ -244,10 +244,10 @@ TEST_CASE("what is wrong with a cluster is told with its place", "[api][cluster]
     CHECK(post(small()).status == 200);
     json body = small();
     body["processors"] = 4;
-    CHECK(refused(body) == "422 /processors");
+    CHECK(refused(body) == "422 /cluster");
     body = small();
     body["snapshot_id"] = "s";
-    CHECK(refused(body) == "422 /snapshot_id");
+    CHECK(refused(body) == "422 /cluster");
     body = small();
     body["cluster"]["partitions"][0]["resource_ids"] = json::parse(R"(["n1", "n3"])");
     CHECK(refused(body) == "422 /cluster/partitions/0/resource_ids/1");
@@ -298,6 +298,59 @@ TEST_CASE("what is wrong with a cluster is told with its place", "[api][cluster]
                                   "processors": 4})")) == "422 /jobs/0/held");
     CHECK(refused(json::parse(R"({"jobs": [], "processors": 4,
                                   "algorithm": "slurm_backfill"})")) == "422 /algorithm");
+}
+
+TEST_CASE("who is named and is not there is nearly somebody", "[api][cluster]")
+{
+    for (const char *members :
+         {R"({"partition_ids": ["pp"]})", R"({"qos_id": "norml"})",
+          R"({"resource_ids_required": ["n12"]})", R"({"account_id": "A"})"}) {
+        json first = post(with_job(members)).json()["errors"][0];
+        INFO(first.dump());
+        CHECK(first["code"] == "unknown_id");
+        CHECK(first.value("hint", "").substr(0, 13) == "did you mean ");
+    }
+}
+
+TEST_CASE("of a partition's limits the first that keeps a job out is named",
+          "[api][cluster]")
+{
+    json body = small();
+    body["cluster"]["partitions"][0].update(json::parse(
+        R"({"nodes_per_job_min": 2, "nodes_per_job_max": 2, "cpus_per_node_max": 2,
+            "qos_allowed": ["normal"], "users_allowed": ["ann"]})"));
+    struct {
+        const char *job, *name;
+        double value, asked; // < 0: a list
+    } cases[] = {
+        {R"({"time_limit_s": 3601, "nodes": 2})", "time_limit_max_s", 3600, 3601},
+        {R"({"nodes": 1})", "nodes_per_job_min", 2, 1},
+        {R"({"nodes": 3, "cpus": 3})", "nodes_per_job_max", 2, 3},
+        {R"({"nodes": 2, "cpus": 3})", "cpus_per_node_max", 2, 3},
+        {R"({"nodes": 2, "user": "ben"})", "users_allowed", -1, -1},
+        {R"({"nodes": 2, "user": "ann"})", "qos_allowed", -1, -1},
+    };
+    for (auto &c : cases) {
+        json job = json::parse(c.job);
+        job["id"] = "1";
+        if (!job.count("time_limit_s"))
+            job["time_limit_s"] = 60;
+        body["jobs"] = json::array({job});
+        json answer = post(body).json();
+        INFO(answer.dump());
+        REQUIRE(answer["unplaced"].size() == 1);
+        json why = answer["unplaced"][0]["reasons"][0];
+        CHECK(why["reason"] == "partition_limit");
+        CHECK(why["detail"].get<std::string>().find(c.name) == 0);
+        CHECK(why.count("limit") == (c.value < 0 ? 0 : 1));
+        if (c.value < 0)
+            continue;
+        CHECK(why["limit"]["scope"] == "partition");
+        CHECK(why["limit"]["id"] == "p");
+        CHECK(why["limit"]["name"] == c.name);
+        CHECK(why["limit"]["value"] == c.value);
+        CHECK(why["limit"]["used"] == c.asked);
+    }
 }
 
 TEST_CASE("a cycle of dependencies is named", "[api][cluster]")

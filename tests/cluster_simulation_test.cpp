@@ -328,6 +328,220 @@ TEST_CASE("a study on a cluster", "[api][cluster]")
     CHECK(again.dump() == study.dump());
 }
 
+TEST_CASE("what runs on a node that fails waits again, or has failed", "[api][cluster]")
+{
+    for (const char *policy : {"slurm_backfill", "easy", "conservative", "fcfs"}) {
+        json jobs = {
+            job("wide", 0, 100, 150,
+                {{"nodes", 2}, {"cpus", 4}, {"resource_ids_required", {"n1", "n2"}}}),
+            job("once", 0, 100, 300,
+                {{"cpus", 4}, {"requeue", false}, {"resource_ids_required", {"n3"}}}),
+            job("mourns", 0, 10, 20, waits_for("once", "notok")),
+            job("other", 0, 500, 600, {{"cpus", 2}, {"resource_ids_required", {"n4"}}})};
+        json body = base(
+            policy, {node("n1", 4), node("n2", 4), node("n3", 4), node("n4", 4)}, jobs);
+        INFO(policy);
+        body["cluster"]["policy_settings"] = {{"requeue_delay_s", 30}};
+        // n1 is down twice at a time, up again at 70; what ends then has ended.
+        body["failures"] = json::parse(R"([
+            {"resource_id": "n1", "down_s": 40, "up_s": 60},
+            {"resource_id": "n1", "down_s": 50, "up_s": 70},
+            {"resource_id": "n3", "down_s": 20},
+            {"resource_id": "n4", "down_s": 500, "up_s": 501}])");
+        json result = simulate(body)["results"][0];
+        std::map<std::string, json> rows;
+        INFO(result.dump(1));
+        for (const json &row : result["jobs"])
+            rows[row["job_id"].get<std::string>()] = row;
+        CHECK(rows["wide"]["start_s"] == 0);
+        CHECK(rows["wide"]["finish_s"].get<double>() == Approx(170).epsilon(1e-6));
+        CHECK(rows["wide"]["outcome"] == "done");
+        CHECK(rows["wide"]["failed_count"] == 1);
+        CHECK(rows["wide"]["preempted_count"] == 0);
+        CHECK(rows["once"]["outcome"] == "failed");
+        CHECK(rows["once"]["finish_s"] == 20);
+        CHECK(rows["mourns"]["start_s"].get<double>() == Approx(20).epsilon(1e-6));
+        CHECK(rows["other"]["outcome"] == "done");
+        CHECK(rows["other"]["failed_count"] == 0);
+        CHECK(result["failed_count"] == 2);
+        CHECK(result["preempted_count"] == 0);
+        CHECK(result["lost_core_s"] == 40 * 8 + 20 * 4);
+    }
+}
+
+TEST_CASE("one node that fails, against a plain program", "[api][cluster][property]")
+{
+    std::mt19937_64 random(23);
+
+    for (int round = 0; round < 12; round++) {
+        size_t count = size_t(round % 5) * 2;
+        std::vector<int> submit, run, ready(count), finish(count, -1), tries(count, 0);
+        std::vector<std::pair<int, int>> outages;
+        const int delay = int(random() % 3) * 7;
+        json jobs = json::array(), failures = json::array();
+
+        for (size_t i = 0; i < count; i++) {
+            submit.push_back((i ? submit[i - 1] : 0) + int(random() % 20));
+            run.push_back(int(random() % 4) * 10);
+            ready[i] = submit[i];
+            jobs.push_back(job("j" + std::to_string(i), submit[i], run[i], 50));
+        }
+        for (size_t i = 0; i < size_t(round % 4); i++) {
+            int down = int(random() % 100);
+            outages.push_back({down, down + int(random() % 3) * 15});
+            failures.push_back({{"resource_id", "n"},
+                                {"down_s", outages[i].first},
+                                {"up_s", outages[i].second}});
+        }
+        for (int t = 0, busy = -1, end = 0; t < 3000 && count; t++) {
+            bool is_up = true, fails = false;
+            for (auto &o : outages) {
+                is_up &= !(o.first <= t && t < o.second);
+                fails |= o.first == t && o.second > t;
+            }
+            if (busy >= 0 && end == t) {
+                finish[size_t(busy)] = t;
+                busy = -1;
+            }
+            if (fails && busy >= 0) {
+                ready[size_t(busy)] = t + delay;
+                tries[size_t(busy)]++;
+                busy = -1;
+            }
+            for (size_t i = 0; i < count && is_up && busy < 0; i++) {
+                if (finish[i] >= 0 || ready[i] > t || submit[i] > t)
+                    continue;
+                busy = int(i);
+                end = t + run[i];
+                if (run[i] > 0)
+                    break;
+                finish[i] = t;
+                busy = -1;
+            }
+        }
+        for (const char *policy :
+             {"fcfs", "easy", "first_fit", "conservative", "slurm_backfill"}) {
+            bool is_exact = policy[0] == 'f' || policy[0] == 'e';
+            json body = base(policy, json::array({node("n", 1)}), jobs);
+            body["cluster"]["policy_settings"] = {{"requeue_delay_s", delay}};
+            body["failures"] = failures;
+            if (jobs.empty())
+                continue;
+            json result = simulate(body)["results"][0];
+            INFO(policy << " " << body.dump() << result.dump());
+            for (size_t i = 0; i < count; i++) {
+                const json &row = result["jobs"][i];
+                double ends = row["finish_s"].get<double>();
+                CHECK(row["outcome"] == "done");
+                if (is_exact) {
+                    CHECK(ends == finish[i]);
+                    CHECK(row.value("failed_count", 0) == tries[i]);
+                }
+                for (auto &o : outages) // its last attempt meets none
+                    if (o.second > o.first && run[i] > 0)
+                        CHECK((ends <= o.first || ends - run[i] >= o.second));
+            }
+        }
+    }
+}
+
+TEST_CASE("a study's variants meet the same failures", "[api][cluster]")
+{
+    json jobs = json::array();
+    for (int i = 0; i < 6; i++)
+        jobs.push_back(job("j" + std::to_string(i), 0, 100, 150, {{"cpus", 4}}));
+    json body = base("easy", {node("n1", 4), node("n2", 4)}, jobs);
+    body["failures"] = json::parse(R"([{"resource_id": "n2", "down_s": 50}])");
+    json bad = body;
+    body.erase("policies");
+    body.erase("per_job");
+    body["study"] = json::parse(R"({"base": {"policy": "fcfs"}, "variants": [
+        {"id": "same"}, {"id": "without", "cluster_changes": {"drop_nodes": ["n2"]}},
+        {"id": "more", "cluster_changes": {"add_nodes": [{"like": "n2", "count": 1}]}}]})");
+    json study = simulate(body)["study"];
+    auto wait = [&](size_t i) {
+        return study["variants"][i]["figures"]["mean_wait_s"].get<double>();
+    };
+    INFO(study.dump(1));
+    // The second one starts at once on n2, and comes back on n1 at 200.
+    CHECK(study["base"]["figures"]["mean_wait_s"] == (100 + 300 + 400 + 500) / 6.0);
+    CHECK(study["variants"][0]["figures"] == study["base"]["figures"]);
+    CHECK(wait(1) == (100 + 200 + 300 + 400 + 500) / 6.0);
+    CHECK(wait(2) < study["base"]["figures"]["mean_wait_s"].get<double>());
+
+    bad["failures"] = json::parse(R"([{"resource_id": "n22", "down_s": 5, "up_s": 4},
+                                      {"resource_id": "n1", "down_s": -1}])");
+    CHECK(refused(bad) == std::vector<std::string>{"/failures/1/down_s"});
+    bad["failures"][1]["down_s"] = 1;
+    CHECK(refused(bad) ==
+          std::vector<std::string>{"/failures/0/up_s", "/failures/0/resource_id"});
+    bad["processors"] = 4;
+    bad.erase("cluster");
+    for (json &j : bad["jobs"])
+        j.erase("cpus"), j.erase("time_limit_s");
+    CHECK(refused(bad) == std::vector<std::string>{"/failures"});
+}
+
+TEST_CASE("a study changes settings by merge patches", "[api][cluster]")
+{
+    json jobs = json::array();
+    for (int i = 0; i < 40; i++)
+        jobs.push_back(job("j" + std::to_string(i), i * 5, 60 + 30 * (i % 5),
+                           120 + 60 * (i % 7),
+                           {{"cpus", 1 + i % 4}, {"user", "u" + std::to_string(i % 3)}}));
+    json body = base("easy", {node("n0", 4), node("n1", 4)}, jobs);
+    body.erase("policies");
+    body.erase("per_job");
+    body["cluster"]["policy_settings"] = json::parse(
+        R"({"bf_interval_s": 600, "priority": {"weight_age": 1000, "max_age_s": 600,
+            "weight_tres": {"cpus": 5}}})");
+    auto play = [&](const char *patch, const char *settings) {
+        json copy = body;
+        if (settings)
+            copy["cluster"]["policy_settings"] = json::parse(settings);
+        copy["study"] = {{"variants", {{{"id", "x"}}}}, {"resamples", 2}};
+        if (patch)
+            copy["study"]["variants"][0]["settings"] = json::parse(patch);
+        json r = simulate(copy)["study"];
+        return (patch ? r["variants"][0] : r["base"])["figures"].dump();
+    };
+    std::string as_is = play(nullptr, nullptr);
+
+    CHECK(play("{}", nullptr) == as_is);
+    for (const char *same : {R"({"bf_interval_s": 600})", R"({"priority": {}})",
+                             R"({"priority": {"weight_age": 1000, "weight_qos": null}})"})
+        CHECK(play(same, nullptr) == as_is);
+    // One member of an object in it changes, the others stay.
+    CHECK(play(R"({"priority": {"weight_job_size": 9000, "favor_small": true}})",
+               nullptr) ==
+          play(nullptr, R"({"bf_interval_s": 600, "priority": {"weight_age": 1000,
+               "max_age_s": 600, "weight_tres": {"cpus": 5}, "weight_job_size": 9000,
+               "favor_small": true}})"));
+    // Null: the default; amounts are replaced as a whole.
+    CHECK(play(R"({"bf_interval_s": null, "priority": {"weight_age": null,
+                   "weight_tres": {"nodes": 7}}})",
+               nullptr) ==
+          play(nullptr,
+               R"({"priority": {"max_age_s": 600, "weight_tres": {"nodes": 7}}})"));
+    CHECK(play(R"({"priority": null})", nullptr) ==
+          play(nullptr, R"({"bf_interval_s": 600})"));
+    CHECK(play(R"({"priority": {"weight_job_size": 9000, "favor_small": true}})",
+               nullptr) != as_is);
+
+    auto mistakes = [&](const char *patch) {
+        json copy = body;
+        copy["study"] = {{"variants", {{{"id", "x"}, {"settings", json::parse(patch)}}}}};
+        return refused(copy);
+    };
+    using texts = std::vector<std::string>;
+    CHECK(mistakes(R"({"bf_window_s": 1, "priority": {"wait": 1, "weight_age": -1}})") ==
+          texts{"/study/variants/0/settings/bf_window_s",
+                "/study/variants/0/settings/priority/wait",
+                "/study/variants/0/settings/priority/weight_age"});
+    CHECK(mistakes("[1]") == texts{"/study/variants/0/settings"});
+    CHECK(mistakes(R"({"priority": 5})") == texts{"/study/variants/0/settings/priority"});
+}
+
 TEST_CASE("a study changes partitions by merge patches", "[api][cluster]")
 {
     json jobs = json::array();
@@ -412,8 +626,39 @@ TEST_CASE("mistakes of a simulation on a cluster", "[api][cluster]")
     study.erase("per_job");
     study["study"] =
         json::parse(R"({"variants": [{"id": "v", "settings": {"bf_window_s": 1}}]})");
-    CHECK(refused(study) == std::vector<std::string>{"/study/variants/0/settings"});
+    CHECK(refused(study) ==
+          std::vector<std::string>{"/study/variants/0/settings/bf_window_s"});
     study["study"] = json::parse(
         R"({"variants": [{"id": "v", "cluster_changes": {"drop_nodes": ["m"]}}]})");
     CHECK(refused(study) == std::vector<std::string>{"/study"});
+}
+
+TEST_CASE("who counts on models says of which jobs", "[api][cluster]")
+{
+    json jobs = {job("a", 0, 10, 20), job("b", 0, 10, 20)};
+    json body = base("easy", json::array({node("n", 1)}), jobs);
+    body["estimates"] = "model";
+    CHECK(refused(body) == std::vector<std::string>{"/estimates"});
+    json study = body;
+    study.erase("policies");
+    study.erase("per_job");
+    study.erase("estimates");
+    study["study"] = json::parse(R"({"variants": [{"id": "m", "estimates": "model"}]})");
+    CHECK(refused(study) == std::vector<std::string>{"/study"});
+    study.erase("cluster");
+    study["processors"] = 1;
+    study["study"] = json::parse(
+        R"({"base": {"estimates": "model"}, "variants": [{"id": "m", "estimates": "model"}],
+            "grid": {"estimates": ["actual", "model", "guessed"]}})");
+    for (json &j : study["jobs"])
+        j.erase("time_limit_s");
+    CHECK(refused(study) ==
+          std::vector<std::string>{"/study/base/estimates", "/study/variants/0/estimates",
+                                   "/study/grid/estimates/1", "/study/grid/estimates/2"});
+    study.erase("study");
+    study["estimates"] = "model";
+    CHECK(refused(study) == std::vector<std::string>{"/estimates"});
+    study["estimates"] = "actual";
+    study["jobs"][0]["model"] = {{"model_id", "m"}};
+    CHECK(refused(study) == std::vector<std::string>{"/jobs/0/model"});
 }

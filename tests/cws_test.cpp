@@ -4,9 +4,12 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
 
 extern "C" {
+#include "models/base/rng.h"
 #include "models/cws.h"
+#include "models/cws_graph.h"
 }
 
 using nlohmann::json;
@@ -35,7 +38,7 @@ void clean_tables()
     store_fixture f;
     error err{};
 
-    REQUIRE_OK(db_execute(f.s, "TRUNCATE execution, cws_run, cws_task", &err));
+    REQUIRE_OK(db_execute(f.s, "TRUNCATE execution, cws_run CASCADE", &err));
 }
 
 const char *task = R"x({"runName":"nf-1","task":"ALIGN","name":"ALIGN (s1)","cpus":4,
@@ -77,6 +80,201 @@ TEST_CASE("bodies of nf-cws", "[import]")
     text = R"({"strategy":null})";
     REQUIRE(cws_strategy_read(text.data(), text.size(), &strategy, a, &err) == OK);
     CHECK(strategy == nullptr);
+}
+
+namespace
+{
+
+// Ranks by their definition: the longest of all paths, over the edges that are left when
+// each that closes a cycle with those before it is cut.
+std::vector<double> ranks_by_hand(const std::vector<double> &time_s,
+                                  const std::vector<cws_edge> &edges, size_t *cut)
+{
+    size_t n = time_s.size();
+    std::vector<std::vector<size_t>> next(n);
+    std::function<bool(size_t, size_t)> leads = [&](size_t from, size_t to) {
+        if (from == to)
+            return true;
+        for (size_t v : next[from])
+            if (leads(v, to))
+                return true;
+        return false;
+    };
+    std::function<double(size_t)> longest = [&](size_t v) {
+        double most = 0;
+        for (size_t w : next[v])
+            most = std::max(most, longest(w));
+        return most + time_s[v];
+    };
+    std::vector<double> out;
+
+    *cut = 0;
+    for (const cws_edge &e : edges) {
+        size_t from = (size_t)e.from_uid / 3, to = (size_t)e.to_uid / 3;
+        if (e.from_uid % 3 || e.to_uid % 3)
+            continue; // no such vertex
+        if (leads(to, from))
+            ++*cut;
+        else
+            next[from].push_back(to);
+    }
+    for (size_t v = 0; v < n; v++)
+        out.push_back(longest(v));
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("ranks of the processes of nf-cws are longest paths", "[import][property]")
+{
+    rng r = rng_create(3);
+
+    for (int round = 0; round < 3000; round++) {
+        test_arena a;
+        size_t n = rng_index(&r, 8), m = n ? rng_index(&r, 15) : 0, loose = 0;
+        std::vector<cws_vertex> vertices;
+        std::vector<cws_edge> edges;
+        std::vector<double> time_s, rank_s(n + 1);
+
+        for (size_t i = 0; i < n; i++) {
+            vertices.push_back({3 * (n - 1 - i), "P", "PROCESS"});
+            time_s.push_back((double)rng_index(&r, 4)); // zeros and ties
+        }
+        for (size_t i = 0; i < m; i++) {
+            edges.push_back({i, 3 * rng_index(&r, n), 3 * rng_index(&r, n)});
+            if (rng_index(&r, 9) == 0)
+                edges.back().to_uid++, loose++;
+        }
+        size_t cut = 0, cut_by_hand, loose_told = 0;
+        cws_ranks(vertices.data(), time_s.data(), n, edges.data(), m, rank_s.data(), &cut,
+                  &loose_told, nullptr, a);
+        std::vector<double> by_uid(time_s.rbegin(), time_s.rend());
+        std::vector<double> want = ranks_by_hand(by_uid, edges, &cut_by_hand);
+        CHECK(cut == cut_by_hand);
+        CHECK(loose_told == loose);
+        for (size_t i = 0; i < n; i++)
+            CHECK(rank_s[i] == want[n - 1 - i]);
+    }
+}
+
+TEST_CASE("graphs of nf-cws: what says nothing is left out", "[import]")
+{
+    test_arena a;
+    error err = collecting_error(a);
+    cws_vertex *v;
+    cws_edge *e;
+    uint64_t *uids;
+    size_t count, ignored;
+    auto of = [&](const std::string &text, auto read, auto **list) {
+        err = collecting_error(a);
+        return read(text.data(), text.size(), list, &count, &ignored, a, &err);
+    };
+
+    REQUIRE(of(R"([{"uid":0,"label":null,"type":"NODE"},{"uid":7,"label":"A","x":[1],)"
+               R"("type":"PROCESS"},{"label":"B"},{"uid":-1},{"uid":1.5},{"uid":"2"}])",
+               cws_vertices_read, &v) == OK);
+    CHECK(count == 2);
+    CHECK(ignored == 4);
+    CHECK(!cws_is_process(&v[0]));
+    CHECK(cws_is_process(&v[1]));
+    CHECK(v[1].uid == 7);
+    REQUIRE(of(R"([{"uid":1,"from":null,"to":3},{"uid":2,"from":0,"to":7},{"uid":3}])",
+               cws_edges_read, &e) == OK);
+    CHECK(count == 1);
+    CHECK(ignored == 2);
+    CHECK(e[0].from_uid == 0);
+    CHECK(e[0].to_uid == 7);
+    REQUIRE(of(R"([3,{"uid":4},"5",6])", cws_uids_read, &uids) == ERR_MALFORMED);
+    REQUIRE(of(R"([3,{"uid":4},6.5])", cws_uids_read, &uids) == OK);
+    CHECK(count == 2);
+    CHECK(ignored == 1);
+    CHECK(of("", cws_uids_read, &uids) == OK);
+    CHECK(count == 0);
+    for (const char *bad : {"{}", "null", "[", "[null]", "[[]]", "[{}] x"})
+        CHECK(of(bad, cws_vertices_read, &v) == ERR_MALFORMED);
+}
+
+TEST_CASE("tasks of nf-cws have an order, of whichever replica", "[db]")
+{
+    NEED_DATABASE();
+    clean_tables();
+    api a(test_database_url()), other(test_database_url());
+    std::string run = at + "ordered";
+    auto start = [&](const char *strategy) {
+        CHECK(call(a, "POST", run, "{\"strategy\":\"" + std::string(strategy) + "\"}")
+                  .status == 200);
+    };
+    auto add = [&](int id, const std::string &process) {
+        CHECK(call(id % 2 ? a : other, "POST", run + "/task/" + std::to_string(id),
+                   R"({"task":")" + process + R"(","runName":"p)" + std::to_string(id) +
+                       "\"}")
+                  .status == 200);
+    };
+    auto took = [&](int id, int ms) {
+        CHECK(call(a, "POST", run + "/metrics/task/" + std::to_string(id),
+                   R"({"realtime":)" + std::to_string(ms) + "}")
+                  .status == 200);
+    };
+    auto order = [&] {
+        std::string out;
+        json j = call(a, "GET", run).json();
+        CHECK(call(other, "GET", run).json() == j);
+        for (const json &t : j["tasks"])
+            out += t["task_id"].dump() + ":" +
+                   (t.contains("rank_s") ? t["rank_s"].dump() : "-") + " ";
+        return out;
+    };
+
+    CHECK(call(a, "GET", run).status == 400);
+    start("rank_max-fair");
+    CHECK(call(a, "POST", run + "/DAG/vertices",
+               R"([{"uid":0,"label":"in","type":"ORIGIN"},
+                   {"uid":1,"label":"A","type":"PROCESS"},
+                   {"uid":2,"label":"B","type":"PROCESS"},
+                   {"uid":3,"label":"C","type":"PROCESS"},
+                   {"uid":4,"label":"map","type":"OPERATOR"}])")
+              .status == 200);
+    CHECK(call(other, "POST", run + "/DAG/edges",
+               R"([{"uid":10,"from":0,"to":1},{"uid":11,"from":1,"to":4},
+                   {"uid":12,"from":4,"to":3},{"uid":13,"from":3,"to":1},
+                   {"uid":14,"from":3,"to":null},{"uid":15,"from":2,"to":99}])")
+              .status == 200);
+    for (int id = 1; id <= 4; id++)
+        add(id, id == 1 ? "C" : id == 2 ? "B" : id == 3 ? "A" : "Z");
+    // Nobody has run: 60 s each. A leads to C over an operator; 3 -> 1 is cut.
+    CHECK(order() == "3:120 1:60 2:60 4:- ");
+    json j = call(a, "GET", run).json();
+    CHECK(j["order"] == "rank");
+    CHECK(j["strategy"] == "rank_max-fair");
+    CHECK(j["vertex_count"] == 5);
+    CHECK(j["edge_count"] == 5); // one has no end
+    CHECK(j["processes"].size() == 3);
+    CHECK(j["warnings"].size() == 3);
+    CHECK(j["warnings"][0] == "cycle: 1 edges that close one are cut");
+    took(1, 8000);
+    took(2, 20000);
+    // A as the mean of these two, 14 s.
+    CHECK(order() == "3:22 2:20 1:8 4:- ");
+    // Duplicates are accepted, and the first stays.
+    CHECK(call(a, "POST", run + "/DAG/vertices",
+               R"([{"uid":3,"label":"X","type":"NODE"},{"uid":3},{"uid":5}])")
+              .status == 200);
+    CHECK(call(a, "GET", run).json()["vertex_count"] == 6);
+    CHECK(order() == "3:22 2:20 1:8 4:- ");
+    CHECK(call(a, "DELETE", run + "/DAG/edges", "[12]").status == 200);
+    CHECK(call(a, "DELETE", run + "/DAG/vertices", R"([{"uid":5},{"uid":77}])").status ==
+          200);
+    CHECK(call(a, "DELETE", run + "/DAG/vertices").status == 200);
+    CHECK(call(a, "GET", run).json()["vertex_count"] == 5);
+    CHECK(order() == "1:22 2:20 3:14 4:- ");
+    CHECK(call(a, "POST", run + "/DAG/edges", "{}").status == 400);
+
+    start("fifo");
+    CHECK(call(a, "GET", run).json()["vertex_count"] == 0);
+    for (int id : {9, 2, 5})
+        add(id, "A");
+    CHECK(order() == "9:- 2:- 5:- ");
+    CHECK(call(a, "GET", run).json()["order"] == "arrival");
 }
 
 TEST_CASE("a recorded run of nf-cws gets the answers that it needs", "[db]")

@@ -49,6 +49,9 @@ TEST_CASE("effects of three machines from two tasks", "[ensemble]")
     CHECK(machine_effect_by_runs(NAN, errors, 2) == Approx(0.22));
     CHECK(machine_effect_by_runs(NAN, errors, 0) == 0);
     CHECK(machine_effect_by_runs(prior, errors, 0) == Approx(prior));
+    CHECK(machine_effect_with_prior(prior, machine_effect_by_runs(NAN, errors, 2), 2) ==
+          Approx(a));
+    CHECK(machine_effect_with_prior(prior, 0, 0) == Approx(prior));
 }
 
 TEST_CASE("effects are found again in runs that were made from them",
@@ -96,7 +99,7 @@ TEST_CASE("a type that was never seen is told by benchmarks of the snapshot",
     test_arena a;
 
     for (int i = 0; i < 3; i++)
-        known.push_back({ensemble_text(types[i]), effects[i]});
+        known.push_back({ensemble_text(types[i]), effects[i], 0});
     std::sort(known.begin(), known.end(), [](auto &x, auto &y) { return x.key < y.key; });
     for (int i = 0; i < 8; i++) {
         hosts[i].resource_class = types[i % 4];
@@ -120,6 +123,22 @@ TEST_CASE("a type that was never seen is told by benchmarks of the snapshot",
             CHECK(out[i].effect == Approx(0.1219623).epsilon(1e-5));
     }
     CHECK(out[3].scale_least == 0.15);
+    // example 14 on: two runs there with the errors 0.35 and 0.31
+    const double errors[] = {0.35, 0.31};
+    const double alone = machine_effect_by_runs(NAN, errors, 2);
+    std::vector<fitted_effect> before = known;
+    known.push_back({ensemble_text("d"), alone, 2});
+    std::sort(known.begin(), known.end(), [](auto &x, auto &y) { return x.key < y.key; });
+    ask();
+    CHECK(alone + out[3].effect == Approx(0.2051774).epsilon(1e-5));
+    CHECK(out[3].scale_least == 0.15);
+    CHECK(out[3].runs == 2);
+    CHECK(std::isnan(out[0].effect)); // and it says nothing of the others
+    hosts[3].benchmark_count = 0;
+    ask();
+    CHECK(out[3].effect == 0); // nothing but the runs: the model has them
+    hosts[3].benchmark_count = 2;
+    known = before;
     // not measured: nothing is known of it, unless speeds differ
     hosts[3].benchmark_count = 0;
     ask();
@@ -145,7 +164,7 @@ TEST_CASE("a type that was never seen is told by benchmarks of the snapshot",
     p.time_s = 100, p.low_s = 80, p.high_s = 130;
     interval.by_group = true;
     interval.scale[LOG_OUTSIDE] = 0.1;
-    struct machine_prior prior = {std::log(2.0), 0.15};
+    struct machine_prior prior = {std::log(2.0), 0.15, 0};
     CHECK(machine_prior_interval(&prior, &interval).scale_least == 0.15);
     CHECK(machine_prior_interval(&prior, &interval).scale[LOG_OUTSIDE] == 0.1);
     machine_prior_apply(&prior, &p);
@@ -153,4 +172,9 @@ TEST_CASE("a type that was never seen is told by benchmarks of the snapshot",
     CHECK(p.low_s == Approx(160));
     CHECK(p.high_s == Approx(260));
     CHECK(std::string(p.own_basis) == "machine_prior");
+    prior.runs = 3; // enough
+    p.own_basis = "extrapolation";
+    machine_prior_apply(&prior, &p);
+    CHECK(std::string(p.own_basis) == "extrapolation");
+    CHECK(machine_prior_interval(&prior, &interval).scale_least == 0);
 }

@@ -701,6 +701,8 @@ TEST_CASE("changes of a model are compared and set", "[models][api][db]")
         json body = {{"version", 1}};
         if (std::string(what) == "port")
             body = {{"reference_model_id", "x"}};
+        if (std::string(what) == "train")
+            body = json::object();
         CHECK(m.call("POST", "/v1/models/" + id + "/" + what, body.dump(),
                      {{"if_match", tag}})
                   .status == 412);

@@ -297,7 +297,7 @@ TEST_CASE("a model that failed waits a while, and a deleted one for nothing",
     CHECK_FALSE(x.waits());
     CHECK(std::string(x.read().note) == "no luck");
     store_model out{};
-    REQUIRE_OK(store_model_train(x.s, x.tenant, "m", 0, &out, x.a, &x.err));
+    REQUIRE_OK(store_model_train(x.s, x.tenant, "m", 0, nullptr, &out, x.a, &x.err));
     CHECK(x.waits());
     REQUIRE_OK(store_model_delete(x.s, x.tenant, "m", 0, x.a, &x.err));
     CHECK_FALSE(x.waits());

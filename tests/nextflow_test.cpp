@@ -254,7 +254,20 @@ TEST_CASE("messages: what is read of them", "[import]")
     CHECK(json::parse(e.parameters)["failure_kind"] == "time_limit");
     done.task.status = "CACHED";
     CHECK(nextflow_execution(&done.task, "w", "r", &e, &guessed, a) == NEXTFLOW_NOT_RUN);
+    // One that failed has failed, whatever its exit code is.
     done.task.status = "FAILED";
+    for (double code : {(double)NAN, 0.0, 1.0, 2147483647.0}) {
+        done.task.exit_code = code;
+        REQUIRE(nextflow_execution(&done.task, "w", "r", &e, &guessed, a) ==
+                NEXTFLOW_COUNTS);
+        CHECK(e.failure_kind == RUN_FAILURE_ERROR);
+        CHECK(json::parse(e.parameters)["failure_kind"] == "error");
+        CHECK(std::isnan(e.exit_code) == !(code < 2));
+    }
+    done.task.exit_code = 137;
+    REQUIRE(nextflow_execution(&done.task, "w", "r", &e, &guessed, a) == NEXTFLOW_COUNTS);
+    CHECK(e.failure_kind == RUN_FAILURE_MEMORY);
+    done.task.exit_code = NAN;
     done.task.realtime_s = NAN;
     CHECK(nextflow_execution(&done.task, "w", "r", &e, &guessed, a) ==
           NEXTFLOW_NO_RUN_TIME);
@@ -454,6 +467,25 @@ TEST_CASE("rows of a trace file that cannot be read are named", "[db]")
           "2026-09-24T13:13:21");
     CHECK(list["r:6:1"]["parameters"]["failure_kind"] == "memory");
 
+    CHECK(warnings.find("short_rows: 3 rows have fewer cells") != std::string::npos);
+
+    // A file that breaks off would give another number; columns are named once.
+    r = trace(a,
+              "task_id\tname\trealtime\tstart\n1\tP\t5s\t2026-09-24 14:13:21\tx\n"
+              "2\tP\t10s\t2026-09-24 14:13:21\n3\tP\t1",
+              "format=nextflow_trace&application_id=w&run_id=cut");
+    INFO(r.body);
+    j = r.json();
+    CHECK(j["stored"] == 1);
+    CHECK(j["refused"] == 2);
+    CHECK(j["errors"][0]["line"] == 2);
+    CHECK(j["errors"][0]["detail"] == "more cells than columns");
+    CHECK(j["errors"][1]["line"] == 4);
+    CHECK(j["errors"][1]["detail"] == "a row that breaks off");
+    r = trace(a, "task_id\tname\tname\trealtime\tx\tx\n1\tP\tQ\t5s\t1\t2\n", query);
+    CHECK(r.status == 422);
+    CHECK(r.body.find("line 1: the column name is there twice") != std::string::npos);
+
     r = trace(a, "name\tstatus\nx\ty\n", query);
     CHECK(r.status == 422);
     CHECK(r.body.find("no column task_id") != std::string::npos);
@@ -524,6 +556,51 @@ std::string base64(const std::string &text)
 }
 
 } // namespace
+
+TEST_CASE("an import that stores history takes the scope ingest, and else stores nothing",
+          "[slurm][api][db]")
+{
+    NEED_DATABASE();
+    clean_tables();
+    api a(test_database_url());
+    a.handle()->auth = auth_create(true, 100, find_key, nullptr);
+    std::string decide = new_key(SCOPE_DECIDE), ingest = new_key(SCOPE_INGEST),
+                both = new_key(SCOPE_DECIDE | SCOPE_INGEST);
+    std::string document = R"("sacct":"JobID|JobName|Start|End|State|NodeList\n)"
+                           R"(1|x|1790000000|1790000100|COMPLETED|n1\n",)"
+                           R"("sinfo":"NODELIST|CPUS|MEMORY|STATE\nn1|4|1000|idle\n",)"
+                           R"("store_snapshot":"import-scope","now_s":1790000200)";
+    auto post = [&](const std::string &key, const char *ingests) {
+        return a.call("POST", "/v1/imports/slurm", "{" + document + ingests + "}",
+                      {{"authorization", "Bearer " + key}});
+    };
+    auto get = [&](const std::string &path) {
+        return a.call("GET", path, "", {{"authorization", "Bearer " + both}});
+    };
+
+    a.call("DELETE", "/v1/snapshots/import-scope", "",
+           {{"authorization", "Bearer " + both}});
+    api_reply refused = post(decide, ",\"ingest\":true");
+    INFO(refused.body);
+    CHECK(refused.status == 403);
+    CHECK(refused.json()["code"] == "forbidden");
+    CHECK(refused.pointers() == std::vector<std::string>{"/ingest"});
+    CHECK(get("/v1/snapshots/import-scope").status == 404);
+    CHECK(get("/v1/executions").json()["items"].empty());
+    CHECK(post(ingest, ",\"ingest\":true").status == 403); // it does not decide
+
+    CHECK(post(decide, ",\"ingest\":false").status == 200);
+    CHECK(get("/v1/snapshots/import-scope").status == 200);
+    CHECK(get("/v1/executions").json()["items"].empty());
+    api_reply stored = post(both, ",\"ingest\":true");
+    INFO(stored.body);
+    CHECK(stored.status == 200);
+    CHECK(get("/v1/executions").json()["items"].size() == 1);
+    a.call("DELETE", "/v1/snapshots/import-scope", "",
+           {{"authorization", "Bearer " + both}});
+    auth_close(a.handle()->auth);
+    a.handle()->auth = nullptr;
+}
 
 TEST_CASE("keys of scope facade open what other tools call, and nothing else", "[api]")
 {

@@ -304,11 +304,61 @@ TEST_CASE("what is wrong with models of jobs is said, all of it", "[models][api]
                   job("d", {{"model_id", "no-such"}, {"quantile", 0.9}})});
     INFO(r.body);
     CHECK(r.status == 422);
-    CHECK(r.pointers() == std::vector<std::string>{"/jobs/1/model/model_id",
-                                                   "/jobs/2/model/application_id"});
+    CHECK(r.pointers() == std::vector<std::string>{"/jobs/1/model/model_id"});
     CHECK(r.json()["errors"][0]["code"] == "unknown_id");
     r = m.decide(resources, json::array({job("a", {{"model_id", id}, {"quantile", 1}})}));
     CHECK(r.pointers() == std::vector<std::string>{"/jobs/0/model/quantile"});
+}
+
+TEST_CASE("an application that nobody knows yet is no mistake; a model of memory is",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    json resources = json::parse(R"([{"id":"n","cpus":64}])");
+    json of = {{"application_id", "no-such"}};
+    json limited = job("limited", of);
+    limited["time_limit_s"] = 50;
+    json answer = m.done(m.decide(resources, {job("a", of), limited}), 200);
+    REQUIRE(answer["placements"].size() == 1);
+    CHECK(answer["placements"][0]["job_id"] == "limited");
+    CHECK(answer["placements"][0]["run_time_s"] == 50);
+    REQUIRE(answer["unplaced"].size() == 1);
+    CHECK(answer["unplaced"][0]["reasons"][0]["reason"] == "no_estimate");
+    CHECK(answer["unplaced"][0].dump().find("no-such") != std::string::npos);
+    CHECK(answer["warnings"].dump().find("model_missing: there is no model that 2 jobs "
+                                         "name (first /jobs/0/model)") !=
+          std::string::npos);
+
+    std::string id = unique_name("memory");
+    m.done(m.post("/v1/models", json{{"id", id},
+                                     {"application_id", m.app},
+                                     {"settings", {{"target", "memory_peak_bytes"}}}}
+                                    .dump()),
+           201);
+    api_reply r = m.decide(resources, json::array({job("a", {{"model_id", id}})}));
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/jobs/0/model/model_id"});
+    CHECK(r.json()["errors"][0]["code"] == "conflict");
+}
+
+TEST_CASE("parameters that no model can look at are refused", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    json resources = json::parse(R"([{"id":"n","cpus":64}])"), many = json::object();
+    std::string id = m.line(2, 3);
+    json of = {{"model_id", id}, {"parameters", {{"x", 1e301}, {"y", -1e300}}}};
+    api_reply r = m.decide(resources, json::array({job("a", of)}));
+    CHECK(r.pointers() == std::vector<std::string>{"/jobs/0/model/parameters/x"});
+    CHECK(r.json()["errors"][0]["code"] == "not_allowed");
+    r = m.post("/v1/predictions", of.dump());
+    CHECK(r.pointers() == std::vector<std::string>{"/parameters/x"});
+    for (int i = 0; i < 65; i++)
+        many["p" + std::to_string(100 + i)] = 1;
+    r = m.post("/v1/predictions",
+               json{{"model_id", id}, {"queries", {{{"parameters", many}}}}}.dump());
+    CHECK(r.pointers() == std::vector<std::string>{"/queries/0/parameters/p164"});
 }
 
 TEST_CASE("a decision with models is the same when they are gone", "[models][api][db]")
@@ -456,15 +506,25 @@ TEST_CASE("tasks of workflows run as long as their models say",
     CHECK(verdict["valid"] == true);
     CHECK(warned(verdict, "model_not_used") != "");
 
-    // A round counts work, not times.
+    // A round asks them too; what the task says itself comes first.
     json round = body;
     round["algorithm"] = "balanced";
-    for (json &t : round["workflow"]["tasks"])
-        t["estimate_ref_s"] = 5;
     json counted = m.done(m.post("/v1/workflow-schedules", round.dump()), 200);
-    CHECK(counted["warnings"].dump().find(
-              "ignored: model of 3 tasks (first /workflow/tasks/0/model)") !=
+    CHECK(warned(counted, "model_not_used").find("/workflow/tasks/2/model") !=
           std::string::npos);
+    CHECK(warned(counted, "ignored") == "");
+    REQUIRE(counted["placements"].size() > 0);
+    for (const json &start : counted["placements"])
+        if (start["task_id"] != "c") {
+            CHECK(start["how"] != "random");
+            CHECK(start["expected_s"].get<double>() > 0);
+        }
+    for (json &t : round["workflow"]["tasks"]) {
+        t.erase("estimate_s");
+        t["estimate_ref_s"] = 5;
+    }
+    counted = m.done(m.post("/v1/workflow-schedules", round.dump()), 200);
+    CHECK(warned(counted, "model_not_used").find("3 tasks have") != std::string::npos);
 
     // Several workflows, and what is wrong.
     json several = body;
@@ -483,11 +543,70 @@ TEST_CASE("tasks of workflows run as long as their models say",
     // What was decided is decided again when the models are gone.
     for (const std::string &gone : {east, west})
         REQUIRE(m.call("DELETE", "/v1/models/" + gone).status == 204);
-    CHECK(m.post("/v1/workflow-schedules", body.dump()).status == 422);
+    CHECK_FALSE(warned(m.done(m.post("/v1/workflow-schedules", body.dump()), 200),
+                       "model_missing")
+                    .empty());
     json replay = m.done(
         m.post("/v1/decisions/" + answer["decision_id"].get<std::string>() + "/replay",
                ""),
         200);
     INFO(replay.dump());
     CHECK(replay["identical"] == true);
+}
+
+TEST_CASE("a simulated queue counts on what models tell", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string id = m.line(2, 3);
+    auto sized = [&](const char *name, double run_s, double limit_s, double x) {
+        json j = {{"id", name}, {"run_time_s", run_s}, {"time_limit_s", limit_s}};
+        if (x > 0)
+            j["model"] = {{"model_id", id}, {"parameters", {{"x", x}}}};
+        return j;
+    };
+    // The long one has the first cpu until 35; wide waits for both. The short one, of 8
+    // s, asks for 100 and is thought to take 8 (x 2): behind nobody's back it fits
+    // before 35.
+    json jobs = {sized("long", 35, 35, 11), sized("wide", 10, 10, 0),
+                 sized("short", 8, 100, 2), sized("over", 40, 50, 10)};
+    jobs[1]["cpus"] = 2;
+    json body = {{"kind", "queue"},
+                 {"policies", {"easy"}},
+                 {"per_job", true},
+                 {"cluster", {{"resources", {{{"id", "n"}, {"cpus", 2}}}}}},
+                 {"jobs", jobs}};
+    auto starts = [&](const char *estimates) {
+        body["estimates"] = estimates;
+        json answer = m.done(m.post("/v1/simulations", body.dump()), 200);
+        std::map<std::string, double> list;
+        for (const json &row : answer["results"][0]["jobs"])
+            list[row["job_id"].get<std::string>()] = row["start_s"].get<double>();
+        CHECK(warned(answer, "run_time_defaulted").empty() ==
+              (std::string(estimates) != "model"));
+        return list;
+    };
+    auto asked = starts("requested"), told = starts("model"), took = starts("actual");
+    CHECK(asked["wide"] == 35);
+    CHECK(asked["short"] == 45);
+    CHECK(told["short"] == 0);
+    // `over` is thought to take 32 and would end at 40 > 35: it waits for the wide one.
+    CHECK(told["wide"] == 35);
+    CHECK(told["over"] == 45);
+    CHECK(took["short"] == 0);
+
+    body.erase("policies");
+    body.erase("per_job");
+    body["estimates"] = "requested";
+    body["study"] = {{"base", {{"policy", "easy"}}},
+                     {"variants", {{{"id", "m"}, {"estimates", "model"}}}}};
+    json study = m.done(m.post("/v1/simulations", body.dump()), 200)["study"];
+    INFO(study.dump(1));
+    CHECK(study["variants"][0]["estimates"] == "model");
+    CHECK(study["variants"][0]["figures"]["mean_wait_s"] <
+          study["base"]["figures"]["mean_wait_s"].get<double>());
+    body["jobs"][0]["model"]["model_id"] = "nobody";
+    api_reply r = m.post("/v1/simulations", body.dump());
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/jobs/0/model/model_id"});
 }

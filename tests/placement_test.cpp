@@ -416,7 +416,8 @@ TEST_CASE("old lists and unknown names give warnings", "[placement]")
         "unknown_attribute: no resource has 'free_men_mb'; did you mean 'free_mem_mb'?"));
     CHECK(std::string(reason_of(out, "j", "requirement")->detail).find("undefined") !=
           std::string::npos);
-    CHECK(decided(w, "mct", a, {option("list_ttl_s", 500.0)}).warning_count == 1);
+    CHECK(has_warning(out, "unplaced: 1, requirement: 1"));
+    CHECK(decided(w, "mct", a, {option("list_ttl_s", 500.0)}).warning_count == 2);
 }
 
 TEST_CASE("all mistakes of a request are reported at once", "[placement]")

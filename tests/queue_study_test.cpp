@@ -6,6 +6,7 @@ extern "C" {
 }
 
 #include <cmath>
+#include <thread>
 
 using nlohmann::json;
 
@@ -180,6 +181,69 @@ TEST_CASE("a study compares variants with a base", "[queue][api]")
     CHECK(other["study"]["variants"][1]["vs_base"]["wait_s"]["mean"] ==
           s["variants"][1]["vs_base"]["wait_s"]["mean"]);
     CHECK(other["study"]["variants"][1]["vs_base"] != s["variants"][1]["vs_base"]);
+}
+
+TEST_CASE("a grid's combinations come in the order of its members", "[queue][api]")
+{
+    using texts = std::vector<std::string>;
+    struct {
+        const char *grid;
+        texts ids;
+    } cases[] = {
+        {R"({"workload_scale": [2, 1], "policy": ["fcfs", "easy"]})",
+         {"policy=fcfs,workload_scale=2", "policy=easy,workload_scale=2",
+          "policy=fcfs,workload_scale=1", "policy=easy,workload_scale=1"}},
+        {R"({"policy": ["fcfs", "easy"], "workload_scale": [2, 1]})",
+         {"policy=fcfs,workload_scale=2", "policy=fcfs,workload_scale=1",
+          "policy=easy,workload_scale=2", "policy=easy,workload_scale=1"}},
+        {R"({"processors": [3, 4], "estimates": [], "policy": ["easy"],
+             "workload_scale": [1]})",
+         {"policy=easy,workload_scale=1,processors=3",
+          "policy=easy,workload_scale=1,processors=4"}},
+    };
+    api a;
+    for (auto &c : cases) {
+        std::string body = R"({"kind": "queue", "processors": 4, "jobs": [
+            {"run_time_s": 5, "submit_s": 0}], "labels": {"study": {"grid": {"policy": 1}}},
+            "study": {"resamples": 1, "grid": )" +
+                           std::string(c.grid) + "}}";
+        json answer = a.post("/v1/simulations", body).json();
+        INFO(answer.dump(1));
+        texts ids;
+        for (const json &v : answer["study"]["variants"])
+            ids.push_back(v["id"]);
+        CHECK(ids == c.ids);
+    }
+}
+
+TEST_CASE("a study is the same from one thread and from eight at once", "[queue][api]")
+{
+    std::string body =
+        json({{"kind", "queue"},
+              {"seed", 3},
+              {"swf", log_of(70)},
+              {"time_limit_s", 300},
+              {"study",
+               {{"base", {{"policy", "fcfs"}}},
+                {"grid", {{"policy", {"easy", "sjf"}}, {"workload_scale", {1, 1.5}}}},
+                {"resamples", 200}}}})
+            .dump();
+    auto ask = [&](std::string *to) {
+        api a;
+        *to = timeless(a.post("/v1/simulations", body).json()).dump();
+    };
+    std::string alone;
+    std::vector<std::string> together(8);
+    std::vector<std::thread> threads;
+
+    ask(&alone);
+    for (std::string &to : together)
+        threads.emplace_back(ask, &to);
+    for (std::thread &t : threads)
+        t.join();
+    CHECK(json::parse(alone)["study"]["variants"].size() == 4);
+    for (const std::string &one : together)
+        CHECK(one == alone);
 }
 
 TEST_CASE("a study of a short log has no intervals", "[queue][api]")

@@ -47,6 +47,9 @@ TEST_CASE("mistakes of a sizing are all said", "[sizing][api]")
     CHECK(a.post("/v1/resource-sizings", R"({"tasks": [{"id": "a", "application_id": "x",
                  "processors": 1.5}]})")
               .pointers() == std::vector<std::string>{"/tasks/0/processors"});
+    CHECK(a.post("/v1/resource-sizings", R"({"tasks": [{"id": "a", "application_id": "x",
+                 "run_time_s": 1.1e9}]})")
+              .pointers() == std::vector<std::string>{"/tasks/0/run_time_s"});
 }
 
 TEST_CASE("without a history the request stays as it is", "[sizing][api]")
@@ -71,6 +74,20 @@ TEST_CASE("without a history the request stays as it is", "[sizing][api]")
     CHECK(t[2]["attempts"][0]["attempt"] == 2);
     CHECK(t[2]["attempts"][0]["memory_bytes"] == 4 * GB); // twice what was too little
     CHECK(answer["warnings"].dump().find("history_unavailable") != std::string::npos);
+}
+
+TEST_CASE("a request that no machine has is cut, and that is said", "[sizing][api]")
+{
+    api a;
+    json answer = sized(a, {{"capacity_bytes", GB},
+                            {"tasks",
+                             {{{"id", "a"},
+                               {"application_id", "x"},
+                               {"memory_requested_bytes", 2 * GB}}}}})["tasks"][0];
+    REQUIRE(answer["attempts"].size() == 1);
+    CHECK(answer["attempts"][0]["memory_bytes"] == GB);
+    CHECK(answer["warnings"][0] ==
+          "capacity_too_small: 2000000000 bytes are asked for, which no machine has");
 }
 
 TEST_CASE("requests follow what was used", "[sizing][api][db]")

@@ -105,6 +105,101 @@ TEST_CASE("an expired session is gone, but for its reading and its end", "[api][
     CHECK(s.get(s.path).json()["counts"]["ready"] == 1);
 }
 
+TEST_CASE("edges of a definition are dependencies, with and without others", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+    api_reply r = s.put(R"({"workflow":{"tasks":[{"id":"a"},{"id":"b"},)"
+                        R"({"id":"c","depends_on":["a"]}],"edges":[)"
+                        R"({"parent_id":"a","child_id":"b"},)"
+                        R"({"parent_id":"a","child_id":"c"},)"
+                        R"({"parent_id":"b","child_id":"c"}]},)"
+                        R"("snapshot":{"resources":[{"id":"n1"}]}})");
+
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    CHECK(r.json()["counts"]["ready"] == 1);
+    CHECK(r.json()["counts"]["idle"] == 2);
+    s.ended("1", 0, "a");
+    CHECK(s.get(s.path).json()["counts"]["ready"] == 1); // b; c waits for it
+    s.ended("2", 1, "b");
+    CHECK(s.get(s.path).json()["counts"]["ready"] == 1);
+}
+
+TEST_CASE("what a session comes to is stored with each change of it", "[api][db]")
+{
+    NEED_DATABASE();
+    test_db d;
+    test_session db(d);
+    rng r = rng_create(7);
+    auto below = [&](size_t n) { return rng_index(&r, n); };
+    const char *const kinds[] = {"started", "started", "ended", "failed", "cancelled"};
+    int seen_finished = 0, seen_stuck = 0, seen_running = 0, number = 0;
+    error err{};
+
+    for (int round = 0; round < 12; round++) {
+        session s("", R"([{"id":"a","estimate_ref_s":4},{"id":"b","attempts_max":1,)"
+                      R"("depends_on":["a"]},{"id":"c"}])");
+        auto check = [&] {
+            json now = s.get(s.path).json();
+            std::string of = " FROM workflow_session WHERE session_id = '" + s.id + "'";
+            auto ask = [&](const std::string &what) {
+                test_arena a;
+                return query_number(db, a, ("SELECT " + what + of).c_str());
+            };
+            std::string status = now["status"];
+
+            INFO(now.dump());
+            CHECK(ask("(status = '" + status + "')::int::float8") == 1);
+            CHECK(ask("running_count::float8") == now["counts"]["running"]);
+            CHECK(ask("(status_revision = revision)::int::float8") == 1);
+            seen_finished += status == "finished";
+            seen_stuck += status == "stuck";
+            seen_running += now["counts"]["running"] > 0;
+        };
+
+        check();
+        for (int step = 0; step < 12; step++) {
+            std::string task(1, (char)('a' + below(3)));
+            std::string name = std::to_string(number++);
+            bool older = step == 9;
+
+            if (older) // it was of an older program: nobody wrote what it comes to
+                REQUIRE(db_execute(db,
+                                   ("UPDATE workflow_session SET status_revision = NULL"
+                                    " WHERE session_id = '" +
+                                    s.id + "'")
+                                       .c_str(),
+                                   &err) == OK);
+            if (!older && below(8) == 0)
+                s.host(name, (double)below(50), "host_down", below(2) ? "n1" : "n2");
+            else if (!older && below(9) == 0)
+                s.post(s.path + "/tasks", R"({"id":")" + task + R"(","remove":true})");
+            else if (!older && below(9) == 0)
+                s.post(s.path + "/tasks", R"({"id":")" + task + R"(","replace":true,)" +
+                                              R"("estimate_ref_s":)" + name + "}");
+            else if (!older && below(12) == 0)
+                s.post(s.path + "/tasks", R"({"id":"x)" + name + "\"}");
+            else
+                for (int i = 0; i < 2; i++) {
+                    task = std::string(1, (char)('a' + below(3)));
+                    s.event(name + "-" + std::to_string(i), (double)below(50),
+                            kinds[below(5)],
+                            session::of(task, 1 + (int)below(2)) + ",\"resource_id\":\"" +
+                                (below(2) ? "n1" : "n2") + "\"");
+                }
+            check();
+        }
+        if (round % 2) {
+            s.put(definition(R"([{"id":"a"},{"id":"z"}])"));
+            check();
+        }
+    }
+    CHECK(seen_finished > 3);
+    CHECK(seen_stuck > 3);
+    CHECK(seen_running > 10);
+}
+
 TEST_CASE("what is wrong with a definition is said where it is", "[api][db]")
 {
     NEED_DATABASE();

@@ -3,7 +3,10 @@
 #include "tests/api.hpp"
 #include "tests/queue_support.hpp"
 
+#include <thread>
+
 extern "C" {
+#include "algorithms/checkpoint/levels.h"
 #include "algorithms/simulation/simulation.h"
 }
 
@@ -420,6 +423,344 @@ TEST_CASE("a job alone takes the time that the policy finite expects",
         CHECK(off < 2 * ci95);
     }
     CHECK(outside <= 1);
+}
+
+TEST_CASE("a job alone with images of several levels takes what its pattern takes",
+          "[simulation_cluster][api]")
+{
+    // 12 settings: the mean of 200 runs is the exact time of the pattern.
+    api a;
+    int outside = 0;
+
+    for (int i = 0; i < 12; i++) {
+        int nodes = 1 + i % 4 * 3;
+        double work_s = 9000 + 1300 * i, mean_s = 3000 + 500 * i;
+        double scratch_s = 10 * (i % 2), delay_s = 20 * (i % 3);
+        std::vector<level> levels = {{4. + i % 3, 3, 0.5}, {20, 25, 0.8}, {90, 120, 1}};
+        if (i % 3 == 2)
+            levels.erase(levels.begin());
+        if (i % 4 == 3)
+            levels[0].survives_ratio = 0.02; // not worth it
+        levels_job job = {levels.data(), levels.size(), mean_s, delay_s, nullptr};
+        levels_pattern best = levels_best(&job);
+        double want = levels_expected_s(&job, &best, work_s, scratch_s);
+        json listed = json::array();
+
+        for (size_t l = 0; l < levels.size(); l++)
+            listed.push_back({{"level", l + 1},
+                              {"checkpoint_overhead_s", levels[l].overhead_s},
+                              {"restart_s", levels[l].restart_s},
+                              {"survives_ratio", levels[l].survives_ratio}});
+        json body = {
+            {"kind", "cluster"},
+            {"runs", 200},
+            {"seed", 7000 + i},
+            {"sites",
+             {{{"id", "s"},
+               {"resources",
+                {{{"id", "n"},
+                  {"number", nodes},
+                  {"failure",
+                   {{"distribution", "exponential"}, {"mean", mean_s * nodes}}},
+                  {"restore", 0}}}}}}},
+            {"jobs", {{{"nodes", nodes}, {"execution_time_s", work_s}}}},
+            {"job_defaults",
+             {{"restart_from_scratch_s", scratch_s}, {"reschedule_delay_s", delay_s}}},
+            {"compare",
+             {{{"checkpoint", {{"algorithm", "exact"}, {"levels", listed}}}}}}};
+        json r = play(a, body);
+        const json &m = r["results"][0]["metrics"]["job_turnaround_s"];
+        double off = std::fabs(m["mean"].get<double>() - want), ci95 = m["ci95"], sum = 0;
+        INFO("setting " << i << ": " << m["mean"] << " +- " << ci95 << ", expected "
+                        << want);
+        outside += off > ci95;
+        CHECK(off < 2 * ci95);
+        for (auto name : {"useful", "lost", "checkpoint", "restart", "idle", "down"})
+            sum += mean_of(r, 0, (std::string("node_seconds_") + name).c_str());
+        CHECK(sum == Approx(nodes * mean_of(r, 0, "duration_s")).epsilon(1e-9));
+        CHECK(mean_of(r, 0, "node_seconds_useful") ==
+              Approx(nodes * work_s).epsilon(1e-9)); // whatever was lost with an image
+    }
+    CHECK(outside <= 1);
+}
+
+TEST_CASE("levels in a cluster: on shared nodes, of several speeds, with spares",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json body = failing(), levels = json::parse(R"([
+        {"level": 1, "checkpoint_overhead_s": 2, "restart_s": 2, "survives_ratio": 0.6},
+        {"level": 4, "checkpoint_overhead_s": 30, "restart_s": 40, "survives_ratio": 1}])");
+
+    body["sites"][0]["resources"].push_back(
+        {{"id", "slow"},
+         {"number", 3},
+         {"cpus", 4},
+         {"speed", 0.7},
+         {"failure", {{"distribution", "exponential"}, {"mean", 9000}}},
+         {"restore", 100}});
+    body["job_defaults"]["spare_nodes"] = 1;
+    body["compare"] = {
+        {{"label", "two"}, {"checkpoint", {{"algorithm", "finite"}, {"levels", levels}}}},
+        {{"label", "file system"},
+         {"checkpoint", {{"algorithm", "exact"}, {"levels", json::array({levels[1]})}}}},
+        {{"label", "history"},
+         {"checkpoint",
+          {{"algorithm", "young"},
+           {"options", {{"knows", "history"}}},
+           {"levels", levels}}}}};
+    body["compare"][1]["checkpoint"]["levels"][0].erase("survives_ratio"); // alone: 1
+    json r = play(a, body);
+    CHECK(timeless(r) == timeless(play(a, body)));
+    for (size_t i = 0; i < 3; i++) {
+        double sum = 0;
+
+        for (auto name : {"useful", "lost", "checkpoint", "restart", "idle", "down"})
+            sum += mean_of(r, i, (std::string("node_seconds_") + name).c_str());
+        CHECK(sum == Approx(15 * mean_of(r, i, "duration_s")).epsilon(1e-9));
+        CHECK(mean_of(r, i, "jobs_done") == 60);
+        CHECK(mean_of(r, i, "checkpoint_count") > 0);
+    }
+    CHECK(mean_of(r, 0, "checkpoint_count") > mean_of(r, 1, "checkpoint_count"));
+
+    // All mistakes of a list at once.
+    for (auto name : {"periodic", "weibull", "none"}) {
+        body["compare"] = {{{"checkpoint", {{"algorithm", name}, {"levels", levels}}}}};
+        CHECK(refused(a, body) ==
+              std::vector<std::string>{"/compare/0/checkpoint/levels"});
+    }
+    body["compare"][0]["checkpoint"] = json::parse(R"({"algorithm": "exact", "levels": [
+        {"level": 2, "checkpoint_overhead_s": 9, "survives_ratio": 0.6},
+        {"level": 2, "checkpoint_overhead_s": 8, "survives_ratio": 0.5},
+        {"level": 3, "checkpoint_overhead_s": 9, "survives_ratio": 0.9}]})");
+    CHECK(refused(a, body) ==
+          std::vector<std::string>{"/compare/0/checkpoint/levels/1/level",
+                                   "/compare/0/checkpoint/levels/1/checkpoint_overhead_s",
+                                   "/compare/0/checkpoint/levels/1/survives_ratio",
+                                   "/compare/0/checkpoint/levels/2/survives_ratio"});
+}
+
+namespace
+{
+
+// Jobs on nodes of their own that write images of the same file system.
+json sharing(std::vector<double> runs_s, double interval_s)
+{
+    json body = {{"kind", "cluster"},
+                 {"cluster", {{"resources", {{{"id", "n"}, {"number", runs_s.size()}}}}}},
+                 {"io", {{"bandwidth_mbps", 80}}},
+                 {"job_defaults", {{"checkpoint_bytes", 100e6}}}, // 10 s alone
+                 {"compare",
+                  {{{"checkpoint",
+                     {{"algorithm", "periodic"},
+                      {"options", {{"initial_interval_s", interval_s}}}}}}}},
+                 {"output", {{"per_job", true}}}};
+
+    for (double run_s : runs_s)
+        body["jobs"].push_back({{"execution_time_s", run_s}});
+    return body;
+}
+
+double finish(const json &answer, size_t job, size_t label = 0)
+{
+    return answer["results"][label]["jobs"][job]["finish_s"];
+}
+
+} // namespace
+
+TEST_CASE("images share a file system equally", "[simulation_cluster][api]")
+{
+    api a;
+
+    // One alone: 250 s with images at 100 s and 200 s of work.
+    json r = play(a, sharing({250}, 100));
+    CHECK(finish(r, 0) == 270);
+    CHECK(mean_of(r, 0, "node_seconds_checkpoint") == 20);
+    // Two that always write at the same time: each takes 20 s.
+    r = play(a, sharing({250, 250}, 100));
+    CHECK(finish(r, 0) == 290);
+    CHECK(finish(r, 1) == 290);
+    CHECK(mean_of(r, 0, "node_seconds_checkpoint") == 80);
+    // The second begins 4 s later: the first has 6 s left, which take 12; then the second
+    // has 4 s left, alone. 100..116, 104..120.
+    json body = sharing({150, 150}, 100);
+    body["jobs"][1]["arrival_s"] = 4;
+    r = play(a, body);
+    CHECK(finish(r, 0) == 166);
+    CHECK(finish(r, 1) == 170);
+    // Three of different sizes from 100 s on: 10, 20, 30 s alone. The first has its 10 at
+    // 130, the second 10 more at 150, the third then 10 more alone at 160.
+    body = sharing({150, 150, 150}, 100);
+    body["jobs"][1]["checkpoint_bytes"] = 200e6;
+    body["jobs"][2]["checkpoint_overhead_s"] = 30;
+    r = play(a, body);
+    CHECK(finish(r, 0) == 180);
+    CHECK(finish(r, 1) == 200);
+    CHECK(finish(r, 2) == 210);
+    CHECK(timeless(r) == timeless(play(a, body)));
+}
+
+TEST_CASE("a restart reads its image over the file system", "[simulation_cluster][api]")
+{
+    api a;
+    json body = sharing({250, 250}, 100);
+
+    // The first is killed at 150 with an image of 100 s of work (written 100..120), and
+    // reads it alone, 150..160; 100 s of work to 260, where it writes; the second writes
+    // 220..240 alone from 220..230 and ends at 280.
+    body["cluster"]["resources"] = json::parse(R"([
+        {"id": "n0", "outages": [{"down_s": 150, "up_s": 150.001}]},
+        {"id": "n1"}, {"id": "n2"}])");
+    json r = play(a, body);
+    CHECK(finish(r, 0) == 150 + 10 + 100 + 10 + 50);
+    CHECK(finish(r, 1) == 120 + 100 + 10 + 50);
+    CHECK(mean_of(r, 0, "node_seconds_restart") == 10);
+    CHECK(mean_of(r, 0, "node_seconds_lost") == 30);
+    // Killed while it writes: what it had shared is the other's at once.
+    body["cluster"]["resources"][0]["outages"][0] = {{"down_s", 106}, {"up_s", 106.001}};
+    r = play(a, body);
+    // 3 of its 10 s are there; from 206 and 213 on both write again
+    CHECK(finish(r, 1) == 106 + 7 + 100 + 13 + 50);
+    CHECK(finish(r, 0) == 106 + 100 + 13 + 100 + 10 + 50); // nothing was to be read
+    // At its time limit, while it writes.
+    body = sharing({250, 250}, 100);
+    body["jobs"][0]["time_limit_s"] = 110;
+    r = play(a, body);
+    CHECK(r["results"][0]["jobs"][0]["state"] == "killed");
+    CHECK(finish(r, 0) == 110);
+    CHECK(finish(r, 1) == 100 + 10 + 5 + 100 + 10 + 50);
+    body["jobs"][0]["time_limit_s"] = 290; // just enough
+    r = play(a, body);
+    CHECK(r["results"][0]["jobs"][0]["state"] == "done");
+}
+
+TEST_CASE("a file system that suffices changes nothing", "[simulation_cluster][api]")
+{
+    // Alone on the cluster a job takes what it takes without a file system; so do many
+    // that write in no time.
+    api a;
+    json body = failing();
+
+    auto same = [&](const json &with, const json &without) {
+        REQUIRE(with["runs_done"] == without["runs_done"]);
+        for (size_t i = 0; i < with["results"].size(); i++) {
+            CHECK(with["results"][i]["jobs"] == without["results"][i]["jobs"]);
+            for (auto &m : with["results"][i]["metrics"].items())
+                CHECK(mean_of(without, i, m.key().c_str()) ==
+                      Approx(m.value()["mean"].get<double>()).epsilon(1e-12));
+        }
+    };
+
+    body["runs"] = 1;
+    body["compare"].erase(2);
+    body["output"] = {{"per_job", true}};
+    json crowd = body;
+    while (body["jobs"].size() > 20)
+        body["jobs"].erase(body["jobs"].size() - 1);
+    for (auto &j : body["jobs"]) {
+        j["exclusive"] = true;
+        j["nodes"] = 12; // one after the other
+    }
+    json alone = play(a, body);
+    body["io"] = {{"bandwidth_mbps", 1}};
+    same(play(a, body), alone);
+
+    crowd["job_defaults"]["checkpoint_overhead_s"] = 0;
+    crowd["job_defaults"]["restart_s"] = 0;
+    crowd["job_defaults"]["spare_nodes"] = 1;
+    alone = play(a, crowd);
+    crowd["io"] = {{"bandwidth_mbps", 1}};
+    same(play(a, crowd), alone);
+}
+
+TEST_CASE("jobs write at places of their own", "[simulation_cluster][api]")
+{
+    api a;
+    json body = json::parse(R"({
+        "kind": "cluster", "seed": 3, "runs": 3, "io": {"bandwidth_mbps": 800},
+        "cluster": {"resources": [{"id": "n", "number": 24,
+            "failure": {"distribution": "exponential", "mean": 60000}, "restore": 60}]},
+        "job_defaults": {"checkpoint_bytes": 6e9, "nodes": 2},
+        "compare": [{"checkpoint": {"algorithm": "finite"}},
+                    {"checkpoint": {"algorithm": "periodic",
+                                    "options": {"initial_interval_s": 2000}}}]})");
+
+    for (int j = 0; j < 12; j++)
+        body["jobs"].push_back({{"execution_time_s", 80000}});
+    json crowd = play(a, body);
+    body["io"]["stagger"] = true;
+    json r = play(a, body);
+    CHECK(timeless(r) == timeless(play(a, body)));
+    // Each image takes nearer to its 60 s alone.
+    auto each_s = [](const json &x) {
+        return mean_of(x, 0, "node_seconds_checkpoint") /
+               mean_of(x, 0, "checkpoint_count") / 2;
+    };
+    INFO(each_s(crowd) << " " << each_s(r));
+    CHECK(each_s(crowd) > 75);
+    CHECK(each_s(r) < 75);
+    CHECK(each_s(r) > 59.9);
+    CHECK(mean_of(r, 0, "node_seconds_checkpoint") + mean_of(r, 0, "node_seconds_lost") <
+          mean_of(crowd, 0, "node_seconds_checkpoint") +
+              mean_of(crowd, 0, "node_seconds_lost"));
+    // Other policies go by their own intervals, and it is said.
+    CHECK(r["results"][1] == crowd["results"][1]);
+    CHECK(warns(r, "stagger_unused"));
+    CHECK_FALSE(warns(crowd, "stagger_unused"));
+    for (size_t i = 0; i < 2; i++) {
+        double sum = 0;
+
+        for (auto name : {"useful", "lost", "checkpoint", "restart", "idle", "down"})
+            sum += mean_of(r, i, (std::string("node_seconds_") + name).c_str());
+        CHECK(sum == Approx(24 * mean_of(r, i, "duration_s")).epsilon(1e-12));
+    }
+}
+
+TEST_CASE("mistakes about a shared file system", "[simulation_cluster][api]")
+{
+    api a;
+    json body = sharing({10}, 5);
+
+    body["jobs"][0]["checkpoint_bytes"] = 5;
+    body["jobs"][0]["checkpoint_overhead_s"] = 5;
+    body["job_defaults"]["checkpoint_overhead_s"] = 5;
+    body["compare"][0]["checkpoint"] = json::parse(R"({"algorithm": "exact", "levels": [
+        {"level": 1, "checkpoint_overhead_s": 9, "survives_ratio": 1}]})");
+    CHECK(refused(a, body) == std::vector<std::string>{"/compare/0/checkpoint/levels",
+                                                       "/job_defaults/checkpoint_bytes"});
+    body["compare"][0].erase("checkpoint");
+    body["job_defaults"].erase("checkpoint_overhead_s");
+    CHECK(refused(a, body) == std::vector<std::string>{"/jobs/0/checkpoint_bytes"});
+    body.erase("io");
+    CHECK(refused(a, body) == std::vector<std::string>{"/job_defaults/checkpoint_bytes"});
+    body["io"] = {{"bandwidth_mbps", 0}, {"use_max_ratio", 0}};
+    CHECK(refused(a, body) ==
+          std::vector<std::string>{"/io/bandwidth_mbps", "/io/use_max_ratio"});
+}
+
+TEST_CASE("several at the same time answer what one answers alone",
+          "[simulation_cluster][api]")
+{
+    json body = failing();
+
+    body["io"] = {{"bandwidth_mbps", 100}, {"stagger", true}};
+    body["compare"].erase(2);
+    body["time_limit_s"] = 300;
+    api a;
+    std::string alone = timeless(play(a, body)).dump();
+    std::vector<std::string> answers(4);
+    std::vector<std::thread> threads;
+    for (auto &answer : answers)
+        threads.emplace_back([&answer, text = body.dump()] {
+            api own;
+            api_reply r = own.post("/v1/simulations", text);
+
+            answer = r.status == 200 ? timeless(r.json()).dump() : r.body;
+        });
+    for (auto &t : threads)
+        t.join();
+    for (auto &answer : answers)
+        CHECK(answer == alone);
 }
 
 TEST_CASE("runs are added until a mean is known", "[simulation_cluster][api]")

@@ -277,7 +277,7 @@ TEST_CASE("accounting goes to the history of a service", "[slurm][system]")
     CHECK(e.err.find("storage is disabled") != std::string::npos);
 }
 
-TEST_CASE("what-if replays what accounting has", "[slurm][client]")
+TEST_CASE("what-if replays what accounting has on its cluster", "[slurm][client]")
 {
     folder f;
     std::string copy = "cp -r " GRIDPLAN_SOURCE_DIR
@@ -291,7 +291,7 @@ TEST_CASE("what-if replays what accounting has", "[slurm][client]")
         sacct += id + "|" + id + "|user" + std::to_string(i % 3) + "|a|batch|normal|" +
                  std::to_string(1000 + 10 * i) + "|" + std::to_string(5000 + 10 * i) +
                  "|" + std::to_string(5000 + 10 * i + 50 * (i % 7)) +
-                 "|60|COMPLETED|cpu=" + std::to_string(i % 5 ? 20 + i : 128) + "\n";
+                 "|60|COMPLETED|cpu=" + std::to_string(i % 5 ? 20 + i : 96) + "\n";
     }
     REQUIRE(system(copy.c_str()) == 0);
     f.write("sacct.txt", sacct);
@@ -306,20 +306,46 @@ TEST_CASE("what-if replays what accounting has", "[slurm][client]")
                from + "--policy fcfs --policy=sjf --add-nodes like=node1,count=2 --json");
     REQUIRE(e.status == 0);
     json study = json::parse(e.out)["study"];
-    CHECK(study["base"]["policy"] == "easy");
+    CHECK(study["base"]["policy"] == "slurm_backfill");
     CHECK(study["base"]["processors"] == 128);
     REQUIRE(study["variants"].size() == 3);
     CHECK(study["variants"][1]["id"] == "sjf");
     CHECK(study["variants"][2]["processors"] == 160);
     CHECK(study["variants"][2]["vs_base"]["wait_s"]["mean"] < 0);
 
+    // Settings by the names and units of slurm.conf, or as the service has them.
+    e = client(f, from + "--set bf_interval=600,sched_interval=600,defer "
+                         "--set PriorityWeightAge=5000,PriorityFavorSmall=yes "
+                         "--set bf_window_s=7200,preempt_mode=cancel --json");
+    INFO(e.err);
+    REQUIRE(e.status == 0);
+    study = json::parse(e.out)["study"];
+    REQUIRE(study["variants"].size() == 3);
+    CHECK(study["variants"][0]["id"] == "bf_interval=600,sched_interval=600,defer");
+    CHECK(study["variants"][0]["vs_base"]["wait_s"]["mean"] > 0);
+    CHECK(study["variants"][1]["policy"] == "slurm_backfill");
+
     CHECK(client(f, from + "--add-nodes like=node99,count=1").status == 2);
     CHECK(client(f, from + "--add-nodes node1").status == 2);
     CHECK(client(f, from + "--add-nodes like=node1,count=0").status == 2);
-    CHECK(client(f, from + "--set bf_window=3600").status == 2);
+    CHECK(client(f, from + "--set defer2").status == 2);
+    CHECK(client(f, from + "--set ''").status == 2);
+    CHECK(client(f, from + "--set bf_window=999999").status == 3); // 43200 at most
+    CHECK(client(f, from + "--set bf_windows=60").status == 3);
     CHECK(client(f, from + "--since=-x").status == 2);
     CHECK(client(f, from + "--policy nope").status == 3);
     CHECK(client(f, "what-if " + plan1).status == 2); // no accounting in it
     f.write("sacct.txt", "JobID|Submit|Start|End|State|NCPUS\n");
     CHECK(client(f, from).status == 4);
+
+    // The documents may be in t0 below, as a recording has them.
+    folder above;
+    REQUIRE(system(("cp -r " GRIDPLAN_SOURCE_DIR "/tests/data/engines/slurm/plan1/t0 '" +
+                    above.path + "'")
+                       .c_str()) == 0);
+    above.write("sacct.txt", sacct);
+    e = client(f, "what-if --policy fcfs --from '" + above.path + "'");
+    INFO(e.err);
+    CHECK(e.status == 0);
+    CHECK(client(f, "advise --from '" + above.path + "'").status == 0);
 }

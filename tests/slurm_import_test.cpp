@@ -438,3 +438,38 @@ TEST_CASE("tasks on any nodes are not tasks on one", "[slurm]")
     CHECK(untracked.at("nodes").get<double>() == 3);
     CHECK(untracked.at("cpus").get<double>() == 4);
 }
+
+TEST_CASE("counts that say nothing, and states that hold a job", "[slurm]")
+{
+    api a;
+    auto job = [&](const std::string &members) {
+        return jobs_of(a, R"({"jobs": [{"job_id": 1, "priority": 7, "partition": "batch",
+            "time_limit": 5, )" +
+                              members + "}]}")
+            .at("jobs")
+            .at(0);
+    };
+    struct {
+        const char *count;
+        double nodes;
+    } counts[] = {
+        {"4294967294", 1}, {"4294967295", 1},
+        {"null", 1},       {"0", 1},
+        {"3", 3},          {"200000", 100000},
+        {"-2", 1},         {R"({"set": false, "infinite": false, "number": 9})", 1}};
+    for (auto &c : counts) {
+        json w = job(R"("job_state": "PENDING", "tasks": 1, "node_count": )" +
+                     std::string(c.count));
+        INFO(c.count);
+        CHECK(w.at("nodes").get<double>() == c.nodes);
+        CHECK_FALSE(w.contains("held"));
+    }
+    for (const char *state :
+         {R"("REQUEUE_HOLD")", R"(["PENDING", "SPECIAL_EXIT"])", R"("RESV_DEL_HOLD")"}) {
+        json w = job(R"("job_state": )" + std::string(state));
+        INFO(state);
+        CHECK(w.at("held").get<bool>());
+        CHECK(w.at("held_by").get<std::string>() == "user");
+    }
+    CHECK_FALSE(job(R"("job_state": "REQUEUED")").contains("held"));
+}

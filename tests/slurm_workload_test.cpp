@@ -78,6 +78,120 @@ TEST_CASE("accounting is a log of jobs that ran, each once", "[slurm]")
     CHECK(std::isnan(w.begin_s));
 }
 
+TEST_CASE("accounting says what a job has of each node", "[slurm]")
+{
+    struct {
+        const char *tres;
+        double nodes, cpus, memory_bytes, tasks;
+        std::map<std::string, double> needs;
+    } cases[] = {
+        {"cpu=8,mem=4G,node=2,billing=8", 2, 4, 2147483648.0, 0, {}},
+        {"cpu=3,mem=300M,node=2", 0, 0, 104857600, 3, {}}, // 2 + 1: tasks
+        {"cpu=1,mem=5M", 1, 1, 5242880, 0, {}},
+        {"cpu=4,gres/gpu=2,gres/gpu:a100=2,license/matlab=3,node=2",
+         2,
+         2,
+         0,
+         0,
+         {{"gpus", 1}, {"gres.gpu.a100", 1}, {"licence.matlab", 3}}},
+        {"cpu=4,mem=400M", 0, 0, 104857600, 4, {}}, // the nodes are not said
+        {"", 1, 1, 0, 0, {}},
+        {"cpu=0,mem=0,node=0", 1, 1, 0, 0, {}},
+    };
+    for (auto &c : cases) {
+        test_arena a;
+        error err = collecting_error(a);
+        slurm_records records{};
+        slurm_workload w{};
+        std::string text = std::string("JobID|User|Submit|Start|End|State|AllocTRES\n"
+                                       "9|ann|200|260|360|COMPLETED|\n"
+                                       "7|bob|100|140|150|COMPLETED|") +
+                           c.tres + "\n";
+
+        records.updated_s = std::nan("");
+        REQUIRE(slurm_records_read(text.data(), text.size(), "/sacct", &records, a,
+                                   &err) == OK);
+        slurm_workload_read(&records, 0, &w, a);
+        INFO(c.tres);
+        REQUIRE(w.job_count == 2);
+        CHECK(w.mean_wait_s == 50);
+        const slurm_shape &s = w.shapes[0]; // in the order of arrival
+        CHECK(std::string(s.id) == "7");
+        CHECK(std::string(s.user) == "bob");
+        CHECK(std::string(w.shapes[1].id) == "9");
+        CHECK(s.nodes == c.nodes);
+        CHECK(s.cpus == c.cpus);
+        CHECK(s.memory_bytes == c.memory_bytes);
+        CHECK(s.tasks == c.tasks);
+        std::map<std::string, double> needs;
+        for (size_t i = 0; i < s.needs.count; i++)
+            needs[s.needs.list[i].name] = s.needs.list[i].number;
+        CHECK(needs == c.needs);
+    }
+}
+
+TEST_CASE("accounting says from when on a job could start", "[slurm]")
+{
+    test_arena a;
+    error err = collecting_error(a);
+    slurm_records records{};
+    slurm_workload w{};
+    std::string text = "JobID|Submit|Eligible|Start|End|State|NCPUS\n"
+                       "1|100|100|140|150|COMPLETED|1\n"
+                       "2|100|160|160|170|COMPLETED|1\n" // after the first one
+                       "3|110|Unknown|170|180|COMPLETED|1\n"
+                       "4|120|130|150|160|PREEMPTED|1\n" // its first attempt counts
+                       "4|120|300|310|320|COMPLETED|1\n";
+
+    records.updated_s = std::nan("");
+    REQUIRE(slurm_records_read(text.data(), text.size(), "/sacct", &records, a, &err) ==
+            OK);
+    slurm_workload_read(&records, 0, &w, a);
+    REQUIRE(w.job_count == 4);
+    CHECK(w.mean_wait_s == (40 + 60 + 60 + 30) / 4.0); // to the first start
+    CHECK(std::isnan(w.shapes[0].eligible_s));
+    CHECK(w.shapes[1].eligible_s == 60);
+    CHECK(std::isnan(w.shapes[2].eligible_s));
+    CHECK(w.shapes[3].eligible_s == 30);
+}
+
+TEST_CASE("settings of slurm.conf by their names and units", "[slurm]")
+{
+    struct {
+        const char *name, *value, *object, *member;
+        double number; // NAN: on or off
+        bool is_on;
+    } cases[] = {
+        {"bf_window", "2880", nullptr, "bf_window_s", 172800, false},
+        {"sched_min_interval", "2000000", nullptr, "sched_min_interval_s", 2, false},
+        {"bf_licenses", nullptr, nullptr, "bf_licenses", NAN, true},
+        {"defer", "no", nullptr, "defer", NAN, false},
+        {"PriorityWeightFairshare", "7", "priority", "weight_fair_share", 7, false},
+        {"PriorityMaxAge", "7-0", "priority", "max_age_s", 604800, false},
+        {"PriorityMaxAge", "90", "priority", "max_age_s", 5400, false},
+        {"PriorityFavorSmall", "YES", "priority", "favor_small", NAN, true},
+        {"KillWait", "30", nullptr, "kill_wait_s", 30, false},
+        {"bf_window", nullptr, nullptr, nullptr, 0, false},
+        {"bf_window", "x", nullptr, nullptr, 0, false},
+        {"defer", "5", nullptr, nullptr, 0, false},
+        {"bf_max_time", "5", nullptr, nullptr, 0, false},
+    };
+    for (auto &c : cases) {
+        slurm_setting s{};
+        INFO(c.name << " " << (c.value ? c.value : "-"));
+        REQUIRE(slurm_setting_read(c.name, c.value, &s) == (c.member != nullptr));
+        if (!c.member)
+            continue;
+        CHECK(std::string(s.member) == c.member);
+        CHECK(std::string(s.object ? s.object : "") == (c.object ? c.object : ""));
+        if (std::isnan(c.number)) {
+            CHECK(std::isnan(s.number));
+            CHECK(s.is_on == c.is_on);
+        } else
+            CHECK(s.number == Approx(c.number).epsilon(1e-12));
+    }
+}
+
 TEST_CASE("a workload may be Slurm's accounting", "[slurm][api][db]")
 {
     NEED_DATABASE();

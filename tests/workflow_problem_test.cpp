@@ -414,7 +414,7 @@ TEST_CASE("tasks that can run nowhere have no place, nor those behind them", "[w
 
         INFO(p->name);
         CHECK(d.missing("a")->reason == "no_resource");
-        CHECK(d.missing("b")->reason == "parent");
+        CHECK(d.missing("b")->reason == "after_unplaced");
         CHECK(d.missing("b")->detail.find("'a'") != std::string::npos);
         CHECK(d.of("c").finish_s == 1.5);
         CHECK(d.status == DECISION_FEASIBLE);

@@ -304,7 +304,7 @@ TEST_CASE("limits of a round", "[workflow][round]")
             CHECK(d.warns("cut_to_round_robin"));
             CHECK(d.warns("bound_skipped"));
             REQUIRE(d.out.unplaced_count == 1);
-            CHECK(std::string(d.out.unplaced[0].reason) == "no_resource");
+            CHECK(std::string(d.out.unplaced[0].reason) == "no_free_now");
         }
     }
     SECTION("a number of steps")
@@ -467,6 +467,68 @@ TEST_CASE("estimates of running tasks", "[workflow][round]")
     }
 }
 
+// world-model.md 2.3, 2.6: times that are the same everywhere, or of each resource.
+TEST_CASE("run times count as they are, speeds change nothing", "[workflow][round]")
+{
+    request r;
+    r.add_resource(1).n_max = 1;
+    r.add_resource(2).n_max = 1;
+    add(r, "root", WORKFLOW_DONE, {}, none, "p0");
+
+    SECTION("estimate_s: 100 s on any, as long as 200 of work on the fast one")
+    {
+        add(r, "a", WORKFLOW_IDLE, {0}).given.estimate_s = 100;
+        add(r, "b", WORKFLOW_IDLE, {0}, 50);
+        add(r, "end", WORKFLOW_IDLE, {1, 2}).given.estimate_s = 0;
+        decided d(r);
+        REQUIRE(d.code == OK);
+        CHECK(d.started("a") == "p0");
+        CHECK(d.started("b") == "p1"); // 25 s, beside the longest
+        CHECK(d.out.placements[0].expected_s == 100);
+        CHECK(d.out.objective.makespan_s == 100);
+        CHECK(d.out.objective.lower_bound_s == 100);
+        CHECK(d.estimate("a")->remaining_ratio == 1);
+        CHECK(std::isnan(d.estimate("a")->remaining_ref_s));
+        CHECK(std::isnan(d.estimate("b")->remaining_ratio));
+        CHECK(d.estimate("b")->remaining_ref_s == 50);
+        CHECK_FALSE(d.warns("no run time"));
+    }
+    SECTION("etc_s: it goes where it ends first, and nowhere where it cannot run")
+    {
+        add(r, "a", WORKFLOW_IDLE, {0}).etc_s = {30, none};
+        add(r, "b", WORKFLOW_IDLE, {0}).etc_s = {10, 20};
+        add(r, "end", WORKFLOW_IDLE, {1, 2}, 1);
+        decided d(r);
+        REQUIRE(d.code == OK);
+        CHECK(d.started("a") == "p0");
+        CHECK(d.started("b") == "p1");
+        r.resources[0].failed = true;
+        decided left(r);
+        CHECK(left.started("b") == "p1");
+        CHECK(left.unplaced("a") != "");
+        r.workflows[0][1].etc_s = {none, none};
+        r.resources[0].failed = false;
+        decided never(r);
+        CHECK(never.started("b") == "p0");
+        CHECK(never.unplaced("a") == "no_resource");
+    }
+    SECTION("a running one has the part left that its progress says, and moves for it")
+    {
+        task &t = add(r, "t", WORKFLOW_RUNNING, {0}, none, "p0");
+        t.etc_s = {1000, 100};
+        t.given.elapsed_s = 100;
+        t.given.progress_pct = 10;
+        add(r, "end", WORKFLOW_IDLE, {1}, 1);
+        decided d(r);
+        REQUIRE(d.code == OK);
+        CHECK(d.estimate("t")->remaining_ratio == Approx(0.9).epsilon(1e-12));
+        CHECK(d.out.objective.makespan_before_s == Approx(900).epsilon(1e-12));
+        REQUIRE(d.out.reschedule_count == 1);
+        CHECK(std::string(d.out.reschedules[0].to_resource_id) == "p1");
+        CHECK(d.out.reschedules[0].remaining_after_s == Approx(90).epsilon(1e-12));
+    }
+}
+
 TEST_CASE("workflows.md 5.8: edge cases", "[workflow][round]")
 {
     request r = example_a();
@@ -506,8 +568,10 @@ TEST_CASE("workflows.md 5.8: edge cases", "[workflow][round]")
             for (size_t k = 0; k < d.out.carry_count; k++)
                 carried += d.out.carry_over[k].task_count;
             CHECK(carried == 2);
-            CHECK(d.unplaced("x") == "no_resource");
-            CHECK(d.unplaced("y") == "no_resource");
+            const char *why = how == 2 || how == 4 ? "no_free_now" : "no_resource";
+            CHECK(d.unplaced("x") == why);
+            CHECK(d.unplaced("y") == why);
+            CHECK(d.warns((std::string("unplaced: 2, ") + why + ": 2").c_str()));
             CHECK(d.unplaced("z").empty());
         }
     }
@@ -608,7 +672,7 @@ TEST_CASE("the queue: carried first, then dependents, roots last", "[workflow][r
         CHECK(std::string(d.out.carry_over[0].workflow_id) == "early");
         REQUIRE(d.out.carry_over[0].task_count == 1);
         CHECK(std::string(d.out.carry_over[0].task_ids[0]) == "d1");
-        CHECK(d.unplaced("root") == "no_resource");
+        CHECK(d.unplaced("root") == "no_free_now");
     }
     SECTION("by arrival, by request order")
     {

@@ -755,7 +755,7 @@ TEST_CASE("a task without a place has reasons, and so have its children",
     CHECK(j["unplaced"][0]["task_id"] == "a");
     CHECK(j["unplaced"][0]["reasons"][0]["resource_count"] == 2);
     CHECK(j["unplaced"][1]["task_id"] == "b");
-    CHECK(j["unplaced"][1]["reasons"][0]["reason"] == "parent");
+    CHECK(j["unplaced"][1]["reasons"][0]["reason"] == "after_unplaced");
 }
 
 TEST_CASE("progress that runs backwards is taken, with a warning", "[api][workflow]")

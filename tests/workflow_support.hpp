@@ -35,6 +35,7 @@ struct task {
     explicit task(std::string name, double estimate_ref_s = none) : id(std::move(name))
     {
         given.estimate_ref_s = estimate_ref_s;
+        given.estimate_s = none;
         given.start_s = given.finish_s = given.progress_pct = given.elapsed_s = none;
         given.work_done_ref_s = given.checkpoint_work_ref_s = none;
         given.since_last_move_s = none;

@@ -72,14 +72,14 @@ enum error_code checkpoint_finite(const struct checkpoint_in *in, const double *
         return OK;
     }
     out->plan = finite_best(&job);
-    if (in->start) {
+    if (in->start)
         start(in, out);
-        return OK;
-    }
-    if (checkpoint_question(in, out->plan.first_s, least_s, &asked)) {
+    else if (checkpoint_question(in, out->plan.first_s, least_s, &asked))
         request(in, &asked, out);
-        return OK;
-    }
-    checkpoint_set_interval(in, out->plan.first_s, CHECKPOINT_REASON_BEST_INTERVAL, out);
+    else
+        checkpoint_set_interval(in, out->plan.first_s, CHECKPOINT_REASON_BEST_INTERVAL,
+                                out);
+    out->at_floor = out->plan.at_floor;
+    out->at_minimum = out->at_minimum || out->at_floor;
     return OK;
 }

@@ -121,6 +121,14 @@ struct finite_plan finite_plan_of_count(const struct finite_job *job, double n)
 #define TIES_MAX 1e6
 enum { WALK_MAX = 10000 };
 
+/* Whether that many segments begin with an image, before any work. */
+static bool has_image_first(const struct finite_job *job, double n)
+{
+    struct finite_plan plan;
+
+    return lay_out(job, n, &plan) && !(plan.first_s > 0);
+}
+
 /* Segments of least E: down from a start while it falls, then up. E is finite for
  * some n, or for n = 1 only, or never. */
 static double best_count(const struct finite_job *job)
@@ -131,6 +139,7 @@ static double best_count(const struct finite_job *job)
     double best_s = finite_expected_s(job, n);
     bool falls = true;
 
+    most += has_image_first(job, most + 1); /* a segment without work */
     while (n > 1 && !isfinite(best_s)) {
         n = floor(n / 2);
         best_s = finite_expected_s(job, n);
@@ -168,6 +177,8 @@ struct finite_plan finite_best(const struct finite_job *job)
         fabs(again_s - plan.expected_s) <= 1e-9 * plan.expected_s &&
         (n <= 1 || finite_expected_s(job, n - 1) >= plan.expected_s * (1 - 1e-12)) &&
         finite_expected_s(job, n + 1) >= plan.expected_s * (1 - 1e-12);
+    plan.at_floor = job->work_s < (n + 1) * job->least_s &&
+                    finite_expected_s(job, n + 1) < plan.expected_s * (1 - 1e-12);
     return plan;
 }
 

@@ -41,6 +41,7 @@ struct finite_plan {
      * alone, of two first_s and last_s; the others are NAN. */
     double first_s, middle_s, last_s;
     bool is_proved; /* recounted segment by segment, and no better with n - 1 or n + 1 */
+    bool at_floor;  /* more segments were better, but shorter than least_s */
 };
 
 /* The plan of least expected time. O(steps from W over the endless optimum), few. */

@@ -115,18 +115,46 @@ static bool may_use(const bool *who, ptrdiff_t i)
     return !who || (i >= 0 && who[i]);
 }
 
-static bool is_admitted(const struct cluster *c, const struct cluster_row *row)
+/* What of the partition keeps the row out of it, in `limit`, if anything does. */
+static bool keeps_out(const struct cluster_partition *p, const char *name,
+                      ptrdiff_t amount, double value, double asked, bool is_within,
+                      struct cluster_limit *limit)
+{
+    if (is_within)
+        return false;
+    *limit = (struct cluster_limit){.scope = CLUSTER_SCOPE_partition,
+                                    .id = p->id,
+                                    .name = name,
+                                    .amount = amount,
+                                    .value = value,
+                                    .used = asked};
+    return true;
+}
+
+static bool is_admitted(const struct cluster *c, const struct cluster_row *row,
+                        struct cluster_limit *limit)
 {
     const struct cluster_partition *p = &c->partitions[row->partition];
     const struct cluster_job *job = &c->jobs[row->job];
+    double nodes = (double)job->nodes, none = (double)NAN;
+    int64_t cpus = row->need[CLUSTER_CPUS];
 
     if (job->of.qos >= 0 && c->qos[job->of.qos].overrides_partition)
         return true;
-    return row->limit_s <= p->limit_max_s && (double)job->nodes >= p->nodes_min &&
-           (job->tasks || (double)job->nodes <= p->nodes_max) &&
-           (job->tasks || row->need[CLUSTER_CPUS] <= p->cpus_per_node_max) &&
-           may_use(p->users, job->of.user) && may_use(p->qos, job->of.qos) &&
-           may_use(p->accounts, job->of.account);
+    return !keeps_out(p, "time_limit_max_s", CLUSTER_NONE, p->limit_max_s, row->limit_s,
+                      row->limit_s <= p->limit_max_s, limit) &&
+           !keeps_out(p, "nodes_per_job_min", CLUSTER_NONE, p->nodes_min, nodes,
+                      nodes >= p->nodes_min, limit) &&
+           !keeps_out(p, "nodes_per_job_max", CLUSTER_NONE, p->nodes_max, nodes,
+                      job->tasks || nodes <= p->nodes_max, limit) &&
+           !keeps_out(p, "cpus_per_node_max", CLUSTER_CPUS, (double)p->cpus_per_node_max,
+                      (double)cpus, job->tasks || cpus <= p->cpus_per_node_max, limit) &&
+           !keeps_out(p, "users_allowed", CLUSTER_NONE, none, none,
+                      may_use(p->users, job->of.user), limit) &&
+           !keeps_out(p, "qos_allowed", CLUSTER_NONE, none, none,
+                      may_use(p->qos, job->of.qos), limit) &&
+           !keeps_out(p, "accounts_allowed", CLUSTER_NONE, none, none,
+                      may_use(p->accounts, job->of.account), limit);
 }
 
 static bool may_reserve(const struct cluster *c, const struct cluster_job *job)
@@ -231,15 +259,17 @@ static void screen_row(struct screen *x, size_t row, struct cluster_verdict *ver
     const struct cluster_job *job = &c->jobs[r->job];
     struct cluster_verdict *v = &verdicts[row];
     size_t *likes = is_plain(job) ? likes_of(x, row) : NULL;
+    struct cluster_limit limit = {0};
 
     budget_step(c->budget, c->amount_count);
     if (c->now_s + (isnan(job->limit_min_s) ? r->limit_s : job->limit_min_s) >
         job->deadline_s)
         *v = (struct cluster_verdict){.outcome = CLUSTER_NEVER,
                                       .reason = CLUSTER_REASON_DEADLINE};
-    else if (!is_admitted(c, r))
+    else if (!is_admitted(c, r, &limit))
         *v = (struct cluster_verdict){.outcome = CLUSTER_NEVER,
-                                      .reason = CLUSTER_REASON_PARTITION_LIMIT};
+                                      .reason = CLUSTER_REASON_PARTITION_LIMIT,
+                                      .limit = limit};
     else if (!may_reserve(c, job))
         *v = (struct cluster_verdict){.outcome = CLUSTER_NEVER,
                                       .reason = CLUSTER_REASON_RESERVATION};

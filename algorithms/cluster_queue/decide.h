@@ -65,7 +65,7 @@ struct cluster_verdict {
     const struct cluster_held *waits_for; /* whose end it waits for; NULL: none known */
     ptrdiff_t behind;                     /* row that its start follows; CLUSTER_NONE */
     ptrdiff_t reservation;                /* in its way; CLUSTER_NONE */
-    struct cluster_limit limit;           /* reason LIMIT */
+    struct cluster_limit limit;           /* reasons LIMIT, PARTITION_LIMIT */
     struct cluster_held **stopped;        /* jobs that are stopped for it */
     size_t stopped_count;
     bool by_backfill;

@@ -878,6 +878,11 @@ void cluster_line_end(struct cluster_line *l, const struct cluster_held *held,
     l->ended_early |= held->end_s > held->start_s;
 }
 
+void cluster_line_more(struct cluster_line *l)
+{
+    l->ended_early |= l->board != NULL;
+}
+
 double cluster_line_decide(struct cluster_line *l, struct cluster_pass *p)
 {
     switch (l->discipline->rule) {

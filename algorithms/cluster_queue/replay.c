@@ -16,6 +16,8 @@ enum kind {
     ELIGIBLE,
     LATE,
     RESERVED,
+    NODE_FAILS,
+    NODE_RETURNS,
     ARRIVES,
     PLANNED,
     RANKS,
@@ -28,7 +30,7 @@ struct happening {
     double at_s;
     enum kind kind;
     uint32_t version; /* of the job */
-    size_t index;     /* job; or job_count + running job */
+    size_t index;     /* job; or job_count + running job; or node */
 };
 
 static bool happens_before(const struct happening *a, const struct happening *b)
@@ -58,6 +60,8 @@ struct engine {
     struct cluster_job *jobs;
     struct cluster_row *rows;
     struct cluster_account *accounts;
+    struct cluster_node *nodes; /* with those that are down; NULL: none will be */
+    size_t *outages;            /* of each node, now */
     struct cluster_pass pass;
     struct cluster_decision decision;
     struct cluster_line *line; /* NULL: slurm_backfill */
@@ -504,14 +508,14 @@ static void end_running(struct engine *e, size_t running)
     tell_all(e, running, true, ENDED_WELL);
 }
 
-/* It was stopped for another one: it waits again, or is lost. */
-static void note_stopped(struct engine *e, struct cluster_held *held)
+/* Its attempt is over without its end: it waits again, or is lost in that state. */
+static void lose(struct engine *e, struct cluster_held *held, bool requeues,
+                 enum cluster_job_state state)
 {
     size_t job = (size_t)held->job;
     struct life *life;
     struct cluster_replay_outcome *o;
 
-    e->out->preempted_count++;
     e->out->lost_core_s += allocated_of(e, held) * (e->now_s - held->start_s);
     note_gone(e, held);
     if (held->job < 0) {
@@ -521,12 +525,13 @@ static void note_stopped(struct engine *e, struct cluster_held *held)
     life = &e->lives[job];
     o = &e->out->outcomes[job];
     life->version++; /* its end does not happen */
-    o->preempted++;
+    o->preempted += state == CLUSTER_JOB_CANCELLED;
+    o->failed += state == CLUSTER_JOB_LOST;
     o->end_s = e->now_s;
     e->pass.started[job] = false;
-    if (settings_of(e)->cancels || !e->in->jobs[job].requeues) {
+    if (!requeues || !e->in->jobs[job].requeues) {
         life->stage = OVER;
-        o->state = CLUSTER_JOB_CANCELLED;
+        o->state = state;
         e->through++;
         tell_all(e, job, false, ENDED_BADLY);
         return;
@@ -540,6 +545,77 @@ static void note_stopped(struct engine *e, struct cluster_held *held)
     join_queue(e, job);
     e->changed = true;
     post(e, e->jobs[job].eligible_s, ELIGIBLE, job, 0);
+}
+
+/* It was stopped for another one. */
+static void note_stopped(struct engine *e, struct cluster_held *held)
+{
+    e->out->preempted_count++;
+    lose(e, held, !settings_of(e)->cancels, CLUSTER_JOB_CANCELLED);
+}
+
+/* ---- nodes that fail ---- */
+
+static bool is_on(const struct engine *e, const struct cluster_held *held, size_t node)
+{
+    budget_step(e->of.budget, held->node_count);
+    for (size_t i = 0; i < held->node_count; i++)
+        if (held->nodes[i] == node)
+            return true;
+    return false;
+}
+
+static void fail_node(struct engine *e, size_t node)
+{
+    struct cluster_state *s = e->pass.state;
+
+    if (e->outages[node]++)
+        return;
+    e->nodes[node].starts = false;
+    e->changed = true;
+    for (size_t i = s->held_count; i-- > 0;) {
+        struct cluster_held *held = s->held[i];
+
+        if (!is_on(e, held, node))
+            continue;
+        if (e->line)
+            cluster_line_end(e->line, held, e->now_s);
+        e->out->failed_count++;
+        lose(e, held, true, CLUSTER_JOB_LOST);
+        cluster_stop(s, held);
+    }
+}
+
+static void return_node(struct engine *e, size_t node)
+{
+    if (--e->outages[node])
+        return;
+    e->nodes[node].starts = e->in->of->nodes[node].starts;
+    e->changed = true;
+    if (e->line)
+        cluster_line_more(e->line);
+}
+
+/* Those that have an end ahead; nodes that may change are a copy. */
+static void list_outages(struct engine *e)
+{
+    const struct cluster *c = e->in->of;
+
+    if (!e->in->outage_count)
+        return;
+    e->outages = NEW(e->run, size_t, c->node_count);
+    e->nodes = NEW(e->run, struct cluster_node, c->node_count);
+    memcpy(e->nodes, c->nodes, c->node_count * sizeof(*e->nodes));
+    e->of.nodes = e->nodes;
+    budget_step(c->budget, c->node_count + 4 * e->in->outage_count);
+    for (size_t i = 0; i < e->in->outage_count; i++) {
+        const struct cluster_outage *o = &e->in->outages[i];
+
+        if (!(o->up_s > fmax(o->down_s, e->now_s)))
+            continue;
+        post(e, o->down_s, NODE_FAILS, o->node, 0);
+        post(e, o->up_s, NODE_RETURNS, o->node, 0);
+    }
 }
 
 /* ---- deciding ---- */
@@ -772,6 +848,12 @@ static void happen(struct engine *e, const struct happening *h)
             leave_queue(e, h->index, CLUSTER_REASON_DEADLINE);
         compact(e);
         break;
+    case NODE_FAILS:
+        fail_node(e, h->index);
+        break;
+    case NODE_RETURNS:
+        return_node(e, h->index);
+        break;
     case ARRIVES:
         arrive(e);
         break;
@@ -922,8 +1004,11 @@ static void copy_jobs(struct engine *e)
 static void take_estimates(struct engine *e)
 {
     for (size_t r = 0; r < e->of.row_count && e->in->estimate_s; r++) {
+        double believed_s = e->in->estimate_s[e->rows[r].job];
+
         budget_step(e->of.budget, 1);
-        e->rows[r].limit_s = e->in->estimate_s[e->rows[r].job];
+        if (!isnan(believed_s))
+            e->rows[r].limit_s = believed_s;
     }
 }
 
@@ -954,6 +1039,7 @@ static void begin(struct engine *e)
     e->heap_room = 1024;
     e->heap = NEW(e->run, struct happening, e->heap_room);
     copy_jobs(e);
+    list_outages(e);
     e->decision = (struct cluster_decision){
         .verdicts = NEW(e->run, struct cluster_verdict, c->row_count),
         .order = NEW(e->run, size_t, c->row_count),

@@ -13,7 +13,11 @@
  * exists once.
  *
  * What happens at one instant: jobs end, jobs become eligible or pass their deadline,
- * reservations begin and end, jobs arrive, the policy decides; equal ones by index.
+ * reservations begin and end, nodes fail and come back, jobs arrive, the policy decides;
+ * equal ones by index.
+ *
+ * What runs on a node that fails ends there, with its work lost: it waits again, as what
+ * is preempted, or has failed. Plans on it are made anew when they are due.
  *
  * Cost: an event, the rows that the policy looks at times the nodes; see backfill.c and
  * board.h.
@@ -40,10 +44,16 @@ struct cluster_replay_settings {
     bool cancels;                      /* who is preempted is not requeued */
 };
 
+/* A node is down in [down_s, up_s). */
+struct cluster_outage {
+    size_t node;
+    double down_s, up_s; /* up_s HUGE_VAL: it does not come back */
+};
+
 /* Of a job, besides what a waiting one has. */
 struct cluster_replay_job {
     double run_s;       /* that it would take, >= 0 */
-    bool requeues;      /* when it is preempted */
+    bool requeues;      /* when it is preempted, or its node fails */
     bool ends_if_never; /* leaves the queue when what it waits for cannot happen any more
                          */
 };
@@ -54,15 +64,18 @@ struct cluster_replay_in {
     const struct cluster *of;
     const struct policy *policy;           /* of cluster_policies or queue_policies */
     const struct cluster_replay_job *jobs; /* [job_count] */
-    const double *estimate_s; /* what the policy believes of each job; NULL: its limit */
+    const double *estimate_s; /* what the policy believes of each job; NAN, NULL: its
+                                 limit */
     struct cluster_replay_settings settings;
     /* NULL: priorities of rows stay as they are. */
     const struct cluster_ranking *ranking;
     const struct cluster_rank_job *rank_jobs; /* [job_count] */
     const double *shares;                     /* of accounts, [account_count] */
     const struct cluster_promises *promises;  /* NULL: none */
-    double first_pass_s;                      /* of backfill; NAN: when it begins */
-    bool keeps_nodes;                         /* outcomes say where */
+    const struct cluster_outage *outages; /* in any order, also of one node at a time */
+    size_t outage_count;
+    double first_pass_s; /* of backfill; NAN: when it begins */
+    bool keeps_nodes;    /* outcomes say where */
     bool keeps_attempts;
     bool counts_fragments;
     struct budget *budget;
@@ -74,8 +87,9 @@ enum cluster_job_state {
     CLUSTER_JOB_WAITS, /* when nothing happens any more */
     CLUSTER_JOB_NEVER,
     CLUSTER_JOB_DONE,
-    CLUSTER_JOB_KILLED,   /* at its limit */
-    CLUSTER_JOB_CANCELLED /* preempted */
+    CLUSTER_JOB_KILLED,    /* at its limit */
+    CLUSTER_JOB_CANCELLED, /* preempted */
+    CLUSTER_JOB_LOST       /* with a node */
 };
 
 struct cluster_replay_outcome {
@@ -86,8 +100,8 @@ struct cluster_replay_outcome {
     double cpus;                /* it asked for, all nodes */
     double priority;            /* at its first start */
     size_t row;                 /* that started */
-    uint32_t preempted;
-    const uint32_t *nodes; /* keeps_nodes: of its last attempt */
+    uint32_t preempted, failed; /* attempts that ended so */
+    const uint32_t *nodes;      /* keeps_nodes: of its last attempt */
     size_t node_count;
 };
 
@@ -103,8 +117,8 @@ struct cluster_replayed {
     struct cluster_replay_outcome *outcomes; /* [job_count] */
     struct cluster_attempt *attempts;        /* in the order of their ends */
     size_t attempt_count;
-    size_t preempted_count;
-    double lost_core_s;       /* of preempted attempts */
+    size_t preempted_count, failed_count; /* attempts */
+    double lost_core_s;       /* of preempted attempts, and those that nodes failed */
     double fragmented_core_s; /* idle cores while a job waits that they would suffice for,
                                  but that fits on no nodes; NAN: not counted */
     size_t main_count, backfill_count; /* runs of the main loop, passes of backfill */
@@ -143,6 +157,9 @@ void cluster_line_order(const struct cluster_line *l, size_t *rows, size_t count
 /* Starts who is to start of p->out->order, sorted; when the next one is planned to start
  * (HUGE_VAL: not known). */
 double cluster_line_decide(struct cluster_line *l, struct cluster_pass *p);
+
+/* There is more than there was: nodes have come back. */
+void cluster_line_more(struct cluster_line *l);
 
 /* A job has ended; told before it leaves the state. */
 void cluster_line_end(struct cluster_line *l, const struct cluster_held *held,

@@ -92,7 +92,7 @@ struct cluster_limit {
     const char *id;     /* of the quality of service, account or partition */
     const char *name;   /* as in the request: jobs_running_max, group, ... */
     ptrdiff_t amount;   /* index of the amount; CLUSTER_NONE: it is none */
-    double value, used; /* amounts in units */
+    double value, used; /* amounts in units; NAN: a list, in which the job is not */
 };
 
 /* Whether no limit holds the row back; else the first that does, in `limit`. */

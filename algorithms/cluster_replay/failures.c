@@ -54,6 +54,8 @@ static void go_down(struct engine *e, struct node *n)
     e->out->totals.failures++;
     e->freed = e->changed = true; /* the first of the queue may have to wait longer */
     nodes_down(e, number);
+    if (e->rules->level_count)
+        e->failed_at = rng_uniform(&n->class);
     while (n->run_count)
         life_fail(e, n->runs[n->run_count - 1], number);
 }
@@ -108,6 +110,16 @@ static void name_streams(struct engine *e, struct node *n, const char *id, size_
     n->burst = rng_stream(e->in->seed, name);
 }
 
+/* What its failures leave of images, the same whatever levels there are. */
+static void name_class_stream(struct engine *e, struct node *n, const char *id,
+                              size_t number)
+{
+    char name[NAME_MAX_BYTES];
+
+    snprintf(name, sizeof(name), "class.%s.%zu", id, number);
+    n->class = rng_stream(e->in->seed, name);
+}
+
 static int by_begin(const void *left, const void *right)
 {
     const struct replay_outage *l = left, *r = right;
@@ -154,6 +166,8 @@ void failures_begin(struct engine *e)
         for (size_t i = 0; i < e->in->groups[g].count; i++, number++) {
             struct node *n = &e->nodes[number];
 
+            if (e->rules->level_count)
+                name_class_stream(e, n, e->in->groups[g].id, i);
             if (!e->in->groups[g].failure)
                 continue;
             name_streams(e, n, e->in->groups[g].id, i);

@@ -225,7 +225,8 @@ static void count(struct engine *e, size_t class, enum replay_time time, int64_t
     e->classes[class].sums[time] += cpu_ms;
 }
 
-static void save(struct engine *e, uint32_t job, uint32_t class, int64_t cpu_ms)
+static void save(struct engine *e, uint32_t job, uint32_t class, int64_t cpu_ms,
+                 int64_t to_ms)
 {
     struct life *life = &e->lives[job];
     uint32_t at = e->free_saved;
@@ -243,7 +244,7 @@ static void save(struct engine *e, uint32_t job, uint32_t class, int64_t cpu_ms)
         }
         at = (uint32_t)e->saved_count++;
     }
-    e->saved[at] = (struct saved){cpu_ms, class, life->saved};
+    e->saved[at] = (struct saved){cpu_ms, life->image_ms, to_ms, class, life->saved};
     life->saved = at;
 }
 
@@ -266,6 +267,34 @@ static void settle(struct engine *e, uint32_t job, bool lost)
     }
 }
 
+/* What was useful beyond the image that is left is lost; the last attempt's is first. */
+static void unsave(struct engine *e, struct life *life)
+{
+    uint32_t *link = &life->saved;
+
+    while (*link != REPLAY_NONE && e->saved[*link].to_ms > life->image_ms) {
+        struct saved *s = &e->saved[*link];
+        int64_t keeps_ms = life->image_ms - s->from_ms, all_ms = s->to_ms - s->from_ms;
+        int64_t kept = 0;
+        uint32_t at = *link;
+
+        budget_step(e->budget, 4);
+        if (keeps_ms > 0)
+            kept = (int64_t)((wide)s->cpu_ms * keeps_ms / all_ms);
+        count(e, s->klass, REPLAY_TIME_useful, kept - s->cpu_ms);
+        count(e, s->klass, REPLAY_TIME_lost, s->cpu_ms - kept);
+        s->cpu_ms = kept;
+        s->to_ms = life->image_ms;
+        if (keeps_ms > 0) {
+            link = &s->next;
+            continue;
+        }
+        *link = s->next;
+        s->next = e->free_saved;
+        e->free_saved = at;
+    }
+}
+
 /* Counts the time of `nodes` nodes of a class. */
 static void count_nodes(struct engine *e, const struct run *r, uint32_t class,
                         size_t nodes, const struct progress *p, bool all_useful)
@@ -278,7 +307,7 @@ static void count_nodes(struct engine *e, const struct run *r, uint32_t class,
     count(e, class, REPLAY_TIME_useful, cpus * useful_ms);
     count(e, class, REPLAY_TIME_lost, cpus * (p->saved_ms + p->unsaved_ms - useful_ms));
     if (!p->ended && useful_ms)
-        save(e, r->job, class, cpus * useful_ms);
+        save(e, r->job, class, cpus * useful_ms, p->image_ms);
 }
 
 static void count_run(struct engine *e, const struct run *r, const struct progress *p,
@@ -391,6 +420,7 @@ static void know_nodes(struct engine *e, struct run *r)
     r->mean_s = rate > 0 ? 1 / rate : (double)NAN;
     r->uptime_s = 1e-3 * (double)(e->kernel.now_ms - up_ms);
     r->age_s = 1e-3 * (double)(e->kernel.now_ms - (failed_ms > 0 ? failed_ms : 0));
+    r->pattern = levels_known(e, r->mean_s, job_of(e, r->job)->delay_ms);
 }
 
 /* Works out when it ends. */
@@ -398,6 +428,10 @@ static void post_end(struct engine *e, struct run *r)
 {
     struct progress p;
 
+    if (e->rules->io.is_shared) {
+        attempt_begin(e, r);
+        return;
+    }
     attempt_walk(e, r, r->limit_at_ms, &p);
     r->version++;
     if (p.ended || r->limit_at_ms < REPLAY_NEVER)
@@ -454,7 +488,7 @@ void life_start(struct engine *e, uint32_t job, uint32_t set)
     r->nodes = nodes_list(e, e->picked_count, &r->room);
     memcpy(r->nodes, e->picked, e->picked_count * sizeof(*r->nodes));
     if (life->has_started) {
-        r->restart_ms = life->has_image ? j->restart_ms : j->scratch_ms;
+        r->restart_ms = levels_restart_ms(e, job);
         e->out->outcomes[job].restarts++;
         e->out->totals.restarts++;
     }
@@ -464,6 +498,9 @@ void life_start(struct engine *e, uint32_t job, uint32_t set)
     know_nodes(e, r);
     nodes_take(e, r);
     running_add(e, r);
+    if (e->rules->io.is_shared && r->limit_at_ms < REPLAY_NEVER)
+        kernel_post(&e->kernel, r->limit_at_ms, EVENT_CHECKPOINT_STORED, r,
+                    (uint32_t)r->sequence);
     post_end(e, r);
     fill_outcome(e, r);
     e->now.running_count++;
@@ -482,7 +519,7 @@ static void leave_nodes(struct engine *e, struct run *r, bool clean)
     e->now.busy_cpus -= cpus_of(e, r);
     e->now.asked_cpus -= j->need[REPLAY_CPUS] * (int64_t)r->node_count;
     e->lives[r->job].run = NULL;
-    e->freed = e->changed = true;
+    e->freed = e->changed = e->flows.is_stale = true;
     if (e->timeline)
         conservative_give(e, r);
     nodes_give(e, r);
@@ -559,20 +596,47 @@ static void requeue(struct engine *e, uint32_t job, int64_t delay_ms)
 }
 
 /* What it has done until now counts; from its image it may go on. */
-static void stop(struct engine *e, struct run *r, struct progress *p)
+static void stop(struct engine *e, struct run *r, struct progress *p, bool failed)
 {
     struct life *life = &e->lives[r->job];
 
     attempt_walk(e, r, e->kernel.now_ms, p);
+    flows_drop(e, r);
     p->ended = false;
     count_run(e, r, p, false);
     life->image_ms = p->image_ms;
     life->has_image = p->has_image;
+    if (e->rules->level_count == 0)
+        return;
+    levels_lose(e, life, r, p, failed);
+    unsave(e, life);
 }
 
 static double used_cpu_s(const struct engine *e, const struct run *r)
 {
     return 1e-3 * (double)(e->kernel.now_ms - r->start_ms) * (double)cpus_of(e, r);
+}
+
+/* At its limit. */
+static void kill(struct engine *e, struct run *r)
+{
+    uint32_t job = r->job;
+    struct progress p;
+
+    stop(e, r, &p, false);
+    e->out->totals.killed_cpu_s += used_cpu_s(e, r);
+    leave_nodes(e, r, true);
+    if (e->rules->requeue_at_limit &&
+        e->out->outcomes[job].restarts < e->rules->max_restarts)
+        requeue(e, job, job_of(e, job)->delay_ms);
+    else
+        life_over(e, job, REPLAY_KILLED);
+}
+
+void life_limit(struct engine *e, struct run *r, uint32_t version)
+{
+    if ((uint32_t)r->sequence == version && !r->cleans && e->lives[r->job].run == r)
+        kill(e, r);
 }
 
 void life_end(struct engine *e, struct run *r)
@@ -584,6 +648,8 @@ void life_end(struct engine *e, struct run *r)
         end_cleaning(e, r);
         return;
     }
+    if (e->rules->io.is_shared && !attempt_step(e, r))
+        return;
     attempt_walk(e, r, e->kernel.now_ms, &p);
     if (p.ended) {
         count_run(e, r, &p, true);
@@ -591,14 +657,7 @@ void life_end(struct engine *e, struct run *r)
         life_over(e, job, REPLAY_DONE);
         return;
     }
-    stop(e, r, &p);
-    e->out->totals.killed_cpu_s += used_cpu_s(e, r);
-    leave_nodes(e, r, true);
-    if (e->rules->requeue_at_limit &&
-        e->out->outcomes[job].restarts < e->rules->max_restarts)
-        requeue(e, job, job_of(e, job)->delay_ms);
-    else
-        life_over(e, job, REPLAY_KILLED);
+    kill(e, r);
 }
 
 static bool is_spare(const struct run *r, uint32_t node, size_t *at)
@@ -623,7 +682,7 @@ static void use_spare(struct engine *e, struct run *r, uint32_t node)
               nodes_cpus(e, r->job, &e->classes[class]) *
                   (e->kernel.now_ms - r->begin_ms));
     else
-        stop(e, r, &p); /* of the spares, too, up to now */
+        stop(e, r, &p, true); /* of the spares, too, up to now */
     r->nodes[at] = r->nodes[r->node_count - 1];
     r->node_count--;
     r->spare_count--;
@@ -631,7 +690,7 @@ static void use_spare(struct engine *e, struct run *r, uint32_t node)
     if (!spare) {
         r->begin_ms = e->kernel.now_ms;
         r->pause_ms = j->delay_ms;
-        r->restart_ms = e->lives[r->job].has_image ? j->restart_ms : j->scratch_ms;
+        r->restart_ms = levels_restart_ms(e, r->job);
         e->out->outcomes[r->job].restarts++;
         e->out->totals.restarts++;
         know_nodes(e, r);
@@ -663,7 +722,7 @@ void life_fail(struct engine *e, struct run *r, uint32_t node)
         use_spare(e, r, node);
         return;
     }
-    stop(e, r, &p);
+    stop(e, r, &p, true);
     o->failure_kills++;
     e->out->totals.failure_kills++;
     leave_nodes(e, r, true);

@@ -3,7 +3,7 @@
  * Nodes that are alike and in the same sets are a class. Of each class there is the set
  * of idle nodes and, where nodes are shared, a set for each number of free cpus: who has
  * room is found from the fullest node up, and jobs with further needs pass by the nodes
- * that lack those. Numbers of cpus beyond LEVELS_MAX are in levels of several, within
+ * that lack those. Numbers of cpus beyond CPU_LEVELS_MAX are in levels of several, within
  * which the lower number comes first.
  *
  * Cost: O(1) for a node that is taken or given back, without memory and the like also for
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS_MAX = 1024, RUNS_FIRST = 1 };
+enum { CPU_LEVELS_MAX = 1024, RUNS_FIRST = 1 };
 
 /* Nodes of a class that are alike in what they have free. */
 struct cursor {
@@ -147,8 +147,8 @@ static void create_class(struct engine *e, struct klass *k, int64_t unit)
     if (e->whole)
         return;
     k->level_cpus = unit;
-    if (k->cpus / unit > LEVELS_MAX)
-        k->level_cpus = k->cpus / LEVELS_MAX + 1;
+    if (k->cpus / unit > CPU_LEVELS_MAX)
+        k->level_cpus = k->cpus / CPU_LEVELS_MAX + 1;
     k->level_count = (size_t)(k->cpus / k->level_cpus) + 1;
     k->levels = NEW(e->a, struct bits, k->level_count);
     k->at_least = NEW(e->a, uint32_t, k->level_count + 1);

@@ -41,10 +41,36 @@ struct node {
     uint32_t job_count; /* of the runs, without those that clean up */
     int64_t held_ms;    /* since when there is one */
     bool by_burst;
-    struct rng failure, restore, burst;
+    struct rng failure, restore, burst, class;
     size_t failure_at, restore_at;
     uint64_t failures;
     int64_t down_since_ms, down_sum_ms, up_since_ms, failed_ms; /* -1: never failed */
+};
+
+/* What an attempt has come to. */
+struct progress {
+    bool ended;
+    int64_t at_ms;    /* when it ended, or until when this is */
+    int64_t image_ms; /* of work, saved */
+    bool has_image;
+    bool has_restarted;           /* nothing is left to read */
+    int64_t level_ms[LEVELS_MAX]; /* of images that survive a class; -1: there is none */
+    int64_t pause_ms, restart_ms, saved_ms, unsaved_ms, checkpoint_ms; /* wall time */
+    uint32_t checkpoints;
+};
+
+enum course_phase { COURSE_PAUSE, COURSE_READ, COURSE_WORK, COURSE_SAVE };
+
+/* An attempt whose course is not known beforehand: images share a file system. */
+struct course {
+    struct progress done;      /* before the present phase, which began at done.at_ms */
+    int64_t work_ms, piece_ms; /* done; of the phase */
+    double next_s, interval_s; /* work to the next request; what the policy remembers */
+    uint64_t omissions;
+    uint8_t phase;
+    bool is_transfer;          /* of the phase */
+    bool has_place;            /* the next image is due at the end of the piece */
+    double period_s, offset_s; /* NAN: has none */
 };
 
 /* Jobs that run, and nodes that are cleaned up behind them. */
@@ -62,18 +88,10 @@ struct run {
     int64_t limit_at_ms; /* killed then; REPLAY_NEVER: never */
     int64_t pause_ms, restart_ms; /* at begin_ms: to take over, then to read an image */
     double speed, mean_s, uptime_s, age_s;
+    const struct levels_pattern *pattern; /* that it goes by; NULL: none */
+    struct course course;
     uint64_t sequence;
     struct run *next_free;
-};
-
-/* What an attempt has come to. */
-struct progress {
-    bool ended;
-    int64_t at_ms;    /* when it ended, or until when this is */
-    int64_t image_ms; /* of work, saved */
-    bool has_image;
-    int64_t pause_ms, restart_ms, saved_ms, unsaved_ms, checkpoint_ms; /* wall time */
-    uint32_t checkpoints;
 };
 
 enum life_stage {
@@ -90,8 +108,10 @@ struct life {
     int64_t estimate_ms;
     double key, backfill_key;
     struct run *run;
-    uint32_t saved;   /* list of what was useful so far */
-    uint32_t version; /* of its events */
+    int64_t *level_ms; /* with levels: images, as struct progress has them; NULL: none */
+    size_t read_level; /* the next restart reads one that survived this class */
+    uint32_t saved;    /* list of what was useful so far */
+    uint32_t version;  /* of its events */
     uint8_t stage;
     bool has_image, in_front, has_started;
 };
@@ -99,7 +119,27 @@ struct life {
 /* Useful work of a job that may still be lost. */
 struct saved {
     int64_t cpu_ms;
+    int64_t from_ms, to_ms; /* of its work */
     uint32_t klass, next;
+};
+
+/* An image on its way: it is there when so much of the file system was shared out to
+ * each.
+ */
+struct flow {
+    double ends;
+    struct run *run;
+    uint32_t version;
+};
+
+struct flows {
+    double shared; /* ms alone that each has had since there was none */
+    int64_t at_ms; /* when that was so */
+    struct flow *list;
+    size_t count, room, active; /* count: void ones too */
+    uint32_t version;
+    bool is_stale; /* others run than when places were made */
+    struct arena *scratch;
 };
 
 struct running_entry {
@@ -180,6 +220,9 @@ struct engine {
     struct arena *a, *keep; /* of the run; of outcomes */
     struct budget *budget;
     uint64_t looked_at;
+    struct known_pattern *patterns; /* levels.c */
+    struct flows flows;
+    double failed_at; /* 0..1: the class of the failure in hand */
     bool cut;
     struct error *err;
     enum error_code failed;
@@ -247,6 +290,8 @@ void life_arrive(struct engine *e);
 void life_eligible(struct engine *e, struct life *life, uint32_t version);
 void life_start(struct engine *e, uint32_t job, uint32_t set); /* on e->picked */
 void life_end(struct engine *e, struct run *r);
+/* In life_start's words: its time limit, if it is still that attempt. */
+void life_limit(struct engine *e, struct run *r, uint32_t version);
 void life_fail(struct engine *e, struct run *r, uint32_t node);
 void life_cancel(struct engine *e, uint32_t job);
 void life_over(struct engine *e, uint32_t job, enum replay_state state);
@@ -260,6 +305,35 @@ int64_t life_estimate_ms(const struct engine *e, uint32_t job);
 /* From r->begin_ms until until_ms, or to its end. */
 void attempt_walk(struct engine *e, const struct run *r, int64_t until_ms,
                   struct progress *out);
+
+/* With a shared file system: it begins, and a phase is over; true: it has ended. */
+void attempt_begin(struct engine *e, struct run *r);
+bool attempt_step(struct engine *e, struct run *r);
+
+/* ---- flows.c ---- */
+
+void flows_create(struct engine *e);
+void flows_close(struct engine *e);
+void flows_add(struct engine *e, struct run *r, int64_t alone_ms);
+/* It is cut short, if it is on its way. */
+void flows_drop(struct engine *e, struct run *r);
+void flows_tick(struct engine *e, uint32_t version);
+/* Wall time to the place of its next image; NAN: it has none. */
+double flows_place_s(struct engine *e, struct run *r);
+
+/* ---- levels.c ---- */
+
+/* The pattern for failures that are mean_s apart; NULL: there are no levels, or nothing
+ * is known. */
+const struct levels_pattern *levels_known(struct engine *e, double mean_s,
+                                          int64_t delay_ms);
+/* The level of the checkpoint after done_ms of work, of those that the rules name. */
+size_t levels_due(const struct levels_pattern *p, int64_t done_ms, int64_t segment_ms);
+/* What is left of a job's images after the failure in hand, which cut its attempt. */
+void levels_lose(struct engine *e, struct life *life, const struct run *r,
+                 const struct progress *p, bool failed);
+/* How long a restart reads. */
+int64_t levels_restart_ms(const struct engine *e, uint32_t job);
 
 /* ---- failures.c ---- */
 

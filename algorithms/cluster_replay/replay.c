@@ -56,6 +56,12 @@ static void dispatch(struct engine *e, const struct event *event)
     case EVENT_SUBMIT:
         life_arrive(e);
         break;
+    case EVENT_FLOW:
+        flows_tick(e, event->version);
+        break;
+    case EVENT_CHECKPOINT_STORED: /* a time limit */
+        life_limit(e, r, event->version);
+        break;
     case EVENT_POLL:
         slurm_tick(e);
         break;
@@ -202,6 +208,7 @@ enum error_code replay_play(const struct replay_in *in, const struct replay_watc
     nodes_create(&e);
     life_create(&e);
     queue_create(&e);
+    flows_create(&e);
     e.class_fitting = NEW(scratch, int64_t, e.class_count);
     if (e.discipline->rule == QUEUE_CONSERVATIVE)
         conservative_create(&e);
@@ -215,6 +222,7 @@ enum error_code replay_play(const struct replay_in *in, const struct replay_watc
     sum_up(&e);
     sum_up_held(&e);
     slurm_close(&e);
+    flows_close(&e);
     out->is_cut = e.cut;
     return e.failed;
 }

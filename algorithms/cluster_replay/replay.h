@@ -24,6 +24,7 @@
 #define GRIDPLAN_CLUSTER_REPLAY_H
 
 #include "algorithms/checkpoint/checkpoint.h"
+#include "algorithms/checkpoint/levels.h"
 #include "algorithms/cluster_queue/cluster.h" /* sets of nodes */
 #include "algorithms/queue/queue.h"
 #include "models/base/budget.h"
@@ -161,6 +162,17 @@ enum replay_knows {
 };
 extern const char *const replay_knows_names[];
 
+/* A file system over which images are brought: all that are on their way at a time have
+ * the same part of it. checkpoint_ms, and restart_ms where there is an image, are what a
+ * job takes alone. Jobs may have places in time to write at (checkpoint/shared_io.h), by
+ * the failures of their nodes; they go by the jobs that run, and are anew when these
+ * change. */
+struct replay_io {
+    bool is_shared;
+    bool has_places; /* for jobs that have a policy, and of whose failures is known */
+    double use_max_ratio; /* 0..1: of the time that writing may take together */
+};
+
 struct replay_rules {
     const struct policy *policy; /* of queue_policies */
     /* NULL, or those of slurm_backfill, which decides then; `policy` is easy. Each job is
@@ -168,6 +180,13 @@ struct replay_rules {
     const struct cluster_settings *slurm;
     const struct policy *checkpoint; /* NULL: no checkpoints */
     const double *checkpoint_param;  /* bound */
+    /* Levels of images, the last of which survives everything: a job goes by the best
+     * pattern of its nodes' failures, see checkpoint/levels.h, and by C and R of the
+     * levels instead of its own. While nothing is known of failures the policy decides,
+     * and all images are of the last level. */
+    const struct level *levels;
+    size_t level_count;  /* 0: none; at most LEVELS_MAX */
+    struct replay_io io; /* not together with levels */
     enum replay_knows knows;
     enum replay_requeue requeue;
     enum replay_choice choice;

@@ -286,6 +286,7 @@ enum error_code placement_answer(struct placement_plan *plan, bool estimates,
     fill_placements(plan, &x);
     fill_loads(plan, &x);
     reasons_fill(plan, estimates, &x);
+    reasons_warn_unplaced(plan->problem, x.unplaced, x.unplaced_count);
     TRY(bound_of(plan, err));
     assess(plan, &x);
     TRY(confirm(plan, &x, err));

@@ -19,6 +19,7 @@
 #include "algorithms/placement/need_counts.h"
 #include "algorithms/placement/pair_map.h"
 #include "algorithms/placement/select.h"
+#include "models/reason_tally.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -535,37 +536,18 @@ void reasons_fill(const struct placement_plan *plan, bool estimate,
     warn_of_rest(&w);
 }
 
-enum { NAMES_MAX = FILTER_COUNT + 32 }; /* of reasons, more than there are */
-
 void reasons_warn_unplaced(struct placement_problem *p,
                            const struct placement_unplaced *list, size_t count)
 {
-    const char *names[NAMES_MAX] = {NULL}, *text = "";
-    size_t jobs[NAMES_MAX] = {0}, used = 0;
+    struct reason_tally tally = {0};
 
     if (count == 0)
         return;
     for (size_t i = 0; i < count; i++) {
-        const char *name = list[i].reasons[list[i].main_reason].reason;
-        size_t k = 0;
-
         budget_step(p->in->budget, 1);
-        while (k < used && names[k] != name && strcmp(names[k], name) != 0)
-            k++;
-        names[k] = name;
-        used += k == used;
-        jobs[k]++;
+        reason_tally_add(&tally, list[i].reasons[list[i].main_reason].reason);
     }
-    for (size_t listed = 0; listed < used; listed++) {
-        size_t most = 0;
-
-        for (size_t k = 1; k < used; k++)
-            if (jobs[k] > jobs[most])
-                most = k;
-        text = arena_printf(p->arena, "%s, %s: %zu", text, names[most], jobs[most]);
-        jobs[most] = 0;
-    }
-    problem_warn(p, "unplaced: %zu%s", count, text);
+    problem_warn(p, "%s", reason_tally_text(&tally, p->arena));
 }
 
 /* ---- for plans of amounts ---- */

@@ -424,7 +424,7 @@ static void list_holders(struct holders *h, size_t before)
     w->holder_count = h->count;
 }
 
-static void add_holders(struct workflow_amounts *x)
+void workflow_amounts_hold(struct workflow_amounts *x)
 {
     struct holders h = {
         .x = x,
@@ -519,7 +519,7 @@ enum error_code workflow_amounts_make(struct workflow_problem *problem,
     TRY(workflow_amounts_world(x, err));
     open_processors(problem);
     add_dependencies(x);
-    add_holders(x);
+    workflow_amounts_hold(x);
     workflow_amounts_pass_warnings(x);
     x->board = board_create(x->w, NULL, a);
     *out = x;

@@ -13,6 +13,7 @@
 #ifndef GRIDPLAN_WORKFLOW_AMOUNTS_H
 #define GRIDPLAN_WORKFLOW_AMOUNTS_H
 
+#include "algorithms/workflow/moves.h"
 #include "algorithms/workflow/verify.h"
 
 struct workflow_amounts;
@@ -51,6 +52,13 @@ void workflow_amounts_assess(struct workflow_amounts *x, const struct workflow_r
  * NULL: none. *spent: the time was up first. */
 const char *workflow_amounts_broken(struct workflow_amounts *x,
                                     const struct workflow_plan *plan, bool *spent);
+
+/* Moves of running tasks that pay, as workflow_find_moves() finds them where a resource
+ * runs one task at a time. */
+void workflow_amounts_moves(struct workflow_amounts *x, const struct workflow_plan *plan,
+                            const struct workflow_move_rules *rules,
+                            const struct workflow_action **moves, size_t *count,
+                            bool *cut);
 
 /* Why a task has no place: a reason for machines and a sentence. */
 const char *workflow_amounts_why(struct workflow_amounts *x, size_t task,

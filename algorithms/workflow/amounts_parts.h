@@ -35,6 +35,10 @@ struct workflow_amounts {
  * *err, with pointers to tasks. */
 enum error_code workflow_amounts_world(struct workflow_amounts *x, struct error *err);
 
+/* Adds to the world what the request's own running tasks take, and when resources are
+ * closed. */
+void workflow_amounts_hold(struct workflow_amounts *x);
+
 /* Warnings of the world, which point to jobs where the request has tasks. */
 void workflow_amounts_pass_warnings(struct workflow_amounts *x);
 

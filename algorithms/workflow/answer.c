@@ -431,7 +431,7 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
         u.reason = "time_limit";
         u.detail = "the time limit came first";
     } else if (parent != WORKFLOW_NONE) {
-        u.reason = "parent";
+        u.reason = "after_unplaced";
         u.detail =
             arena_printf(a, "it needs '%.100s', which has no place or no known end",
                          problem->tasks[parent]->id);

@@ -17,23 +17,14 @@
  * begin with. A search before has used the budget up: some milliseconds of work are done
  * all the same, and only then is it asked.
  * Deviations: with slots a destination is a slot, not a resource. A task tries its
- * TRIES_MOST best places. The processor that a task leaves counts as free only where
+ * MOVE_TRIES_MOST best places. The processor that a task leaves counts as free only where
  * nothing else is known to hold it.
  */
-#include "algorithms/workflow/moves.h"
+#include "algorithms/workflow/moves_parts.h"
 
 #include <stdlib.h>
 
-#define TRIES_MOST 16
-#define FREE_WORK  1e6 /* processors and tasks looked at */
-#define SAME       (1 + 1e-12)
-
-/* A running task that may move, and its best place that is left. */
-struct mover {
-    size_t task, place; /* WORKFLOW_NONE: none */
-    double here_s, there_s, transfer_s;
-    size_t tried[TRIES_MOST], tries; /* places */
-};
+#define FREE_WORK 1e6 /* processors and tasks looked at */
 
 struct search {
     const struct workflow_problem *problem;
@@ -151,10 +142,10 @@ static double inputs_s(const struct workflow_problem *problem, size_t task, size
     return last_s;
 }
 
-/* Seconds until the task would be done on a processor; *transfer_s: part of it. */
-static double there_s(const struct search *s, size_t task, size_t to, double *transfer_s)
+double mover_there_s(const struct workflow_problem *problem,
+                     const struct workflow_move_rules *rules, size_t task, size_t to,
+                     double *transfer_s)
 {
-    const struct workflow_problem *problem = s->problem;
     const struct workflow_task *t = problem->tasks[task];
     const struct workflow_left *left = &problem->left[task];
     const struct workflow_processor *from =
@@ -170,18 +161,18 @@ static double there_s(const struct search *s, size_t task, size_t to, double *tr
     else
         *transfer_s = inputs_s(problem, task, to);
     return seconds_of(problem, task, kept ? left->left : left->whole, to) + *transfer_s +
-           s->rules->restart_s;
+           rules->restart_s;
 }
 
-static bool pays(const struct workflow_move_rules *rules, double here_s, double there)
+bool mover_pays(const struct workflow_move_rules *rules, double here_s, double there_s)
 {
-    if (!(there < HUGE_VAL))
+    if (!(there_s < HUGE_VAL))
         return false;
     return here_s == HUGE_VAL ||
-           here_s - there > fmax(rules->gain_min_s, rules->gain_min_ratio * here_s);
+           here_s - there_s > fmax(rules->gain_min_s, rules->gain_min_ratio * here_s);
 }
 
-static bool was_tried(const struct mover *m, size_t place)
+bool mover_was_tried(const struct mover *m, size_t place)
 {
     for (size_t k = 0; k < m->tries; k++)
         if (m->tried[k] == place)
@@ -204,11 +195,11 @@ static void find_place(struct search *s, struct mover *m)
         double transfer, time_s;
 
         if (problem->processors[p].resource == home || s->idle_until_s[p] < 0 ||
-            was_tried(m, p))
+            mover_was_tried(m, p))
             continue;
-        time_s = there_s(s, m->task, p, &transfer);
+        time_s = mover_there_s(problem, s->rules, m->task, p, &transfer);
         if (time_s < m->there_s && time_s <= s->idle_until_s[p] &&
-            pays(s->rules, m->here_s, time_s)) {
+            mover_pays(s->rules, m->here_s, time_s)) {
             m->place = p;
             m->there_s = time_s;
             m->transfer_s = transfer;
@@ -277,18 +268,21 @@ static void list_order(struct search *s)
         s->order[k] = list[k].task;
 }
 
-static void list_movers(struct search *s)
+struct mover *movers_list(const struct workflow_problem *problem, size_t *count,
+                          struct arena *a)
 {
-    const struct workflow_problem *problem = s->problem;
-    size_t count = 0;
+    struct mover *list;
+    size_t most = 0;
 
     for (size_t i = 0; i < problem->task_count; i++)
-        count += !workflow_is_open(problem, i) && may_move(problem, i);
-    s->movers = NEW(s->a, struct mover, count);
+        most += !workflow_is_open(problem, i) && may_move(problem, i);
+    list = NEW(a, struct mover, most);
+    *count = 0;
     for (size_t i = 0; i < problem->task_count; i++)
         if (!workflow_is_open(problem, i) && may_move(problem, i))
-            s->movers[s->mover_count++] = (struct mover){
+            list[(*count)++] = (struct mover){
                 .task = i, .place = WORKFLOW_NONE, .here_s = problem->fixed_finish_s[i]};
+    return list;
 }
 
 static void make_search(struct search *s)
@@ -304,7 +298,7 @@ static void make_search(struct search *s)
     s->leaves_s = NEW(s->a, double, processors);
     s->held_s = NEW(s->a, double, processors);
     s->free_s = NEW(s->a, double, processors);
-    list_movers(s);
+    s->movers = movers_list(problem, &s->mover_count, s->a);
     list_order(s);
     for (size_t i = 0; i < n; i++) {
         s->processor[i] = s->plan->processor[i];
@@ -347,14 +341,13 @@ static bool is_spent(const struct search *s)
     return s->work > FREE_WORK && budget_spent(s->problem->in->budget);
 }
 
-/* The mover that gains most; WORKFLOW_NONE. */
-static size_t best_mover(const struct search *s)
+size_t movers_best(const struct mover *movers, size_t count)
 {
     size_t best = WORKFLOW_NONE;
     double most_s = 0;
 
-    for (size_t k = 0; k < s->mover_count; k++) {
-        const struct mover *m = &s->movers[k];
+    for (size_t k = 0; k < count; k++) {
+        const struct mover *m = &movers[k];
 
         if (m->place == WORKFLOW_NONE)
             continue;
@@ -376,7 +369,7 @@ static void try_move(struct search *s, struct mover *m, double *end_s, bool *tak
     s->leaves_s[from] = left_s(s, task);
     s->held_s[m->place] = m->there_s;
     with_s = makespan_s(s);
-    *taken = with_s <= *end_s * SAME;
+    *taken = with_s <= *end_s * MOVE_SAME;
     if (*taken) {
         *end_s = with_s;
         s->idle_until_s[m->place] = -1;
@@ -388,10 +381,9 @@ static void try_move(struct search *s, struct mover *m, double *end_s, bool *tak
     s->leaves_s[from] = leaves_s;
 }
 
-static struct workflow_action action_of(const struct search *s, const struct mover *m,
-                                        size_t number)
+struct workflow_action mover_action(const struct workflow_problem *problem,
+                                    const struct mover *m, size_t number)
 {
-    const struct workflow_problem *problem = s->problem;
     const struct resource *resources = problem->in->snapshot->resources;
     const struct workflow_task *t = problem->tasks[m->task];
     size_t from = problem->processors[problem->fixed_processor[m->task]].resource;
@@ -438,8 +430,8 @@ void workflow_find_moves(const struct workflow_problem *problem,
     }
     list = NEW(a, struct workflow_action, s.mover_count);
     *moves = list;
-    end_s = best_mover(&s) == WORKFLOW_NONE ? 0 : makespan_s(&s);
-    while ((best = best_mover(&s)) != WORKFLOW_NONE) {
+    end_s = movers_best(s.movers, s.mover_count) == WORKFLOW_NONE ? 0 : makespan_s(&s);
+    while ((best = movers_best(s.movers, s.mover_count)) != WORKFLOW_NONE) {
         struct mover *m = &s.movers[best];
         bool taken = false;
 
@@ -449,14 +441,14 @@ void workflow_find_moves(const struct workflow_problem *problem,
         if (s.idle_until_s[m->place] >= 0) /* no other one took it */
             try_move(&s, m, &end_s, &taken);
         if (taken) {
-            list[*count] = action_of(&s, m, *count);
+            list[*count] = mover_action(problem, m, *count);
             (*count)++;
             m->place = WORKFLOW_NONE;
             continue;
         }
         m->tried[m->tries++] = m->place;
         m->place = WORKFLOW_NONE;
-        if (m->tries < TRIES_MOST)
+        if (m->tries < MOVE_TRIES_MOST)
             find_place(&s, m);
     }
 }

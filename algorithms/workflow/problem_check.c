@@ -83,6 +83,9 @@ static void check_numbers(const struct workflow_task *t, const char *path,
 static void check_times(const struct workflow_task *t, size_t resource_count,
                         const char *path, struct error *err)
 {
+    if (!isnan(t->estimate_s) && !isnan(t->estimate_ref_s))
+        mistake(err, path, "estimate_s", ITEM_CONFLICT,
+                "give estimate_s or estimate_ref_s, not both");
     if (t->etc_count != 0 && t->etc_count != resource_count) {
         mistake(err, path, "etc_s", ITEM_WRONG_LENGTH,
                 "has %zu times for %zu resources; give one for each, null where the task "

@@ -426,8 +426,7 @@ static enum error_code trust_reports(struct workflow_problem *problem)
     return OK;
 }
 
-/* Run times that are the same everywhere are rows of times, as of etc_s. */
-static void read_estimates(struct workflow_problem *problem)
+void workflow_read_estimates(struct workflow_problem *problem)
 {
     const struct workflow_task **tasks = (const struct workflow_task **)problem->tasks;
     size_t count = problem->in->snapshot->resource_count;
@@ -437,7 +436,7 @@ static void read_estimates(struct workflow_problem *problem)
         struct workflow_task *copy;
         double *times;
 
-        if (has_run_time(tasks[i]) || !(tasks[i]->estimate_s > 0))
+        if (has_run_time(tasks[i]) || !(tasks[i]->estimate_s >= 0))
             continue;
         if (!row || row[0] != tasks[i]->estimate_s) {
             budget_step(problem->in->budget, count);
@@ -500,7 +499,7 @@ enum error_code workflow_guess_run_times(struct workflow_problem *problem,
     size_t n = problem->task_count;
 
     problem->parts->guessed = NEW(problem->arena, bool, n);
-    read_estimates(problem);
+    workflow_read_estimates(problem);
     TRY(trust_reports(problem));
     list_donors(&g);
     if (g.missing == 0)

@@ -56,6 +56,10 @@ enum error_code workflow_check_request(struct workflow_problem *problem,
 enum error_code workflow_guess_run_times(struct workflow_problem *problem,
                                          struct error *err);
 
+/* Run times that are the same everywhere (estimate_s) become rows of times, as of etc_s.
+ * Where a task has another run time, that counts. */
+void workflow_read_estimates(struct workflow_problem *problem);
+
 /* A task's reports, the present one last. */
 struct workflow_reports {
     struct progress_sample *list;

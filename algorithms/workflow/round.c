@@ -7,7 +7,6 @@
  * Deviations (ours): tasks on a resource share its speed (5.1) only if its `sharing` is
  * equal, and job_count counts those of the request too. A task with release_s ahead is
  * not ready. A resource outside its windows now gets no task; what runs there stays.
- * etc_s is not used: work is in reference seconds here.
  */
 #include "algorithms/workflow/amounts_parts.h"
 #include "algorithms/workflow/round_request.h"
@@ -228,7 +227,7 @@ static bool parents_done(const struct wf_request *rq, size_t task)
     return true;
 }
 
-static void number_task(struct wf_request *rq, size_t task, bool *lost, bool *matrix)
+static void number_task(struct wf_request *rq, size_t task, bool *lost)
 {
     const struct workflow_task *t = rq->problem.tasks[task];
     enum workflow_plain_status status = status_of(rq, task);
@@ -245,29 +244,26 @@ static void number_task(struct wf_request *rq, size_t task, bool *lost, bool *ma
         .move_bytes = t->input_bytes + t->checkpoint_bytes,
         .stage_site = WF_NONE,
         .pinned = t->since_last_move_s < rq->param[WF_COOL_DOWN_S],
+        .times_s = t->etc_count ? t->etc_s : NULL,
     };
     rq->ready_count += rq->tasks[task].ready;
     rq->listed[placed ? rq->tasks[task].resource : 0] += placed;
     *lost |= was_there && !placed;
-    *matrix |= t->etc_count > 0;
 }
 
 static void number_tasks(struct wf_request *rq)
 {
     size_t count = rq->problem.task_count;
-    bool lost = false, matrix = false;
+    bool lost = false;
 
     rq->tasks = NEW(rq->arena, struct workflow_plain_task, count);
     rq->listed = NEW(rq->arena, size_t, rq->in->snapshot->resource_count + 1);
     for (size_t i = 0; i < count; i++)
-        number_task(rq, i, &lost, &matrix);
+        number_task(rq, i, &lost);
     if (lost)
         workflow_warn(&rq->problem,
                       "tasks that run on a failed resource are started again, from "
                       "their checkpoints");
-    if (matrix)
-        workflow_warn(&rq->problem,
-                      "a round counts in reference seconds: etc_s is not used");
 }
 
 /* ---- order and sets ---- */
@@ -369,6 +365,7 @@ static enum error_code number(struct wf_request *rq)
 {
     workflow_read_links(&rq->problem);
     number_processors(rq);
+    workflow_read_estimates(&rq->problem);
     number_tasks(rq);
     if (workflow_amounts_asked(rq->in))
         TRY(wf_read_amounts(rq));

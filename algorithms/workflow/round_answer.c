@@ -3,6 +3,7 @@
  * Source: spec workflows.md 5.5 (actions, groups, reasons), 5.8, 13.
  */
 #include "algorithms/workflow/round_request.h"
+#include "models/reason_tally.h"
 
 #include <math.h>
 #include <string.h>
@@ -243,9 +244,34 @@ static struct workflow_unplaced reason_against(const struct answer *w)
                             "observed lately or has no speed left",
             .resource_count = resources};
     return (struct workflow_unplaced){
-        .reason = "no_resource",
+        .reason = "no_free_now",
         .detail = "every slot of the resources that can be used is taken",
         .resource_count = usable};
+}
+
+/* Of a task with run times: where it cannot run is no place. */
+static void tell_no_place(const struct answer *w, size_t task,
+                          struct workflow_unplaced *reason)
+{
+    const double *times_s = w->plan->in->tasks[task].times_s;
+    size_t suits = 0, with_room = 0;
+
+    if (!times_s)
+        return;
+    budget_step(w->rq->in->budget, w->plan->in->resource_count);
+    for (size_t c = 0; c < w->plan->in->resource_count; c++)
+        if (wf_usable(w->plan, c) && times_s[c] >= 0) {
+            suits++;
+            with_room += wf_has_room(w->plan, c);
+        }
+    if (with_room > 0)
+        return;
+    *reason = (struct workflow_unplaced){
+        .reason = suits ? "no_free_now" : "no_resource",
+        .detail = suits ? "every slot of the resources that can run it is taken"
+                        : "it can run on no resource that can be used now (etc_s)",
+        .resource_count = suits ? suits : w->plan->in->resource_count,
+    };
 }
 
 static void list_unplaced(struct answer *w)
@@ -263,6 +289,8 @@ static void list_unplaced(struct answer *w)
             continue;
         if (by_amounts)
             wf_amounts_why(w->rq, w->plan, i, &reason);
+        if (strcmp(reason.reason, "unreachable") == 0)
+            tell_no_place(w, i, &reason);
         reason.workflow_id = workflow_id(w, i);
         reason.task_id = w->ids[i];
         list[w->out->unplaced_count++] = reason;
@@ -354,6 +382,18 @@ static void warn_of_time(struct wf_request *rq, const struct answer *w)
                       "computed for all tasks; it holds");
 }
 
+static void warn_of_unplaced(struct wf_request *rq, const struct answer *w)
+{
+    struct reason_tally tally = {0};
+
+    for (size_t i = 0; i < w->out->unplaced_count; i++) {
+        budget_step(rq->in->budget, 1);
+        reason_tally_add(&tally, w->out->unplaced[i].reason);
+    }
+    if (w->out->unplaced_count > 0)
+        workflow_warn(&rq->problem, "%s", reason_tally_text(&tally, rq->arena));
+}
+
 static void set_status(struct answer *w, enum workflow_round_steps steps)
 {
     bool starts = (steps & WORKFLOW_STEP_START) != 0;
@@ -390,6 +430,7 @@ void wf_answer(struct wf_request *rq, const struct wf_plan *plan,
     rate(&w);
     set_status(&w, steps);
     warn_of_time(rq, &w);
+    warn_of_unplaced(rq, &w);
     out->algorithm = rq->policy->name;
     out->stale_resources = rq->stale_count;
     out->warnings = rq->problem.warnings;

@@ -68,6 +68,36 @@ static size_t origin(const struct wf_plan *plan, size_t task)
                                                                     : WF_NONE;
 }
 
+/* Seconds on a resource without others of the request beside it. */
+static double alone_s(const struct wf_plan *plan, size_t task, size_t resource)
+{
+    const struct workflow_plain_resource *r = &plan->in->resources[resource];
+
+    return wf_run_s(plan, task, resource, r->job_count_other + 1);
+}
+
+/* Of a task with run times, whose order of resources is its own. */
+static double least_of_times_s(const struct wf_plan *plan, size_t task)
+{
+    const struct workflow_plain_task *t = &plan->in->tasks[task];
+    size_t from = origin(plan, task);
+    double least_s = HUGE_VAL;
+
+    if (from != WF_NONE)
+        least_s = alone_s(plan, task, from) + (t->pending_s > 0 ? t->pending_s : 0);
+    for (size_t c = 0; c < plan->in->resource_count && t->status != PLAIN_STAGING; c++) {
+        double run_s = wf_usable(plan, c) ? alone_s(plan, task, c) : HUGE_VAL;
+
+        if (budget_step(plan->in->budget, 8))
+            return 0; /* nothing is known of this task */
+        if (run_s < least_s)
+            least_s =
+                fmin(least_s, run_s + (from == WF_NONE ? wf_stage_s(plan, task, c)
+                                                       : wf_move_s(plan, task, from, c)));
+    }
+    return least_s;
+}
+
 static double least_time_s(const struct wf_plan *plan, size_t task,
                            const struct pace *paces, size_t count)
 {
@@ -75,6 +105,8 @@ static double least_time_s(const struct wf_plan *plan, size_t task,
     double left = plan->remaining_ref_s[task], least_s = HUGE_VAL;
     size_t from = origin(plan, task);
 
+    if (t->times_s)
+        return least_of_times_s(plan, task);
     if (from != WF_NONE)
         least_s = (left > 0 ? left * pace_of(plan, from) : 0) +
                   (t->pending_s > 0 ? t->pending_s : 0);

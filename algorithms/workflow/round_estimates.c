@@ -6,9 +6,10 @@
  *     E = 100 T share / P         else, by the share that it has now ("extrapolation")
  *
  * or the limit of a function fitted to all its reports (option predictor). Without
- * progress E is the caller's estimate. Left is E - W, or E (1 - P/100) by the source's
- * rule, which is right for extrapolations only. A task that failed goes on from its last
- * checkpoint: W is what that holds.
+ * progress E is the caller's estimate. A task with run times by resource (etc_s,
+ * estimate_s) counts in parts of these instead (problem_estimates.c). Left is E - W, or E
+ * (1 - P/100) by the source's rule, which is right for extrapolations only. A task that
+ * failed goes on from its last checkpoint: W is what that holds.
  *
  * Source: spec workflows.md 3.2, 5.3, 5.6, 6.3; runtime-prediction.md 6.
  * Cost: a fit takes some 0.3 ms; when time is up, extrapolations have to do.
@@ -148,12 +149,52 @@ static double or_zero(double value)
     return value > 0 ? value : 0;
 }
 
+/* Part of a run time that is left of a task that waits: what its checkpoint holds counts
+ * only if it is known what it is part of. */
+static double part_of_waiting(const struct workflow_task *t)
+{
+    double done = or_zero(t->checkpoint_work_ref_s) / t->estimate_ref_s;
+
+    return done > 0 ? fmax(0, 1 - done) : 1;
+}
+
+/* Of a task with run times by resource, which count as they are: speeds change nothing,
+ * but tasks beside it do where they share. */
+static enum error_code estimate_part(struct wf_request *rq, size_t task)
+{
+    const struct workflow_task *t = rq->problem.tasks[task];
+    struct workflow_plain_task *plain = &rq->tasks[task];
+    struct workflow_estimate *e = &rq->estimates[task];
+    struct workflow_left left = {.source = "estimate"};
+
+    if (plain->status == PLAIN_IDLE) {
+        left.left = part_of_waiting(t);
+    } else {
+        TRY(workflow_left_of(&rq->problem, task, 1, &left));
+    }
+    *e = (struct workflow_estimate){
+        .workflow_id = rq->in->workflows[plain->workflow].id,
+        .task_id = t->id,
+        .estimate_ref_s = (double)NAN,
+        .remaining_ref_s = (double)NAN,
+        .work_done_ref_s = (double)NAN,
+        .source = left.source,
+        .low_ref_s = (double)NAN,
+        .high_ref_s = (double)NAN,
+        .remaining_ratio = left.left,
+    };
+    plain->remaining_ref_s = left.left;
+    return OK;
+}
+
 static enum error_code estimate(struct wf_request *rq, size_t task)
 {
     const struct workflow_task *t = rq->problem.tasks[task];
     struct workflow_plain_task *plain = &rq->tasks[task];
     struct workflow_estimate *e = &rq->estimates[task];
 
+    if (t->etc_count)
+        return estimate_part(rq, task);
     *e = (struct workflow_estimate){
         .workflow_id = rq->in->workflows[plain->workflow].id,
         .task_id = t->id,
@@ -163,6 +204,7 @@ static enum error_code estimate(struct wf_request *rq, size_t task)
         .source = isnan(t->estimate_ref_s) ? "none" : "estimate",
         .low_ref_s = (double)NAN,
         .high_ref_s = (double)NAN,
+        .remaining_ratio = (double)NAN,
     };
     if (t->status != WORKFLOW_IDLE)
         TRY(estimate_progress(rq, task, e));
@@ -186,6 +228,7 @@ static enum error_code estimate(struct wf_request *rq, size_t task)
 enum error_code wf_estimate_tasks(struct wf_request *rq)
 {
     rq->estimates = NEW(rq->arena, struct workflow_estimate, rq->plain.task_count);
+    rq->parts.guessed = NEW(rq->arena, bool, rq->plain.task_count); /* a round does not */
     for (size_t i = 0; i < rq->plain.task_count; i++)
         if (rq->tasks[i].ready || rq->tasks[i].status == PLAIN_RUNNING ||
             rq->tasks[i].status == PLAIN_STAGING)

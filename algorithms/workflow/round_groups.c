@@ -133,6 +133,8 @@ static void add_candidate(struct wf_plan *plan, struct wf_candidate *list, size_
     if (tasks > r->n_max)
         return;
     x_s = wf_run_s(plan, q->task, resource, tasks) + transfer_s + wf_overhead_s(plan);
+    if (plan->in->tasks[q->task].times_s && !(x_s < HUGE_VAL))
+        return;
     if (plan->in->amounts &&
         !wf_fits(plan, q->task, resource, plan->leaving,
                  evicted > 0 ? wf_evictable(plan, resource, plan->leaving) : 0, x_s))
@@ -151,8 +153,14 @@ static double lot_x_s(const struct wf_plan *plan, const struct wf_query *q,
                       const struct wf_candidate *list, size_t count)
 {
     const struct wf_candidate *fastest = &list[0];
-    double sum = 0, mean;
+    double sum = 0, sum_s = 0, least_s = HUGE_VAL, mean;
 
+    for (size_t k = 0; k < count; k++) {
+        sum_s += list[k].x_s;
+        least_s = fmin(least_s, list[k].x_s);
+    }
+    if (plan->in->tasks[q->task].times_s) /* whatever their speeds */
+        return q->longest ? least_s : sum_s / (double)count;
     for (size_t k = 0; k < count; k++) {
         sum += list[k].share;
         if (list[k].share > fastest->share ||

@@ -128,7 +128,8 @@ static bool find_place(struct mover *m, size_t root, size_t from, size_t *place,
         way_s = wf_move_s(plan, root, from, d);
         run_s = wf_run_s(plan, root, d, tasks) + way_s;
         key = fastest ? -wf_share(plan, d, tasks) : run_s;
-        if (way_s < HUGE_VAL && key < best && wf_fits(plan, root, d, NULL, 0, run_s) &&
+        if (way_s < HUGE_VAL && !(run_s == HUGE_VAL) && key < best &&
+            wf_fits(plan, root, d, NULL, 0, run_s) &&
             !wf_delays(plan, root, d, 0, (double)NAN)) {
             best = key;
             *place = d;

@@ -18,11 +18,16 @@ double wf_run_s(const struct wf_plan *plan, size_t task, size_t resource, size_t
 {
     double left = plan->remaining_ref_s[task];
     double speed = plan->in->resources[resource].free_speed;
+    const double *times_s = plan->in->tasks[task].times_s;
 
     if (left == 0)
         return 0;
     if (plan->in->resources[resource].own_slots)
         count = 1;
+    if (times_s) /* HUGE_VAL also where it cannot run */
+        return speed > 0 && times_s[resource] >= 0
+                   ? left * (double)count * times_s[resource]
+                   : HUGE_VAL + left;
     return speed > 0 ? left * (double)count / speed : HUGE_VAL + left;
 }
 

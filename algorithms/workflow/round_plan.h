@@ -4,7 +4,9 @@
  * follow from it:
  *
  *     RE(i, c, m) = remaining_ref_s(i) * m / V(c)      m tasks on c, with i; without
- *                                                      the m where slots have V each
+ *                                                      the m where slots have V each;
+ *                                                      a task with run times: their part
+ *                                                      that is left * m
  *     xi(i)       = RE(i, its resource, tasks there) + pending transfer
  *
  * The largest xi of a parent set is kept, and computed again only when one of its
@@ -132,7 +134,7 @@ static inline double wf_share(const struct wf_plan *plan, size_t resource, size_
     return r->own_slots ? r->free_speed : r->free_speed / (double)count;
 }
 
-/* RE: HUGE_VAL without free speed, NAN without estimate. */
+/* RE: HUGE_VAL without free speed or where the task cannot run, NAN without estimate. */
 double wf_run_s(const struct wf_plan *plan, size_t task, size_t resource, size_t count);
 
 /* xi of a placed task. */

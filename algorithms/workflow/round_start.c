@@ -341,6 +341,27 @@ static int compare_lengths(const void *left, const void *right)
     return l->at < r->at ? -1 : l->at > r->at;
 }
 
+/* Reference seconds, of a task with run times as many as their mean at the mean speed. */
+static double length_of(const struct wf_plan *plan, size_t task)
+{
+    const double *times_s = plan->in->tasks[task].times_s;
+    double time_s = 0, speed = 0;
+    size_t usable = 0;
+
+    if (!times_s)
+        return plan->remaining_ref_s[task];
+    for (size_t c = 0; c < plan->in->resource_count; c++)
+        if (wf_usable(plan, c) && times_s[c] >= 0) {
+            time_s += times_s[c];
+            speed += plan->in->resources[c].free_speed;
+            usable++;
+        }
+    budget_step(plan->in->budget, plan->in->resource_count);
+    return usable ? plan->remaining_ref_s[task] * (time_s / (double)usable) *
+                        (speed / (double)usable)
+                  : 0;
+}
+
 /* Members by remaining time, the longest first; those without estimate as they come. */
 static void divide(struct starter *s, const size_t *members, size_t count,
                    size_t *known_count, size_t *unknown_count)
@@ -349,12 +370,11 @@ static void divide(struct starter *s, const size_t *members, size_t count,
 
     *known_count = *unknown_count = 0;
     for (size_t k = 0; k < count; k++) {
-        double left_ref_s = s->plan->remaining_ref_s[members[k]];
-
-        if (isnan(left_ref_s))
+        if (isnan(s->plan->remaining_ref_s[members[k]]))
             s->unknown[(*unknown_count)++] = members[k];
         else
-            lengths[(*known_count)++] = (struct length){left_ref_s, k, members[k]};
+            lengths[(*known_count)++] =
+                (struct length){length_of(s->plan, members[k]), k, members[k]};
     }
     qsort(lengths, *known_count, sizeof(*lengths), compare_lengths);
     for (size_t k = 0; k < *known_count; k++)
@@ -439,13 +459,13 @@ static bool start_fastest(struct starter *s, size_t task)
     if (cut(s, plan->in->resource_count))
         return start_in_turn(s, task);
     for (size_t c = 0; c < plan->in->resource_count; c++) {
-        double share = wf_share(plan, c, plan->count[c] + 1);
+        double share = wf_share(plan, c, plan->count[c] + 1), x_s;
 
         if (!wf_has_room(plan, c) || !(share > best.key) ||
-            !(wf_stage_s(plan, task, c) < HUGE_VAL) ||
-            !wf_fits(plan, task, c, NULL, 0,
-                     wf_run_s(plan, task, c, plan->count[c] + 1) +
-                         wf_stage_s(plan, task, c)))
+            !(wf_stage_s(plan, task, c) < HUGE_VAL))
+            continue;
+        x_s = wf_run_s(plan, task, c, plan->count[c] + 1) + wf_stage_s(plan, task, c);
+        if (x_s == HUGE_VAL || !wf_fits(plan, task, c, NULL, 0, x_s))
             continue;
         best.key = share;
         best.resource = c;

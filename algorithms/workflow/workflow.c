@@ -2,6 +2,7 @@
 #include "algorithms/workflow/amounts.h"
 #include "algorithms/workflow/initial.h"
 #include "algorithms/workflow/moves.h"
+#include "models/reason_tally.h"
 
 enum { SLOTS, MOVES, GAIN_MIN_S, GAIN_MIN_RATIO, RESTART_S, COMMON_COUNT };
 enum { MOVES_NONE, MOVES_PAYING };
@@ -149,8 +150,12 @@ static void add_moves(struct workflow_problem *problem, const struct workflow_pl
 
     if ((int)values[MOVES] != MOVES_PAYING)
         return;
-    workflow_find_moves(problem, plan, &rules, &out->reschedules, &out->reschedule_count,
-                        &cut, a, err);
+    if (plan->amounts)
+        workflow_amounts_moves(plan->amounts, plan, &rules, &out->reschedules,
+                               &out->reschedule_count, &cut);
+    else
+        workflow_find_moves(problem, plan, &rules, &out->reschedules,
+                            &out->reschedule_count, &cut, a, err);
     if (cut)
         workflow_warn(problem, "the time limit came before all moves were looked at");
 }
@@ -189,11 +194,15 @@ static void warn_of_time(struct workflow_problem *problem,
 static void warn_of_unplaced(struct workflow_problem *problem,
                              const struct workflow_out *out)
 {
+    struct reason_tally tally = {0};
+
+    for (size_t i = 0; i < out->unplaced_count; i++) {
+        budget_step(problem->in->budget, 1);
+        reason_tally_add(&tally, out->unplaced[i].reason);
+    }
     if (out->unplaced_count > 0)
-        workflow_warn(problem,
-                      "%zu of %zu tasks have no place, and makespan_s is that of the "
-                      "others: see unplaced",
-                      out->unplaced_count, problem->task_count);
+        workflow_warn(problem, "%s; of %zu tasks, makespan_s is that of the others",
+                      reason_tally_text(&tally, problem->arena), problem->task_count);
 }
 
 /* Which policies there are where amounts count, and how long they search. */
@@ -228,19 +237,10 @@ static void plan_amounts(const struct policy *policy, const double *param,
 /* Options that say nothing where amounts count. */
 static void warn_of_unused(struct workflow_problem *problem, const double *values)
 {
-    size_t running = 0;
-
     if (values[SLOTS] == 0)
         workflow_warn(
             problem, "option_unused: /options/slots: where amounts count a resource runs "
                      "as many tasks as fit; with n_max 1 it runs one");
-    for (size_t i = 0; i < problem->task_count; i++)
-        running += problem->tasks[i]->status == WORKFLOW_RUNNING;
-    if (running && (int)values[MOVES] == MOVES_PAYING)
-        workflow_warn(problem,
-                      "option_unused: /options/moves: where amounts count no moves are "
-                      "looked for (%zu running task%s)",
-                      running, running == 1 ? "" : "s");
 }
 
 /* A decision where resources run as many tasks as fit. */
@@ -266,6 +266,7 @@ static enum error_code decide_amounts(const struct workflow_in *in,
     TRY(workflow_answer(problem, &plan, &answer, a, err));
     mark_rows(problem, &plan, &answer, a);
     workflow_amounts_answer(amounts, &plan, &answer);
+    add_moves(problem, &plan, values, &answer, a, err);
     warn_of_unused(problem, values);
     warn_of_time(problem, &plan, &answer);
     warn_of_unplaced(problem, &answer);

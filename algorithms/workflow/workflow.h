@@ -72,7 +72,7 @@ struct workflow_placement {
 /* Why a task has no place: itself, or a task that it depends on, runs nowhere. */
 struct workflow_unplaced {
     const char *workflow_id, *task_id;
-    const char *reason; /* "no_resource", "no_estimate", "unreachable", "parent" ... */
+    const char *reason; /* "no_resource", "no_estimate", "after_unplaced" ... */
     const char *detail; /* a sentence for people */
     uint64_t resource_count; /* resources that this holds for */
 };

@@ -59,6 +59,7 @@ void checkpoint_note(struct checkpoint_work *w, const struct checkpoint_job *job
     if (out->at_floor)
         checkpoint_affect(w, CHECKPOINT_WARNS_FLOOR, job);
     if (out->gap_is_finite && out->gap_ratio > FEW_INTERVALS_GAP &&
+        out->bound != CHECKPOINT_BOUND_DP && /* the bound's gap as well */
         w->policy->flags & CHECKPOINT_NEEDS_MEAN &&
         !(w->policy->flags & CHECKPOINT_NEEDS_TIME))
         checkpoint_affect(w, CHECKPOINT_WARNS_FEW_INTERVALS, job);

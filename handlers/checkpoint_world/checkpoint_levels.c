@@ -84,6 +84,29 @@ static void ask_again(const struct checkpoint_in *in, struct checkpoint_interval
     out->out.consecutive_omissions = 0;
 }
 
+/* No segment is shorter than any policy's interval may be, by the cheapest level. true:
+ * it would have been. */
+static bool raise_to_floor(const struct checkpoint_work *w,
+                           const struct checkpoint_job *job,
+                           const struct levels_job *levels,
+                           const struct checkpoint_in *in,
+                           const struct checkpoint_out *out, struct levels_pattern *found)
+{
+    struct checkpoint_in cheapest = *in;
+    double floor_s;
+
+    cheapest.checkpoint_overhead_s =
+        job->world.levels[found->levels[0]].checkpoint_overhead_s;
+    floor_s = checkpoint_floor_s(&cheapest, w->param, out);
+    if (found->segment_s >= floor_s)
+        return false;
+    found->segment_s = floor_s;
+    found->pattern_s = levels_pattern_s(levels, found);
+    found->overhead_ratio =
+        found->pattern_s / (found->every[found->level_count - 1] * floor_s) - 1;
+    return true;
+}
+
 void checkpoint_add_pattern(struct checkpoint_work *w, const struct checkpoint_job *job,
                             const struct checkpoint_in *in,
                             struct checkpoint_interval *out)
@@ -91,6 +114,7 @@ void checkpoint_add_pattern(struct checkpoint_work *w, const struct checkpoint_j
     struct levels_job levels = job_of(w, job, in);
     struct levels_pattern found;
     double expected_s = NAN;
+    bool is_raised;
 
     if (!(in->mean_failure_interval_s > 0) || isinf(in->mean_failure_interval_s))
         return;
@@ -98,6 +122,7 @@ void checkpoint_add_pattern(struct checkpoint_work *w, const struct checkpoint_j
     found = levels_best(&levels);
     if (found.is_cut)
         checkpoint_affect(w, CHECKPOINT_WARNS_CUT_WORLD, job);
+    is_raised = raise_to_floor(w, job, &levels, in, &out->out, &found);
     if (isinf(found.overhead_ratio))
         checkpoint_affect(w, CHECKPOINT_WARNS_HOPELESS, job);
     if (in->execution_time_s > 0 && !isinf(in->execution_time_s)) {
@@ -107,6 +132,7 @@ void checkpoint_add_pattern(struct checkpoint_work *w, const struct checkpoint_j
             checkpoint_affect(w, CHECKPOINT_WARNS_CUT_WORLD, job);
     }
     checkpoint_put_interval(in, found.segment_s, expected_s, out);
+    out->out.at_floor = out->out.at_minimum = is_raised;
     out->out.expected_time_ratio = 1 + found.overhead_ratio;
     if (isnan(expected_s))
         out->out.waste_ratio = 1 - 1 / out->out.expected_time_ratio;

@@ -188,13 +188,32 @@ const struct json_object checkpoint_offer_json = {
 
 /* ---- mistakes ---- */
 
-static void level_mistake(struct checkpoint_work *w, size_t i, size_t l,
-                          const char *member, enum item_code code, const char *detail)
+void checkpoint_check_levels(const struct checkpoint_level *levels, size_t count,
+                             bool is_learnt, const char *pointer, struct error *err)
 {
-    char pointer[96];
+    for (size_t l = 0; l < count; l++) {
+        const struct checkpoint_level *level = &levels[l];
+        const struct checkpoint_level *below = l > 0 ? &levels[l - 1] : NULL;
+        bool is_last = l + 1 == count;
 
-    snprintf(pointer, sizeof(pointer), "levels/%zu/%s", l, member);
-    checkpoint_job_mistake(w, i, pointer, code, detail);
+        if (below && level->level <= below->level)
+            invalid(err, pointer_in(pointer, l, "level").text, ITEM_OUT_OF_ORDER,
+                    "not above the level before it");
+        if (below && level->checkpoint_overhead_s < below->checkpoint_overhead_s)
+            invalid(err, pointer_in(pointer, l, "checkpoint_overhead_s").text,
+                    ITEM_OUT_OF_ORDER,
+                    "less than that of the level before it, which it contains");
+        if (isnan(level->survives_ratio) && !is_learnt)
+            invalid(err, pointer_in(pointer, l, "survives_ratio").text, ITEM_REQUIRED,
+                    "the member is missing: share of the failures after which "
+                    "a checkpoint of this level can be read");
+        else if (below && level->survives_ratio < below->survives_ratio)
+            invalid(err, pointer_in(pointer, l, "survives_ratio").text, ITEM_OUT_OF_ORDER,
+                    "less than that of the level before it");
+        else if (is_last && level->survives_ratio < 1)
+            invalid(err, pointer_in(pointer, l, "survives_ratio").text,
+                    ITEM_OUT_OF_BOUNDS, "the last level must survive every failure: 1");
+    }
 }
 
 static void check_levels(struct checkpoint_work *w, size_t i)
@@ -202,28 +221,8 @@ static void check_levels(struct checkpoint_work *w, size_t i)
     const struct checkpoint_job_world *x = &w->body->jobs[i].world;
     bool is_learnt = x->level_count == 1 || checkpoint_learns_survival(&w->body->jobs[i]);
 
-    for (size_t l = 0; l < x->level_count; l++) {
-        const struct checkpoint_level *level = &x->levels[l];
-        const struct checkpoint_level *below = l > 0 ? &x->levels[l - 1] : NULL;
-        bool is_last = l + 1 == x->level_count;
-
-        if (below && level->level <= below->level)
-            level_mistake(w, i, l, "level", ITEM_OUT_OF_ORDER,
-                          "not above the level before it");
-        if (below && level->checkpoint_overhead_s < below->checkpoint_overhead_s)
-            level_mistake(w, i, l, "checkpoint_overhead_s", ITEM_OUT_OF_ORDER,
-                          "less than that of the level before it, which it contains");
-        if (isnan(level->survives_ratio) && !is_learnt)
-            level_mistake(w, i, l, "survives_ratio", ITEM_REQUIRED,
-                          "the member is missing: share of the failures after which "
-                          "a checkpoint of this level can be read");
-        else if (below && level->survives_ratio < below->survives_ratio)
-            level_mistake(w, i, l, "survives_ratio", ITEM_OUT_OF_ORDER,
-                          "less than that of the level before it");
-        else if (is_last && level->survives_ratio < 1)
-            level_mistake(w, i, l, "survives_ratio", ITEM_OUT_OF_BOUNDS,
-                          "the last level must survive every failure: 1");
-    }
+    checkpoint_check_levels(x->levels, x->level_count, is_learnt,
+                            pointer_in("/jobs", i, "levels").text, w->rq->err);
 }
 
 static void check_predictor(struct checkpoint_work *w, size_t i)

@@ -141,6 +141,11 @@ struct checkpoint_answer_world {
     double load_ratio, unconstrained_load_ratio; /* NAN: no shared_io */
 };
 
+/* Notes mistakes of a list of levels at `pointer`; is_learnt: the shares that survive
+ * need not be said. */
+void checkpoint_check_levels(const struct checkpoint_level *levels, size_t count,
+                             bool is_learnt, const char *pointer, struct error *err);
+
 /* ---- rows of the tables of checkpoint_decision.h ---- */
 
 extern const struct json_object checkpoint_level_json, checkpoint_predictor_json,

@@ -3,6 +3,7 @@
 #include "algorithms/cluster_queue/replay.h"
 #include "handlers/cluster_queue/cluster_bind.h"
 #include "handlers/common/decision.h"
+#include "models/reason_tally.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -263,6 +264,13 @@ static const char *detail_of(const struct telling *t, const struct cluster_verdi
     const char *who = blocking_job(t, v);
     struct arena *a = t->rq->arena;
 
+    if (v->reason == CLUSTER_REASON_PARTITION_LIMIT && isnan(v->limit.value))
+        return arena_printf(a, "%s of partition '%s' keep it out", v->limit.name,
+                            v->limit.id);
+    if (v->reason == CLUSTER_REASON_PARTITION_LIMIT)
+        return arena_printf(a, "%s of partition '%s' is %.15g, it asks for %.15g",
+                            v->limit.name, v->limit.id, shown(&v->limit, v->limit.value),
+                            shown(&v->limit, v->limit.used));
     if (v->reason == CLUSTER_REASON_LIMIT)
         return arena_printf(a, "%s of %s '%s': %.15g is allowed, %.15g is used",
                             v->limit.name, scopes[v->limit.scope], v->limit.id,
@@ -322,14 +330,20 @@ static void tell_wait(struct telling *t, size_t row)
 /* ---- who never runs ---- */
 
 static void tell_never(struct telling *t, size_t job, const char *reason,
-                       const char *detail)
+                       const char *detail, const struct queue_limit *limit)
 {
     struct unplaced_reason *why = NEW(t->rq->arena, struct unplaced_reason, 1);
 
-    *why = (struct unplaced_reason){reason, detail};
+    *why = (struct unplaced_reason){reason, detail, limit};
     t->unplaced[t->answer->unplaced_count++] =
         (struct unplaced){t->bound.jobs[job].id, why, 1};
     metrics_unplaced(t->rq->service->metrics, reason, 1);
+}
+
+/* A number of its partition; of a list there is nothing to say but its name. */
+static bool names_limit(const struct cluster_verdict *v)
+{
+    return v->reason == CLUSTER_REASON_PARTITION_LIMIT && !isnan(v->limit.value);
 }
 
 static bool is_killed(const struct telling *t, size_t job)
@@ -364,9 +378,10 @@ static void tell_jobs(struct telling *t)
             continue;
         if (is_killed(t, job))
             tell_never(t, job, cluster_reason_names[CLUSTER_REASON_DEPENDENCY_NEVER],
-                       meanings[CLUSTER_REASON_DEPENDENCY_NEVER]);
+                       meanings[CLUSTER_REASON_DEPENDENCY_NEVER], NULL);
         else if (v->outcome == CLUSTER_NEVER)
-            tell_never(t, job, cluster_reason_names[v->reason], meanings[v->reason]);
+            tell_never(t, job, cluster_reason_names[v->reason], detail_of(t, v),
+                       names_limit(v) ? limit_of(t, &v->limit) : NULL);
         else if (v->outcome == CLUSTER_STARTS)
             tell_start(t, row);
         else
@@ -486,6 +501,17 @@ static enum error_code warn_settings(struct telling *t)
                          w.count + w.partition_count, first);
 }
 
+static const char *unplaced_text(const struct telling *t)
+{
+    struct reason_tally tally = {0};
+
+    for (size_t i = 0; i < t->answer->unplaced_count; i++) {
+        budget_step(&t->rq->finish, 1);
+        reason_tally_add(&tally, t->answer->unplaced[i].reasons[0].reason);
+    }
+    return reason_tally_text(&tally, t->rq->arena);
+}
+
 static enum error_code warn(struct telling *t)
 {
     const struct cluster_bound *b = &t->bound;
@@ -531,7 +557,7 @@ static enum error_code warn(struct telling *t)
     if (t->policy == &cluster_policies[0])
         TRY(warn_settings(t));
     if (t->answer->unplaced_count)
-        TRY(decision_warn(t->rq, out, "unplaced: %zu", t->answer->unplaced_count));
+        TRY(decision_warn(t->rq, out, "%s", unplaced_text(t)));
     if (t->out.is_cut)
         TRY(decision_warn(t->rq, out,
                           "time_limit: the time was up; of %zu row(s) %zu "

@@ -22,7 +22,7 @@ ptrdiff_t cluster_find(struct cluster_bound *b, const struct name_index *in,
                        const char *name, const char *what, const char *pointer)
 {
     size_t at = name_index_find(in, name);
-    const char **known;
+    const char **known, *nearest;
     size_t n = 0;
 
     if (at != NAME_NOT_FOUND)
@@ -33,6 +33,9 @@ ptrdiff_t cluster_find(struct cluster_bound *b, const struct name_index *in,
         if (in->key[i])
             known[n++] = in->key[i];
     invalid(b->rq->err, pointer, ITEM_UNKNOWN_ID, "no %s '%.100s'", what, name);
+    nearest = names_nearest(name, known, n);
+    if (nearest)
+        error_hint(b->rq->err, "did you mean '%s'?", nearest);
     error_allow(b->rq->err, name, known, n);
     return CLUSTER_NONE;
 }

@@ -297,7 +297,7 @@ static const struct json_field settings_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object settings_json = {
+const struct json_object cluster_settings_json = {
     "QueuePolicySettings", "Settings of slurm_backfill, by the names of slurm.conf",
     sizeof(struct cluster_settings_in), settings_rows};
 
@@ -322,8 +322,8 @@ static const struct json_object settings_json = {
         JSON_LIST(T, reservations, reservation_count, struct cluster_reservation_in,    \
                   &reservation_json, CLUSTER_RESERVATIONS_MAX, JSON_UNIQUE_IDS,         \
                   "Reservations"),                                                      \
-        JSON_OBJECT(T, policy_settings, struct cluster_settings_in, &settings_json, 0,  \
-                    "Settings of slurm_backfill")
+        JSON_OBJECT(T, policy_settings, struct cluster_settings_in,                     \
+                    &cluster_settings_json, 0, "Settings of slurm_backfill")
 static const struct json_field cluster_rows[] = {
     RESOURCES_ROW(JSON_REQUIRED),
     OTHER_ROWS,

@@ -1,4 +1,4 @@
-/* cluster_patch.c - changes of a cluster's partitions, as merge patches by id. */
+/* cluster_patch.c - changes of a cluster's partitions and settings, as merge patches. */
 #include "handlers/cluster_queue/cluster_patch.h"
 
 #include "models/base/pointer.h"
@@ -155,4 +155,96 @@ cluster_patched_partitions(struct request *rq, const struct cluster_partition_in
             patched[(*patched_count)++] = p->of;
     }
     return patched;
+}
+
+/* ---- settings ---- */
+
+/* The object that comes next, without members that are null, also of those in it. */
+static void add_without_nulls(struct request *rq, struct json_walk *w,
+                              struct text_buffer *b)
+{
+    const char *name;
+    bool first = true;
+
+    text_addf(b, "{");
+    json_walk_enter(w, '{');
+    while ((name = json_walk_member(w))) {
+        const char *from;
+
+        budget_step(&rq->budget, 16);
+        if (json_walk_type(w) == 'n') {
+            json_walk_skip(w);
+            continue;
+        }
+        text_addf(b, first ? "" : ",");
+        first = false;
+        json_print_text(name, b);
+        text_addf(b, ":");
+        if (json_walk_type(w) == '{') {
+            add_without_nulls(rq, w, b);
+            continue;
+        }
+        from = w->at;
+        json_walk_skip(w);
+        text_add(b, from, (size_t)(w->at - from));
+    }
+    text_addf(b, "}");
+}
+
+/* The row of that name; NULL: there is none. */
+static const struct json_field *row_of(const struct json_object *table, const char *name)
+{
+    for (const struct json_field *row = table->fields; row->name; row++)
+        if (strcmp(row->name, name) == 0)
+            return row;
+    return NULL;
+}
+
+/* Members that the object names, from `from`; of an object in it those that it names. */
+static void merge(struct request *rq, const struct json_object *table,
+                  struct json_walk *w, const void *from, void *to)
+{
+    const char *name;
+
+    json_walk_enter(w, '{');
+    while ((name = json_walk_member(w))) {
+        const struct json_field *row = row_of(table, name);
+
+        budget_step(&rq->budget, 64);
+        if (row && row->type == JSON_TYPE_OBJECT && json_walk_type(w) == '{') {
+            merge(rq, row->of, w, (const char *)from + row->offset,
+                  (char *)to + row->offset);
+            continue;
+        }
+        if (row && row->type == JSON_TYPE_OBJECT)
+            copy_bytes(row, from, to, row->of->size);
+        else if (row)
+            copy_member(row, from, to);
+        json_walk_skip(w);
+    }
+}
+
+void cluster_patch_settings(struct request *rq, const char *patch, const char *pointer,
+                            struct cluster_settings_in *to)
+{
+    struct cluster_settings_in *fresh = NEW(rq->arena, struct cluster_settings_in, 1);
+    struct text_buffer b = {.arena = rq->arena};
+    struct error found = {.arena = rq->arena};
+    struct json_walk w;
+
+    json_walk_open(&w, patch, strlen(patch), rq->arena);
+    if (json_walk_type(&w) != '{') {
+        invalid(rq->err, pointer, ITEM_WRONG_TYPE, "must be an object");
+        return;
+    }
+    add_without_nulls(rq, &w, &b);
+    text_add(&b, "", 1);
+    if (json_read(&cluster_settings_json, text_end(&b), b.length - 1, fresh, NULL,
+                  rq->arena, &found) != OK) {
+        for (const struct error_item *i = found.first; i; i = i->next)
+            invalid_again(rq->err, pointer, i);
+        return;
+    }
+    json_walk_open(&w, patch, strlen(patch), rq->arena);
+    merge(rq, &cluster_settings_json, &w, fresh, to);
 }

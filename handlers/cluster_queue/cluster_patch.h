@@ -1,4 +1,5 @@
-/* cluster_patch.h - changes of a cluster's partitions, as merge patches (RFC 7396) by id.
+/* cluster_patch.h - changes of a cluster's partitions, by id, and of its settings, as
+ * merge patches (RFC 7396).
  */
 #ifndef GRIDPLAN_CLUSTER_PATCH_H
 #define GRIDPLAN_CLUSTER_PATCH_H
@@ -13,5 +14,11 @@ const struct cluster_partition_in *
 cluster_patched_partitions(struct request *rq, const struct cluster_partition_in *list,
                            size_t count, const char *patch, const char *pointer,
                            size_t *patched_count);
+
+/* Settings with what `patch`, {"member": value, "priority": {"member": value}}, changes
+ * in *to: null is the default, amounts by name are replaced as a whole. Mistakes are
+ * noted below `pointer`, and then *to stays as it is. */
+void cluster_patch_settings(struct request *rq, const char *patch, const char *pointer,
+                            struct cluster_settings_in *to);
 
 #endif

@@ -6,6 +6,7 @@
 #include "handlers/sites/coallocation_history.h"
 #include "handlers/sites/coallocation_stored.h"
 #include "models/base/pointer.h"
+#include "models/reason_tally.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -203,6 +204,19 @@ static enum decision_status status_of(const struct work *w)
     return w->proven && !w->body->split_only ? DECISION_OPTIMAL : DECISION_FEASIBLE;
 }
 
+static void warn_unplaced(struct work *w)
+{
+    struct reason_tally tally = {0};
+
+    for (size_t i = 0; i < w->answer->unplaced_count; i++) {
+        budget_step(&w->rq->finish, 1);
+        reason_tally_add(&tally, w->unplaced[i].reason);
+    }
+    if (w->answer->unplaced_count)
+        decision_warn(w->rq, &w->answer->decision, "%s",
+                      reason_tally_text(&tally, w->rq->arena));
+}
+
 static void warn(struct work *w, const struct co_snapshot *snapshot,
                  const char *of_history)
 {
@@ -216,6 +230,7 @@ static void warn(struct work *w, const struct co_snapshot *snapshot,
     co_warn_unused_history(w->rq, out, &w->world, snapshot,
                            body->history_table == CO_HISTORY_PERSISTED);
     co_warn_unused_envelope(w->rq, out, &body->decision, true);
+    warn_unplaced(w);
 }
 
 enum error_code post_coallocations(struct request *rq, const void *in, void *out)

@@ -2,7 +2,8 @@
  *
  * Every success is exactly 200. Runs and tasks are kept, so that any replica answers;
  * what a task took becomes an execution of the application cws/PROCESS. The graph of a
- * run is taken and not kept: Kubernetes decides in which order pods go.
+ * run is kept, too: from it, and from what processes took, comes the order in which its
+ * tasks should go, which is told (cws_order.c); Kubernetes decides in which they do.
  */
 #include "handlers/engines/routes.h"
 
@@ -118,14 +119,81 @@ enum error_code delete_cws_run(struct request *rq, const void *in, void *out)
     return found ? done_empty(rq, "run_ended") : unknown_run(rq);
 }
 
-enum error_code take_cws_graph(struct request *rq, const void *in, void *out)
+/* Elements that say nothing are taken, as all that is not known, and counted. */
+static enum error_code graph_taken(struct request *rq, size_t ignored)
+{
+    metrics_facade(rq->service->metrics, "cws", "ignored", ignored);
+    return done_empty(rq, "graph");
+}
+
+enum error_code post_cws_vertices(struct request *rq, const void *in, void *out)
+{
+    const struct raw_body *body = in;
+    struct cws_vertex *list;
+    struct db_session *db;
+    size_t count, ignored;
+
+    (void)out;
+    TRY(check_text(rq, body));
+    TRY(cws_vertices_read(body->text, body->length, &list, &count, &ignored, rq->arena,
+                          rq->err));
+    for (size_t i = 0; i < count; i++)
+        if (!is_short(list[i].kind) || !is_short(list[i].label))
+            return fail(rq->err, ERR_MALFORMED, "", "a name has more than %d bytes",
+                        NAME_MAX_BYTES);
+    TRY(open_run(rq, &db));
+    TRY(store_cws_vertices_add(db, rq->principal.tenant, rq->path_value[0], list, count,
+                               rq->arena, rq->err));
+    return graph_taken(rq, ignored);
+}
+
+enum error_code post_cws_edges(struct request *rq, const void *in, void *out)
+{
+    const struct raw_body *body = in;
+    struct cws_edge *list;
+    struct db_session *db;
+    size_t count, ignored;
+
+    (void)out;
+    TRY(check_text(rq, body));
+    TRY(cws_edges_read(body->text, body->length, &list, &count, &ignored, rq->arena,
+                       rq->err));
+    TRY(open_run(rq, &db));
+    TRY(store_cws_edges_add(db, rq->principal.tenant, rq->path_value[0], list, count,
+                            rq->arena, rq->err));
+    return graph_taken(rq, ignored);
+}
+
+typedef enum error_code remove_fn(struct db_session *s, const char *tenant,
+                                  const char *run, const uint64_t *uids, size_t count,
+                                  struct arena *a, struct error *err);
+
+static enum error_code remove_graph(struct request *rq, const struct raw_body *body,
+                                    remove_fn *remove)
 {
     struct db_session *db;
+    size_t count, ignored;
+    uint64_t *uids;
 
-    (void)in;
-    (void)out;
+    TRY(check_text(rq, body));
+    TRY(cws_uids_read(body->text, body->length, &uids, &count, &ignored, rq->arena,
+                      rq->err));
     TRY(open_run(rq, &db));
-    return done_empty(rq, "graph");
+    TRY(remove(db, rq->principal.tenant, rq->path_value[0], uids, count, rq->arena,
+               rq->err));
+    return graph_taken(rq, ignored);
+}
+
+enum error_code delete_cws_vertices(struct request *rq, const void *in, void *out)
+{
+    (void)out;
+    return remove_graph(rq, in, store_cws_vertices_remove);
+}
+
+enum error_code delete_cws_edges(struct request *rq, const void *in, void *out)
+{
+    (void)out;
+    return remove_graph(rq, in, store_cws_edges_remove);
 }
 
 enum error_code put_cws_batch(struct request *rq, const void *in, void *out)

@@ -46,8 +46,11 @@ static void refuse(struct reading *r, const char *member, const char *cell)
     char pointer[64] = "/";
 
     strncat(pointer, member, sizeof(pointer) - 2);
-    invalid(&r->refused, pointer, ITEM_MALFORMED, "'%.60s' is not what the column has",
-            cell);
+    if (*member)
+        invalid(&r->refused, pointer, ITEM_MALFORMED,
+                "'%.60s' is not what the column has", cell);
+    else
+        invalid(&r->refused, "", ITEM_MALFORMED, "%s", cell);
     error_at_line(&r->refused, r->trace.line);
     r->out->refused_count++;
 }
@@ -111,6 +114,10 @@ static void warn_all(struct reading *r)
          "without realtime, or when it began: left out");
     warn(r, "guessed", &r->guessed,
          "have no start: submit, and what duration is longer than realtime, say it");
+    if (r->trace.short_count > 0)
+        r->out->warnings[r->out->warning_count++] = arena_printf(
+            r->a, "short_rows: %llu rows have fewer cells than there are columns",
+            (unsigned long long)r->trace.short_count);
     if (r->trace.rounded_count > 0)
         r->out->warnings[r->out->warning_count++] = arena_printf(
             r->a,

@@ -24,7 +24,7 @@
     "extender of "                                                                       \
     "kube-scheduler was asked for its pod, then SCHEDULED, FINISHED when it has ended. " \
     "A "                                                                                 \
-    "run that is not known is refused with 400. The graph is taken and not kept."
+    "run that is not known is refused with 400. The graph is kept with the run."
 
 const struct route engines_routes[] = {
     {"GET", "/clients/SHA256SUMS", "listClients", TAG_OPERATIONS, get_client_sums, NULL,
@@ -49,24 +49,34 @@ const struct route engines_routes[] = {
     {"DELETE", "/compat/cws/v1/scheduler/{execution}", "endCwsRun", TAG_WORKFLOWS,
      delete_cws_run, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST | SCOPE_FACADE,
      ROUTE_RAW_REPLY, "A run has ended (nf-cws)", CWS_DOC, NULL},
+    {"GET", "/compat/cws/v1/scheduler/{execution}", "getCwsRun", TAG_WORKFLOWS,
+     get_cws_run, NULL, &cws_order_json, NULL, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST | SCOPE_FACADE, 0,
+     "In which order the tasks of a run should go",
+     "What is kept of a run of nf-cws: its processes with their ranks, and its tasks in "
+     "the order of these, or of their arrival with the strategy fifo. The rank of a task "
+     "is the longest path, in mean run times of executions of cws/PROCESS, from its "
+     "process to the end of the graph, itself included. Cycles are cut at the edge that "
+     "closes them. nf-cws does not ask for this; it is for who watches a run.",
+     NULL},
     {"POST", "/compat/cws/v1/scheduler/{execution}", "startCwsRun", TAG_WORKFLOWS,
      post_cws_run, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST | SCOPE_FACADE,
      ROUTE_RAW_REPLY | ROUTE_FACADE, "A run begins, perhaps anew (nf-cws)", CWS_DOC,
      NULL},
     {"DELETE", "/compat/cws/v1/scheduler/{execution}/DAG/edges", "removeCwsEdges",
-     TAG_WORKFLOWS, take_cws_graph, NULL, NULL, NULL, WORK_QUERY,
+     TAG_WORKFLOWS, delete_cws_edges, NULL, NULL, NULL, WORK_QUERY,
      SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY | ROUTE_FACADE,
      "Edges of a run's graph go (nf-cws)", CWS_DOC, NULL},
     {"POST", "/compat/cws/v1/scheduler/{execution}/DAG/edges", "addCwsEdges",
-     TAG_WORKFLOWS, take_cws_graph, NULL, NULL, NULL, WORK_QUERY,
+     TAG_WORKFLOWS, post_cws_edges, NULL, NULL, NULL, WORK_QUERY,
      SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY | ROUTE_FACADE,
      "Edges of a run's graph (nf-cws)", CWS_DOC, NULL},
     {"DELETE", "/compat/cws/v1/scheduler/{execution}/DAG/vertices", "removeCwsVertices",
-     TAG_WORKFLOWS, take_cws_graph, NULL, NULL, NULL, WORK_QUERY,
+     TAG_WORKFLOWS, delete_cws_vertices, NULL, NULL, NULL, WORK_QUERY,
      SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY | ROUTE_FACADE,
      "Vertices of a run's graph go (nf-cws)", CWS_DOC, NULL},
     {"POST", "/compat/cws/v1/scheduler/{execution}/DAG/vertices", "addCwsVertices",
-     TAG_WORKFLOWS, take_cws_graph, NULL, NULL, NULL, WORK_QUERY,
+     TAG_WORKFLOWS, post_cws_vertices, NULL, NULL, NULL, WORK_QUERY,
      SCOPE_INGEST | SCOPE_FACADE, ROUTE_RAW_REPLY | ROUTE_FACADE,
      "Vertices of a run's graph (nf-cws)", CWS_DOC, NULL},
     {"PUT", "/compat/cws/v1/scheduler/{execution}/endBatch", "endCwsBatch", TAG_WORKFLOWS,

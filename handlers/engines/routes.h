@@ -24,13 +24,22 @@ handler_fn get_client_sums;
 handler_fn get_cws_health;
 handler_fn post_cws_run;
 handler_fn delete_cws_run;
-handler_fn take_cws_graph;
+handler_fn post_cws_vertices;
+handler_fn delete_cws_vertices;
+handler_fn post_cws_edges;
+handler_fn delete_cws_edges;
 handler_fn put_cws_batch;
 handler_fn post_cws_task;
 handler_fn get_cws_task;
 handler_fn delete_cws_task;
 handler_fn post_cws_metrics;
 handler_fn post_cws_publish;
+
+/* ---- cws_order.c - in which order its tasks should go. */
+
+extern const struct json_object cws_order_json;
+
+handler_fn get_cws_run;
 
 /* ---- kubernetes_extender.c - the scheduler of Kubernetes. */
 

@@ -7,6 +7,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/learning/routes.h"
 #include "handlers/learning/sizing_models.h"
+#include "handlers/prediction/prediction_models.h"
 #include "models/base/names.h"
 #include "models/base/pointer.h"
 #include "models/fitted/core.h"
@@ -20,6 +21,7 @@ enum { TASKS_MAX = 10000, RUNS_LEAST = 2 };
 #define CAP_RATIO     1.5 /* of the largest peak that was seen */
 #define RETRY_RATIO   2.0 /* of a request that failed */
 #define BYTES_MAX     1e18
+#define RUN_TIME_MAX  1e9          /* s, as of executions: 31 years */
 #define PENALTY_BYTES 1073741824.0 /* 1 GiB for a whole run */
 
 /* ---- what a caller sends ---- */
@@ -53,9 +55,9 @@ static const struct json_field task_rows[] = {
                 "had, and was too little",
                 JSON_WAS({"memory_bytes", 0})),
     JSON_INTEGER(T, attempt, 1, 1000, 1, 0, "Which attempt is to be sized; default 1"),
-    JSON_NUMBER(T, run_time_s, 0, JSON_LARGEST, NAN,
+    JSON_NUMBER(T, run_time_s, 0, RUN_TIME_MAX, NAN,
                 JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,
-                "How long it runs; default: predicted"),
+                "How long it runs; default: predicted, if that is at most 1e9"),
     {0},
 };
 #undef T
@@ -93,7 +95,8 @@ static const struct json_field request_rows[] = {
                 "Requests are multiples of it; default 1"),
     JSON_NUMBER(T, min_bytes, 1, BYTES_MAX, 4194304, 0, "Least request; default 4 MiB"),
     JSON_NUMBER(T, capacity_bytes, 1, BYTES_MAX, NAN, JSON_NULLABLE | JSON_OPTIONAL,
-                "Greatest request that any machine can fulfil; default: none"),
+                "Greatest request that any machine can fulfil; default: none, which is "
+                "1e18"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -226,6 +229,8 @@ static enum error_code check(const struct sizing_request *in, struct arena *a,
         if (t->attempt > 1 && isnan(t->memory_requested_bytes))
             mistake(err, i, "memory_requested_bytes", ITEM_REQUIRED,
                     "what did the attempt before have?");
+        prediction_parameters_check(t->parameters, t->parameter_count,
+                                    pointer_in("/tasks", i, "parameters").text, err);
     }
     return err->code;
 }
@@ -331,7 +336,7 @@ static void find_rules(struct sizing *s)
         .first_failure_max = in->first_failure_ratio_max,
         .step = in->step_bytes,
         .least = in->min_bytes,
-        .capacity = isnan(in->capacity_bytes) ? HUGE_VAL : in->capacity_bytes,
+        .capacity = isnan(in->capacity_bytes) ? BYTES_MAX : in->capacity_bytes,
     };
     s->cap = fmax(t->memory_requested_bytes, CAP_RATIO * largest);
     if (is_retry(t))
@@ -340,7 +345,7 @@ static void find_rules(struct sizing *s)
     if (largest > s->rules.capacity)
         warn(s,
              arena_printf(s->rq->arena,
-                          "capacity_too_small: a peak of %.0f bytes was seen, which no "
+                          "capacity_too_small: a peak of %.15g bytes was seen, which no "
                           "machine has",
                           largest));
 }
@@ -374,6 +379,11 @@ static void size_by_request(struct sizing *s)
         return;
     }
     s->row->method = "request";
+    if (!is_retry(t) && t->memory_requested_bytes > s->rules.capacity)
+        warn(s, arena_printf(s->rq->arena,
+                             "capacity_too_small: %.15g bytes are asked for, which no "
+                             "machine has",
+                             t->memory_requested_bytes));
     if (!is_retry(t))
         ladder.request[ladder.count++] = first;
     if (ladder.count == 0 || (last > first && s->rules.attempts > 1))
@@ -390,7 +400,7 @@ static void find_run_time(struct sizing *s)
     if (!isnan(s->row->run_time_s) || !m)
         return;
     ask(m, s->task, &answer);
-    if (exp(answer.y) > 0 && isfinite(exp(answer.y)))
+    if (exp(answer.y) > 0 && exp(answer.y) <= RUN_TIME_MAX)
         s->row->run_time_s = exp(answer.y);
 }
 
@@ -429,6 +439,8 @@ static void size_by_ladder(struct sizing *s, const struct ensemble_answer *answe
     s->row->peak_bytes = exp(answer->y);
     s->row->peak_low_bytes = exp(answer->y - half);
     s->row->peak_high_bytes = exp(answer->y + half);
+    if (isinf(s->row->peak_high_bytes))
+        s->row->peak_high_bytes = (double)NAN; /* beyond all numbers */
     s->row->interval_basis = log_group_names[answer->group];
     s->row->method = "ladder";
     mark = arena_mark(a);

@@ -623,11 +623,14 @@ const char *model_needs(enum model_kind kind, const struct model_settings *setti
 
     if (kind == MODEL_AUTO) {
         for (size_t i = 0; i < count; i++)
-            usable += runs[i].run.time_s > 0 && !runs[i].run.outlier;
-        return arena_printf(a,
-                            "auto needs one run that took time and is no outlier; of %zu "
-                            "executions %zu are",
-                            count, usable);
+            usable += runs[i].run.time_s > 0 && !runs[i].run.outlier &&
+                      !(runs[i].started_at_s < settings->since_s);
+        return arena_printf(
+            a,
+            "auto needs one run that took time and is no outlier%s; of "
+            "%zu executions %zu can be used",
+            isnan(settings->since_s) ? "" : ", and started after settings.since", count,
+            usable);
     }
     if (kind < MODEL_LINEAR)
         return needs_of_terms(kind, runs, count, a);

@@ -20,6 +20,7 @@
 #include "models/json_walk.h"
 #include "service/metrics.h"
 #include "service/service.h"
+#include "service/store_machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -267,6 +268,8 @@ struct learning {
     struct store_sample *unlearnt;  /* nobody has looked at them */
     size_t unlearnt_count;
     bool train_due, reform_due;
+    const struct training_window *window; /* NULL: as it is */
+    const char *new_settings;             /* JSON; NULL: as they are */
     struct learnt_result result;
     const struct learn_outcome *out; /* what the request is answered */
 };
@@ -302,6 +305,8 @@ static enum error_code write_result(const struct learning *l, struct db_session 
         return OK;
     if (!r->cause)
         return store_model_advance(db, &l->model, &advance, l->rq->arena, l->rq->err);
+    if (l->kind == MODEL_AUTO && l->settings.target == TARGET_RUN_TIME)
+        TRY(store_machine_effects_stale(db, l->model.tenant, l->rq->err));
     return model_write(db, &l->model, &l->fitted, r->cause, r->reference_model_id,
                        r->looked_at, r->looked_at_count, l->rq->arena, l->rq->err);
 }
@@ -629,13 +634,16 @@ static enum error_code learn_remembering(struct learning *l, struct arena *scrat
     TRY(learn_batch(l, &room, &batch));
     if (starting) /* nobody was told what it said on the way */
         l->fitted.errors = before;
+    if (l->model.train_requested)
+        core_narrow(&l->fitted);
     if (starting || l->model.train_requested || core_lags(&l->fitted))
         TRY(core_train(&l->fitted, &room, &trained, &out->reason, l->rq->err));
     if (l->fitted.reason) {
         for (size_t i = 0; i < l->unlearnt_count; i++)
             l->unlearnt[i].verdict = fitted_verdict_names[RUN_NEW];
         conclude_without(l, out->reason);
-        l->result.forgets = l->model.corrected;
+        l->result.forgets = /* no run is left, of those that it is to look at */
+            l->model.corrected || (l->window && l->fitted.core->row_count == 0);
         return OK;
     }
     return conclude_batch(l, &batch, trained && !batch.changed, out);
@@ -696,6 +704,8 @@ static enum error_code learn_from_stored(struct learning *l, struct learn_outcom
     struct arena *a = rq->arena;
     struct store_model_version version = {0};
     const struct store_sample *unlearnt;
+    const struct fitted_effect *effects;
+    size_t effect_count;
 
     out->version = l->model.version;
     if (l->model.version) {
@@ -708,8 +718,8 @@ static enum error_code learn_from_stored(struct learning *l, struct learn_outcom
     TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id, STORE_SAMPLES_NEW,
                             &unlearnt, &l->unlearnt_count, a, rq->err));
     out->learnt_count = l->unlearnt_count;
-    if (l->unlearnt_count == 0 && !l->model.train_requested)
-        return OK; /* another replica was faster */
+    if (l->unlearnt_count == 0 && !l->model.train_requested) /* or others were faster */
+        return machine_effects_now(rq, l->db, &effects, &effect_count);
     l->unlearnt = NEW(a, struct store_sample, l->unlearnt_count + 1);
     if (l->unlearnt_count)
         memcpy(l->unlearnt, unlearnt, l->unlearnt_count * sizeof(*unlearnt));
@@ -770,8 +780,8 @@ static enum error_code write_training(struct db_session *db, void *context,
     struct store_model now;
 
     (void)err; /* the request's */
-    TRY(store_model_train(db, tenant, l->model.model_id, l->model.generation, &now,
-                          l->rq->arena, l->rq->err));
+    TRY(store_model_train(db, tenant, l->model.model_id, l->model.generation,
+                          l->new_settings, &now, l->rq->arena, l->rq->err));
     return write_result(l, db);
 }
 
@@ -810,6 +820,30 @@ static enum error_code publish_learning(struct request *rq, struct db_session *d
     return code;
 }
 
+/* The model's settings with another window. */
+static enum error_code change_window(struct learning *l)
+{
+    const struct training_window *w = l->window;
+    struct arena *a = l->rq->arena;
+    struct model_settings settings;
+    enum model_kind kind;
+    struct text_buffer b = {.arena = a};
+
+    if (!w || (isnan(w->since_s) && isnan(w->window_s) && isnan(w->window_runs)))
+        return OK;
+    TRY(stored_settings(&l->model, &kind, &settings, a, l->rq->err));
+    if (!isnan(w->since_s))
+        settings.since_s = w->since_s;
+    if (!isnan(w->window_s))
+        settings.window_s = w->window_s;
+    if (!isnan(w->window_runs))
+        settings.robustness.window_runs = w->window_runs;
+    json_print(&model_settings_json, &settings, &b);
+    text_add(&b, "", 1);
+    l->model.settings = l->new_settings = text_end(&b);
+    return OK;
+}
+
 /* Reads the model and learns, without a transaction. */
 static enum error_code learn_aside(struct learning *l, const char *model_id, bool train,
                                    uint64_t expected, struct learn_outcome *out)
@@ -825,16 +859,19 @@ static enum error_code learn_aside(struct learning *l, const char *model_id, boo
         return fail(rq->err, ERR_STALE, "",
                     "the model has changed since its ETag was looked at; read it again");
     l->model.train_requested = l->model.train_requested || train;
+    TRY(change_window(l));
     return learn_from_stored(l, out);
 }
 
 enum error_code model_learn_at_publish(struct request *rq, const char *model_id,
                                        bool train, uint64_t expected,
+                                       const struct training_window *window,
                                        struct learn_outcome *out)
 {
     struct learning *l = NEW(rq->arena, struct learning, 1);
 
     l->rq = rq;
+    l->window = window;
     TRY(learn_aside(l, model_id, train, expected, out));
     return request_at_publish(rq, publish_learning, l);
 }
@@ -843,14 +880,18 @@ enum error_code model_learn_at_publish(struct request *rq, const char *model_id,
  * changed meanwhile; a training begins again first, some times. */
 static enum error_code learn_and_write(struct request *rq, const char *model_id,
                                        bool train, uint64_t expected,
-                                       struct learn_outcome *out, bool *overtaken)
+                                       const struct training_window *window,
+                                       struct learn_outcome *out, bool *overtaken,
+                                       const char **new_settings)
 {
     const int attempts = train ? TRAIN_ATTEMPTS : 1;
 
     *overtaken = false;
     for (int i = 0; i < attempts; i++) {
-        struct learning l = {.rq = rq};
+        struct learning l = {.rq = rq, .window = window};
         enum error_code code = learn_aside(&l, model_id, train, expected, out);
+
+        *new_settings = l.new_settings;
 
         if (code == OK)
             code = db_transaction(l.db, train ? write_training : write_refinement, &l,
@@ -871,24 +912,28 @@ static enum error_code learn_and_write(struct request *rq, const char *model_id,
 enum error_code model_refine(struct request *rq, const char *model_id, uint64_t expected,
                              struct learn_outcome *out)
 {
+    const char *none;
     bool overtaken;
 
-    TRY(learn_and_write(rq, model_id, false, expected, out, &overtaken));
+    TRY(learn_and_write(rq, model_id, false, expected, NULL, out, &overtaken, &none));
     return overtaken ? model_is_busy(rq, model_id) : OK;
 }
 
 enum error_code model_train(struct request *rq, const char *model_id, uint64_t expected,
+                            const struct training_window *window,
                             struct learn_outcome *out)
 {
     struct store_model asked;
     struct db_session *db;
+    const char *settings;
     bool overtaken;
 
-    TRY(learn_and_write(rq, model_id, true, expected, out, &overtaken));
+    TRY(learn_and_write(rq, model_id, true, expected, window, out, &overtaken,
+                        &settings));
     if (!overtaken)
         return OK;
     TRY(request_db(rq, &db));
-    TRY(store_model_train(db, rq->principal.tenant, model_id, 0, &asked, rq->arena,
-                          rq->err));
+    TRY(store_model_train(db, rq->principal.tenant, model_id, 0, settings, &asked,
+                          rq->arena, rq->err));
     return model_is_busy(rq, model_id);
 }

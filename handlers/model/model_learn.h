@@ -32,9 +32,18 @@ extern const struct json_object learn_outcome_json;
 enum error_code model_refine(struct request *rq, const char *model_id, uint64_t expected,
                              struct learn_outcome *out);
 
+/* Which runs a model is trained from, from now on. */
+struct training_window {
+    double since_s;     /* instant; NAN: as it is */
+    double window_s;    /* > 0; NAN: as it is */
+    double window_runs; /* NAN: as it is */
+};
+
 /* Trains the model anew, likewise, but begins again when the model has changed meanwhile;
- * after some times it asks for a training in the background: ERR_CONFLICT. */
+ * after some times it asks for a training in the background: ERR_CONFLICT. window NULL:
+ * as it is. */
 enum error_code model_train(struct request *rq, const char *model_id, uint64_t expected,
+                            const struct training_window *window,
                             struct learn_outcome *out);
 
 /* For a request with an Idempotency-Key: the same, or with `train` false what
@@ -42,6 +51,7 @@ enum error_code model_train(struct request *rq, const char *model_id, uint64_t e
  * ERR_CONFLICT when the model has changed meanwhile. */
 enum error_code model_learn_at_publish(struct request *rq, const char *model_id,
                                        bool train, uint64_t expected,
+                                       const struct training_window *window,
                                        struct learn_outcome *out);
 
 /* ERR_CONFLICT: somebody else is at it, and will be done in a second or so. */

@@ -9,6 +9,7 @@
 #include "service/service.h"
 #include "service/stored_hint.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,27 @@ static const struct json_field create_rows[] = {
 #undef T
 const struct json_object model_create_json = {"ModelCreate", "A new model",
                                               sizeof(struct create_request), create_rows};
+
+/* ---- training ---- */
+
+#define T struct training_window
+static const struct json_field training_rows[] = {
+    JSON_INSTANT(T, since, JSON_NULLABLE | JSON_OPTIONAL,
+                 "From now on runs that started before are left out; default: as it is"),
+    JSON_NUMBER(T, window_s, 0, JSON_LARGEST, NAN,
+                JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,
+                "From now on runs that started so much before the newest are forgotten; "
+                "default: as it is"),
+    JSON_NUMBER(T, window_runs, 20, 20000, NAN,
+                JSON_NULLABLE | JSON_OPTIONAL | JSON_WHOLE,
+                "From now on so many of the latest runs are remembered; default: as it "
+                "is"),
+    {0},
+};
+#undef T
+const struct json_object model_training_json = {
+    "ModelTraining", "Which runs it is trained from, now and later; may be left out",
+    sizeof(struct training_window), training_rows};
 
 struct roll_back_request {
     uint64_t version;
@@ -137,6 +159,26 @@ const struct json_object model_page_query_json = {
 
 /* ---- what a caller gets ---- */
 
+/* Runs of one level, between changes. */
+struct window_row {
+    double version, from_at_s, run_count, factor;
+};
+
+#define T struct window_row
+static const struct json_field window_rows[] = {
+    JSON_NUMBER(T, version, 0, 0, 0, 0, "First version of it that is still kept"),
+    JSON_INSTANT(T, from_at, JSON_OPTIONAL,
+                 "When its first run started; left out: from the first run on"),
+    JSON_NUMBER(T, run_count, 0, 0, 0, 0, "Runs that it had, or has so far"),
+    JSON_NUMBER(T, factor, 0, 0, 0, JSON_OPTIONAL,
+                "Its run times over those of the window before; left out of the first"),
+    {0},
+};
+#undef T
+static const struct json_object window_json = {
+    "ModelWindow", "Runs of one level, from a change of the run times to the next",
+    sizeof(struct window_row), window_rows};
+
 struct model_answer {
     struct store_model model;
     const char *summary; /* of its version; NULL: none */
@@ -144,6 +186,8 @@ struct model_answer {
     uint64_t combinations_total;
     struct learn_outcome outcome;
     const char *needs; /* NULL: nothing is lacking */
+    const struct window_row *windows;
+    size_t window_count;
     const char *const *warnings;
     size_t warning_count;
 };
@@ -218,6 +262,9 @@ static const struct json_field stored_rows[] = {
      .type = JSON_TYPE_RAW,
      .offset = JSON_AT(T, summary, const char *),
      .flags = JSON_OPTIONAL},
+    JSON_LIST(T, windows, window_count, struct window_row, &window_json, 0, JSON_OPTIONAL,
+              "Since when the run times are on which level, the present one last: as far "
+              "back as versions are kept"),
     JSON_INTEGER(T, combinations_total, 0, JSON_EXACT, 0, 0,
                  "Combinations that there are, of which the first are listed"),
     MODEL_DETAILS_ROWS(T),
@@ -538,6 +585,77 @@ static enum error_code renew_summary(const char **summary, struct arena *a,
                                err);
 }
 
+/* A number of a summary, or of a member of it. */
+static enum error_code number_in(const char *object, const char *name, double *out,
+                                 struct arena *a, struct error *err)
+{
+    const char *text = NULL;
+
+    *out = (double)NAN;
+    if (!object)
+        return OK;
+    TRY(json_member(object, name, &text, a, err));
+    if (text)
+        *out = strtod(text, NULL);
+    return OK;
+}
+
+/* The window that a version is in. */
+static enum error_code read_window(const struct store_model_version *version,
+                                   struct window_row *out, const char **key,
+                                   struct arena *a, struct error *err)
+{
+    const char *change = NULL, *at = NULL;
+
+    *out = (struct window_row){(double)version->version, (double)NAN, 0, (double)NAN};
+    *key = "";
+    TRY(json_member(version->summary, "change", &change, a, err));
+    if (!change)
+        return number_in(version->summary, "sample_count", &out->run_count, a, err);
+    TRY(number_in(version->summary, "change_count", &out->from_at_s, a, err));
+    *key = arena_printf(a, "%g", out->from_at_s);
+    out->from_at_s = (double)NAN;
+    TRY(json_member(change, "at", &at, a, err));
+    if (at && at[0] == '"' && strlen(at) > 2 &&
+        !instant_read(arena_text(a, at + 1, strlen(at) - 2), &out->from_at_s))
+        out->from_at_s = (double)NAN;
+    TRY(number_in(change, "run_count", &out->run_count, a, err));
+    return number_in(change, "factor", &out->factor, a, err);
+}
+
+/* The windows of the versions that are kept; those behind a roll-back are none. */
+static enum error_code list_windows(struct request *rq, struct db_session *db,
+                                    struct model_answer *answer)
+{
+    const struct store_page all = {.limit = STORE_MODEL_VERSIONS_KEPT};
+    const struct store_model_version *list;
+    struct arena *a = rq->arena;
+    struct window_row *rows;
+    const char *next, *last = NULL;
+    size_t count, at;
+
+    TRY(store_model_versions_list(db, rq->principal.tenant, answer->model.model_id, &all,
+                                  &list, &count, &next, a, rq->err));
+    at = count;
+    rows = NEW(a, struct window_row, count + 1);
+    for (size_t i = 0; i < count; i++) { /* the newest first */
+        struct window_row row;
+        const char *key;
+
+        if (list[i].abandoned || list[i].version > answer->model.version)
+            continue;
+        TRY(read_window(&list[i], &row, &key, a, rq->err));
+        if (last && strcmp(last, key) == 0)
+            rows[at].version = row.version;
+        else
+            rows[--at] = row;
+        last = key;
+    }
+    answer->windows = rows + at;
+    answer->window_count = count - at;
+    return OK;
+}
+
 enum error_code get_model(struct request *rq, const void *in, void *out)
 {
     const struct model_query *query = rq->query;
@@ -557,6 +675,7 @@ enum error_code get_model(struct request *rq, const void *in, void *out)
     TRY(stored_fitted(&now.model, &now.version, &fitted, rq->arena, rq->err));
     model_details_of(&fitted, (size_t)query->combinations, &answer->details, rq->arena);
     answer->combinations_total = answer->details.combinations_total;
+    TRY(list_windows(rq, db, answer));
     answer->summary = now.version.summary;
     return renew_summary(&answer->summary, rq->arena, rq->err);
 }
@@ -684,19 +803,24 @@ static enum error_code tell_learnt(struct request *rq, struct db_session *db,
 
 enum error_code post_model_train(struct request *rq, const void *in, void *out)
 {
+    const struct raw_body *body = in;
+    struct training_window *window = NEW(rq->arena, struct training_window, 1);
     struct db_session *db;
     uint64_t expected;
     struct model_answer *answer = out;
 
-    (void)in;
+    *window = (struct training_window){(double)NAN, (double)NAN, (double)NAN};
+    if (body->length > 0)
+        TRY(json_read(&model_training_json, body->text, body->length, window,
+                      &rq->renames, rq->arena, rq->err));
     TRY(request_db(rq, &db));
     TRY(expected_generation(rq, db, &expected));
     if (rq->attempt) {
-        TRY(model_learn_at_publish(rq, rq->path_value[0], true, expected,
+        TRY(model_learn_at_publish(rq, rq->path_value[0], true, expected, window,
                                    &answer->outcome));
         return request_at_publish(rq, tell_learnt, answer);
     }
-    TRY(model_train(rq, rq->path_value[0], expected, &answer->outcome));
+    TRY(model_train(rq, rq->path_value[0], expected, window, &answer->outcome));
     return tell_learnt(rq, db, answer);
 }
 
@@ -710,7 +834,7 @@ enum error_code post_model_refine(struct request *rq, const void *in, void *out)
     TRY(request_db(rq, &db));
     TRY(expected_generation(rq, db, &expected));
     if (rq->attempt) {
-        TRY(model_learn_at_publish(rq, rq->path_value[0], false, expected,
+        TRY(model_learn_at_publish(rq, rq->path_value[0], false, expected, NULL,
                                    &answer->outcome));
         return request_at_publish(rq, tell_learnt, answer);
     }

@@ -72,9 +72,13 @@ const struct route model_routes[] = {
      "became of it.",
      NULL},
     {"POST", "/v1/models/{model_id}/train", "trainModel", TAG_MODELS, post_model_train,
-     NULL, &learnt_model_json, NULL, WORK_COMPUTE, SCOPE_INGEST,
-     ROUTE_VERSIONED | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG, "Train a model anew",
-     "From its latest 2000 executions, those left out by a roll-back too. Predictions go "
+     &model_training_json, &learnt_model_json, NULL, WORK_COMPUTE, SCOPE_INGEST,
+     ROUTE_RAW_BODY | ROUTE_VERSIONED | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+     "Train a model anew",
+     "From its latest 2000 executions, those left out by a roll-back too; the body, "
+     "which "
+     "may be empty, can say that fewer are to be looked at, now and later. Predictions "
+     "go "
      "on with the version before. The outcome has a reason when there is no model. 409 "
      "while others change the model all the time; the training then follows by itself, "
      "but under an Idempotency-Key: send it again. If-Match is honoured.",

@@ -31,6 +31,7 @@ extern const struct json_object model_version_json;
 extern const struct json_object model_versions_page_json;
 extern const struct json_object model_page_query_json;
 extern const struct json_object model_samples_page_json;
+extern const struct json_object model_training_json; /* struct training_window */
 extern const struct json_object model_roll_back_json;
 extern const struct json_object model_port_json;
 extern const struct json_object learnt_model_json;

@@ -5,6 +5,9 @@
  * benchmarks that it and all known types of the snapshot have, and effects go with B by a
  * line. Without benchmarks, but with speeds that differ, B is -ln(mips_total).
  *
+ * A type of which only the errors of what ran there tell has an effect that joins them
+ * and the benchmarks.
+ *
  * Source: learning.md 6. Ours: known types are those of the snapshot, which is where
  * benchmarks come from.
  * Cost: O(unseen types x known types x benchmarks).
@@ -24,6 +27,7 @@
 struct type {
     const struct resource *of; /* the first of it */
     double effect;             /* NAN: not known */
+    double lone, lone_runs;    /* by errors of so many runs; 0: there are none */
 };
 
 struct types {
@@ -33,8 +37,11 @@ struct types {
     double *mean_log, *effect; /* room, of the known ones */
 };
 
-static double effect_of(const struct fitted_effect *effects, size_t count, double key)
+static struct type type_of_machine(const struct resource *r,
+                                   const struct fitted_effect *effects, size_t count)
 {
+    double key = ensemble_text(r->resource_class);
+    struct type out = {r, (double)NAN, 0, 0};
     size_t low = 0, high = count;
 
     while (low < high) {
@@ -45,7 +52,14 @@ static double effect_of(const struct fitted_effect *effects, size_t count, doubl
         else
             high = middle;
     }
-    return low < count && effects[low].key <= key ? effects[low].effect : (double)NAN;
+    if (low == count || effects[low].key > key)
+        return out;
+    out.lone_runs = effects[low].lone_runs;
+    if (out.lone_runs > 0)
+        out.lone = effects[low].effect;
+    else
+        out.effect = effects[low].effect;
+    return out;
 }
 
 /* Seconds of a benchmark; 0: not measured. */
@@ -134,23 +148,28 @@ static bool add_speeds(struct types *types, const struct resource *unseen, doubl
     return differ && *known > 0;
 }
 
-static struct machine_prior prior_of(struct types *types, const struct resource *unseen)
+static struct machine_prior prior_of(struct types *types, const struct type *type)
 {
-    struct machine_prior out = {0, SCALE_NOTHING};
+    const struct resource *unseen = type->of;
+    struct machine_prior out = {0, SCALE_NOTHING, type->lone_runs};
     size_t known, names;
-    double own;
+    double own, prior = (double)NAN;
 
     names = add_benchmarks(types, unseen, &own, &known);
     if (names > 0 && known > 0) {
         for (size_t i = 0; i < known; i++)
             types->mean_log[i] /= (double)names;
-        out.effect = machine_effect_by_benchmark(types->mean_log, types->effect, known,
-                                                 own / (double)names, NULL);
+        prior = machine_effect_by_benchmark(types->mean_log, types->effect, known,
+                                            own / (double)names, NULL);
         out.scale_least = SCALE_BENCHMARKS;
     } else if (add_speeds(types, unseen, &own, &known)) {
-        out.effect =
+        prior =
             machine_effect_by_benchmark(types->mean_log, types->effect, known, own, NULL);
     }
+    /* What few runs say is in the model's own effects already. */
+    if (!isnan(prior))
+        out.effect =
+            machine_effect_with_prior(prior, type->lone, type->lone_runs) - type->lone;
     return out;
 }
 
@@ -171,19 +190,18 @@ void machine_priors(const struct snapshot *s, const struct fitted_effect *effect
         const struct resource *r = &s->resources[i];
 
         budget_step(budget, 8);
-        out[i] = (struct machine_prior){(double)NAN, 0};
+        out[i] = (struct machine_prior){(double)NAN, 0, 0};
         if (!r->resource_class || effect_count == 0)
             continue;
         type_of[i] = name_index_add(&index, r->resource_class, types.count);
         if (type_of[i] != NAME_NOT_FOUND)
             continue;
         type_of[i] = types.count;
-        types.list[types.count++] = (struct type){
-            r, effect_of(effects, effect_count, ensemble_text(r->resource_class))};
+        types.list[types.count++] = type_of_machine(r, effects, effect_count);
     }
     for (size_t t = 0; t < types.count; t++)
-        of_type[t] = is_known(&types.list[t]) ? (struct machine_prior){(double)NAN, 0}
-                                              : prior_of(&types, types.list[t].of);
+        of_type[t] = is_known(&types.list[t]) ? (struct machine_prior){(double)NAN, 0, 0}
+                                              : prior_of(&types, &types.list[t]);
     for (size_t i = 0; i < s->resource_count && types.count > 0; i++)
         if (s->resources[i].resource_class)
             out[i] = of_type[type_of[i]];
@@ -194,7 +212,7 @@ struct fitted_interval machine_prior_interval(const struct machine_prior *prior,
 {
     struct fitted_interval out = *interval;
 
-    out.scale_least = prior->scale_least;
+    out.scale_least = prior->runs < FITTED_LONE_RUNS ? prior->scale_least : 0;
     return out;
 }
 
@@ -205,5 +223,6 @@ void machine_prior_apply(const struct machine_prior *prior, struct fitted_predic
     p->time_s *= exp(prior->effect);
     p->low_s *= exp(prior->effect);
     p->high_s *= exp(prior->effect);
-    p->own_basis = FITTED_MACHINE_PRIOR;
+    if (prior->runs < FITTED_LONE_RUNS)
+        p->own_basis = FITTED_MACHINE_PRIOR;
 }

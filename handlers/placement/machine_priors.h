@@ -8,7 +8,8 @@
 struct machine_prior {
     double effect;      /* what is added to ln of its times; NAN: its effect is known, or
                            nobody says what type of machine it is */
-    double scale_least; /* least scale of intervals there */
+    double scale_least; /* least scale of intervals there, while runs say little */
+    double runs;        /* of any application there, that its effect rests on */
 };
 
 /* Of each resource of the snapshot, by the effects that a model knows (by key). */

@@ -159,6 +159,14 @@ static const char *pointer_of(const struct run_times *t, size_t job, const char 
                : arena_printf(a, "/jobs/%zu/model%s", job, member);
 }
 
+static void check_model(const struct run_times *t, const struct job_model *m, size_t job)
+{
+    struct request *rq = t->rq;
+
+    prediction_parameters_check(m->parameters, m->parameter_count,
+                                pointer_of(t, job, "/parameters"), rq->err);
+}
+
 static const char *source_key(const struct job_model *m, struct arena *a)
 {
     return m->model_id ? arena_printf(a, "m%s", m->model_id)
@@ -224,6 +232,7 @@ static void list_questions(struct run_times *t)
         budget_step(&t->rq->finish, 8);
         if (!j->model)
             continue;
+        check_model(t, j->model, i);
         if (has_time(j) && t->unused_count++ == 0)
             t->unused_first = i;
         if (has_time(j) || t->rq->err->item_count)
@@ -290,17 +299,19 @@ static enum error_code look_up(struct run_times *t, const struct job_model *m,
 
 static void refuse_source(struct run_times *t, const struct source *s)
 {
-    bool by_id = s->of->model_id;
-    const char *pointer = pointer_of(t, s->job, by_id ? "/model_id" : "/application_id");
+    invalid(t->rq->err, pointer_of(t, s->job, "/model_id"), ITEM_UNKNOWN_ID,
+            "there is no model '%.100s'", s->of->model_id);
+}
 
-    if (by_id)
-        invalid(t->rq->err, pointer, ITEM_UNKNOWN_ID, "there is no model '%.100s'",
-                s->of->model_id);
-    else
-        invalid(t->rq->err, pointer, ITEM_UNKNOWN_ID,
-                "there is no model of the application '%.100s' for these sites, nor one "
-                "without a site; GET /v1/models lists those there are",
-                s->of->application_id);
+/* A model of anything else has no run time to tell. */
+static void check_target(struct run_times *t, const struct source *s)
+{
+    const struct fitted_model *m = &s->uses[0].model->fitted;
+
+    if (m->settings.target != TARGET_RUN_TIME)
+        invalid(t->rq->err, pointer_of(t, s->job, "/model_id"), ITEM_CONFLICT,
+                "model '%.100s' predicts %s, not run times", s->of->model_id,
+                model_target_names[m->settings.target]);
 }
 
 /* The application's model of a site, in the next place, if there is one. */
@@ -368,7 +379,7 @@ static bool looks_at_cpu(const struct fitted_model *m)
 static struct run_class class_at(struct model_use *use, const struct resource *r,
                                  size_t place)
 {
-    struct run_class out = {use, 1, NULL, NULL, {(double)NAN, 0}};
+    struct run_class out = {use, 1, NULL, NULL, {(double)NAN, 0, 0}};
 
     if (!use->model)
         return out;
@@ -378,7 +389,8 @@ static struct run_class class_at(struct model_use *use, const struct resource *r
         return out;
     out.resource_class = r->resource_class;
     out.site_id = use->site_id ? use->site_id : r->site_id;
-    if (use->priors)
+    if (use->priors && r->resource_class && use->model->fitted.ensemble &&
+        !fitted_has_seen_machine(&use->model->fitted, ensemble_text(r->resource_class)))
         out.prior = use->priors[place];
     return out;
 }
@@ -446,8 +458,10 @@ static enum error_code read_source(struct run_times *t, struct source *s)
         s->uses = NEW(t->rq->arena, struct model_use, 1);
         s->use_count = 1;
         TRY(look_up(t, s->of, NULL, &model));
-        if (model)
+        if (model) {
             TRY(use_model(t, model, s->uses));
+            check_target(t, s);
+        }
     } else {
         TRY(read_sites(t, s, use_of_resource));
     }
@@ -457,9 +471,9 @@ static enum error_code read_source(struct run_times *t, struct source *s)
         find_priors(t, s);
     if (found)
         list_classes(t, s, use_of_resource);
-    else if (!t->of.if_any)
+    else if (s->of->model_id)
         refuse_source(t, s);
-    return OK;
+    return OK; /* else the application has run nothing yet: no mistake of the caller's */
 }
 
 /* ---- the answers ---- */
@@ -616,9 +630,12 @@ static void fill_job(struct run_times *t, size_t i)
     struct job *j = &t->jobs[i];
 
     if (q->is_silent) {
-        const char *why = q->source->class_count ? q->told[0].silence : NULL;
-
-        j->model_silence = why;
+        j->model_silence = q->source->class_count
+                               ? q->told[0].silence
+                               : arena_printf(t->rq->arena,
+                                              "there is no model of the application "
+                                              "'%.100s'",
+                                              q->of->application_id);
     } else if (!q->etc_s) {
         j->estimate_s = q->told[0].time_s;
     } else {

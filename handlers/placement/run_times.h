@@ -30,7 +30,6 @@ struct run_time_jobs {
     /* Where one is in the request; NULL: in the list at "/jobs". */
     const char *(*at)(const void *context, size_t job, struct arena *a);
     const void *context;
-    bool if_any; /* a model that is not there is no mistake: the job has no time then */
 };
 
 /* Asks the models of all jobs, as they are now or, in a replay, as they were. *out: the

@@ -4,7 +4,9 @@
 #include "handlers/common/decision.h"
 #include "handlers/learning/machine_effects.h"
 #include "handlers/model/model_learn.h"
+#include "models/base/pointer.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A stored model as it was when it was looked up. */
@@ -118,6 +120,21 @@ const char *prediction_interval_basis(const struct fitted_model *m,
     return m->kind >= MODEL_LINEAR && interval->basis == PREDICTION_BASIS_NONE
                ? prediction_basis_names[PREDICTION_BASIS_TRAINING]
                : prediction_basis_names[interval->basis];
+}
+
+enum { PARAMETERS_MAX = 64 };
+#define PARAMETER_MAX 1e300
+
+void prediction_parameters_check(const struct named_value *list, size_t count,
+                                 const char *at, struct error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].type == VALUE_NUMBER && fabs(list[i].number) > PARAMETER_MAX)
+            invalid(err, pointer_named(at, list[i].name).text, ITEM_NOT_ALLOWED,
+                    "parameters are numbers up to 1e300");
+    if (count > PARAMETERS_MAX)
+        invalid(err, pointer_named(at, list[PARAMETERS_MAX].name).text, ITEM_NOT_ALLOWED,
+                "a question has at most %d parameters, not %zu", PARAMETERS_MAX, count);
 }
 
 static enum error_code no_model(const struct model_source *s, struct error *err)
@@ -375,6 +392,18 @@ enum error_code model_shelf_keep(struct model_shelf *shelf)
     return keep(shelf->rq, shelf->name, list, shelf->count);
 }
 
+/* Bytes are no run time. */
+static enum error_code check_target(const struct fitted_model *m, const char *pointer,
+                                    struct error *err)
+{
+    if (m->settings.target == TARGET_RUN_TIME)
+        return OK;
+    return invalid(err, pointer, ITEM_CONFLICT,
+                   "the model predicts %s, not run times; ask by application_id, with it "
+                   "in targets",
+                   model_target_names[m->settings.target]);
+}
+
 enum error_code models_at_hand(struct request *rq, const struct model_source *source,
                                bool phases, const struct model_at_hand **list,
                                size_t *count)
@@ -392,12 +421,13 @@ enum error_code models_at_hand(struct request *rq, const struct model_source *so
     if (!source->model) {
         TRY(stored_models(rq, source, phases, &models, count));
         *list = models;
-        return OK;
+        return check_target(&models[0].fitted, "/model_id", rq->err);
     }
     models = NEW(rq->arena, struct model_at_hand, 1);
     models->phase_index = (double)NAN;
     *count = 1;
     *list = models;
-    return model_document_read(source->model, "/model", &rq->budget, &models->fitted,
-                               rq->arena, rq->err);
+    TRY(model_document_read(source->model, "/model", &rq->budget, &models->fitted,
+                            rq->arena, rq->err));
+    return check_target(&models->fitted, "/model/settings/target", rq->err);
 }

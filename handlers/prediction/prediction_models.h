@@ -109,4 +109,9 @@ enum error_code models_at_hand(struct request *rq, const struct model_source *so
                                bool phases, const struct model_at_hand **list,
                                size_t *count);
 
+/* Notes parameters of a question that no model can look at: numbers beyond 1e300, and
+ * more than 64 of them; `at` points to their object. */
+void prediction_parameters_check(const struct named_value *list, size_t count,
+                                 const char *at, struct error *err);
+
 #endif

@@ -887,6 +887,12 @@ static enum error_code check_request(const struct predictions_request *in,
         invalid(err, "/quantiles", ITEM_INVALID_COMBINATION,
                 "not with phases: quantiles of theirs do not add up");
     prediction_quantiles_check(in->quantiles, in->quantile_count, err);
+    prediction_parameters_check(in->query.parameters, in->query.parameter_count,
+                                "/parameters", err);
+    for (size_t i = 0; i < in->query_count; i++)
+        prediction_parameters_check(in->queries[i].parameters,
+                                    in->queries[i].parameter_count,
+                                    pointer_in("/queries", i, "parameters").text, err);
     prediction_targets_check(in->targets, in->target_count, in->source.application_id,
                              err);
     if (in->target_count > 0 && in->phases)

@@ -11,6 +11,7 @@
 
 #include "models/base/names.h"
 #include "models/base/pointer.h"
+#include "models/reason_tally.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -111,20 +112,20 @@ static const struct json_field request_rows[] = {
                 "The present, on the scale of all other times; default 0"),
     JSON_INTEGER(T, processors, 1, QUEUE_PROCESSORS_MAX, 0, JSON_BOUND_ONLY,
                  "Processors of the cluster; either this, or snapshot or snapshot_id",
-                 JSON_NOT_WITH("snapshot", "snapshot_id", "cluster")),
+                 JSON_NOT_WITH("snapshot", "snapshot_id")),
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
                 "Instead of processors, now_s, running and reservations: resources with "
                 "what runs there and is reserved. All times are seconds from now then, "
-                "and jobs come in the order of queued_at",
-                JSON_NOT_WITH("cluster")),
+                "and jobs come in the order of queued_at"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead",
-            JSON_NOT_WITH("snapshot", "cluster")),
+            JSON_NOT_WITH("snapshot")),
     JSON_OBJECT(
         T, cluster, const struct cluster_in *, &cluster_json, JSON_POINTER,
         "Instead of processors, running and reservations: nodes, partitions, "
         "accounts and limits; the algorithm slurm_backfill is there then, and the "
         "default. Times, deadline_s too, are on the scale of now_s; a "
-        "priority above 0 counts as given, else it is reckoned"),
+        "priority above 0 counts as given, else it is reckoned",
+        JSON_NOT_WITH("processors", "snapshot", "snapshot_id")),
     JSON_BOOLEAN(T, strict_dependencies, false, 0,
                  "cluster: a job in `after` that is not known is a mistake; else it is "
                  "taken to be gone"),
@@ -226,10 +227,10 @@ int queue_wait_reason(const char *name)
 static const struct json_field limit_rows[] = {
     JSON_TEXT(T, scope, 0, "qos, partition_qos, user, account or partition"),
     JSON_TEXT(T, id, 0, "Whose limit it is"),
-    JSON_TEXT(T, name, 0, "The member of limits"),
+    JSON_TEXT(T, name, 0, "The member of limits, or of the partition"),
     JSON_TEXT(T, amount, JSON_OPTIONAL, "Of which amount"),
     JSON_NUMBER(T, value, 0, 0, 0, 0, "What is allowed"),
-    JSON_NUMBER(T, used, 0, 0, 0, 0, "What is used"),
+    JSON_NUMBER(T, used, 0, 0, 0, 0, "What is used, or asked for"),
     {0},
 };
 #undef T
@@ -342,6 +343,9 @@ static const struct json_field unplaced_reason_rows[] = {
         "never_fits: it is wider than the cluster; no_estimate: it does not say how "
         "long it takes; with a snapshot the reasons of a placement"),
     JSON_TEXT(T, detail, 0, "In words"),
+    JSON_OBJECT(T, limit, const struct queue_limit *, &limit_json,
+                JSON_POINTER | JSON_OPTIONAL,
+                "reason partition_limit: the number of the partition that it is beyond"),
     {0},
 };
 #undef T
@@ -626,18 +630,19 @@ bool queue_option_given(const struct queue_orders_request *body, int option)
 static enum error_code warn_outcome(struct deciding *d)
 {
     struct decision_answer *out = &d->answer->decision;
-    size_t nameless = d->body->job_count - d->in.job_count;
-    size_t wide = d->answer->unplaced_count - nameless;
+    struct reason_tally tally = {0};
 
+    for (size_t i = 0; i < d->answer->unplaced_count; i++) {
+        budget_step(&d->rq->finish, 1);
+        reason_tally_add(&tally, d->answer->unplaced[i].reasons[0].reason);
+    }
     if (d->out.broken_count)
         TRY(decision_warn(d->rq, out,
                           "promise_broken: %llu job(s) do not start when they were "
                           "promised to, by planned_start_s",
                           (unsigned long long)d->out.broken_count));
-    if (nameless + wide)
-        TRY(decision_warn(d->rq, out, "unplaced: %zu, %s: %zu, %s: %zu", nameless + wide,
-                          queue_reason_names[QUEUE_REASON_NEVER_FITS], wide,
-                          queue_reason_names[QUEUE_REASON_NO_ESTIMATE], nameless));
+    if (tally.total)
+        TRY(decision_warn(d->rq, out, "%s", reason_tally_text(&tally, d->rq->arena)));
     if (d->out.is_cut)
         TRY(decision_warn(
             d->rq, out,

@@ -130,6 +130,7 @@ struct wait {
 
 struct unplaced_reason {
     const char *reason, *detail;
+    const struct queue_limit *limit; /* NULL: none */
 };
 
 struct unplaced {

@@ -220,7 +220,7 @@ static void tell_unplaced(struct deciding *d)
         for (size_t k = 0; k < x->reason_count; k++)
             reasons[k] = (struct unplaced_reason){
                 x->reasons[k].reason,
-                x->reasons[k].detail ? x->reasons[k].detail : x->reasons[k].reason};
+                x->reasons[k].detail ? x->reasons[k].detail : x->reasons[k].reason, NULL};
         list[i] = (struct unplaced){x->job_id, reasons, x->reason_count};
         if (x->reason_count)
             metrics_unplaced(d->rq->service->metrics, x->reasons[0].reason, 1);

@@ -3,12 +3,15 @@
 
 #include "algorithms/cluster_queue/settings.h"
 #include "algorithms/simulation/experiment.h"
+#include "models/base/pointer.h"
 #include "service/service.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { HEADER_NODES_MAX = CLUSTER_NODES_MAX };
+
+const char *const simulation_estimates[] = {"requested", "actual", "model", NULL};
 
 /* ---- the jobs of a log ---- */
 
@@ -251,6 +254,7 @@ enum error_code simulation_cluster_bind(struct request *rq, const struct cluster
     out->job_count = out->bound.job_count;
     out->plays = NEW(a, struct cluster_replay_job, out->job_count);
     out->rows = NEW(a, struct swf_job, out->job_count);
+    out->model_s = jobs->model_s ? NEW(a, double, out->job_count) : NULL;
     for (size_t i = 0; i < out->job_count; i++) {
         size_t given = out->bound.given[i];
         const struct waiting_job *w = &body->jobs[given];
@@ -261,6 +265,8 @@ enum error_code simulation_cluster_bind(struct request *rq, const struct cluster
                                         w->cluster.kill_on_invalid_dependency};
         out->rows[i] = jobs->log ? jobs->log[given] : row_of(out, i, jobs->run_s[given]);
         out->rows[i].submit_s = out->bound.jobs[i].submit_s;
+        if (out->model_s)
+            out->model_s[i] = jobs->model_s[given];
     }
     for (size_t i = 0; i < out->bound.of.node_count; i++)
         if (out->bound.of.nodes[i].may_come_back)
@@ -282,6 +288,34 @@ double simulation_cluster_bytes(const struct simulation_cluster *c)
     return jobs * (sizeof(struct cluster_job) + sizeof(struct cluster_held) + 400) +
            rows * (sizeof(struct cluster_verdict) + sizeof(struct cluster_row) + 64) +
            nodes * amounts * 8 * sizeof(int64_t);
+}
+
+void simulation_cluster_fail(struct simulation_cluster *c,
+                             const struct node_failure *list, size_t count,
+                             bool is_strict)
+{
+    struct request *rq = c->bound.rq;
+    struct cluster_outage *outages = NEW(rq->arena, struct cluster_outage, count);
+
+    c->outages = outages;
+    c->outage_count = 0;
+    budget_step(&rq->budget, 4 * count);
+    for (size_t i = 0; i < count; i++) {
+        const struct node_failure *f = &list[i];
+        ptrdiff_t node;
+
+        if (is_strict && f->up_s < f->down_s)
+            invalid(rq->err, pointer_in("/failures", i, "up_s").text, ITEM_OUT_OF_BOUNDS,
+                    "it is before down_s");
+        if (!is_strict &&
+            name_index_find(&c->bound.nodes, f->resource_id) == NAME_NOT_FOUND)
+            continue;
+        node = cluster_find(&c->bound, &c->bound.nodes, f->resource_id, "node",
+                            pointer_in("/failures", i, "resource_id").text);
+        if (node >= 0)
+            outages[c->outage_count++] = (struct cluster_outage){
+                (size_t)node, f->down_s, isnan(f->up_s) ? HUGE_VAL : f->up_s};
+    }
 }
 
 /* ---- playing ---- */
@@ -350,26 +384,50 @@ void simulation_cluster_read(const struct simulation_cluster *c,
     fill_figures(c, played, bound_s, out);
 }
 
+static const double *run_times(const struct simulation_cluster *c, struct budget *budget,
+                               struct arena *a)
+{
+    double *list = NEW(a, double, c->job_count);
+
+    for (size_t i = 0; i < c->job_count; i++)
+        list[i] = c->plays[i].run_s;
+    budget_step(budget, c->job_count);
+    return list;
+}
+
+/* Not beyond the limit at which they are ended. */
+static const double *model_times(const struct simulation_cluster *c,
+                                 struct budget *budget, struct arena *a)
+{
+    double *list = NEW(a, double, c->job_count);
+
+    for (size_t i = 0; i < c->job_count; i++)
+        list[i] = c->model_s ? c->model_s[i] : (double)NAN;
+    for (size_t r = 0; r < c->bound.row_count; r++) {
+        const struct cluster_row *row = &c->bound.rows[r];
+
+        if (list[row->job] > row->limit_s)
+            list[row->job] = row->limit_s;
+    }
+    budget_step(budget, c->job_count + c->bound.row_count);
+    return list;
+}
+
 void simulation_cluster_play(const struct simulation_cluster *c,
-                             const struct policy *policy, enum queue_estimates estimates,
+                             const struct policy *policy,
+                             enum simulation_estimates estimates,
                              struct cluster_replay_in how, double bound_s,
                              struct cluster_replayed *played, struct queue_replay_in *in,
                              struct queue_replay_out *out, struct arena *a,
                              struct arena *scratch)
 {
     const struct cluster_settings_in *s = &c->bound.in->policy_settings;
-    double *exact = NULL;
-
-    if (estimates == QUEUE_EXACT) {
-        exact = NEW(a, double, c->job_count);
-        for (size_t i = 0; i < c->job_count; i++)
-            exact[i] = c->plays[i].run_s;
-        budget_step(how.budget, c->job_count);
-    }
     how.of = &c->bound.of;
     how.policy = policy;
     how.jobs = c->plays;
-    how.estimate_s = exact;
+    how.estimate_s = estimates == BY_RUN     ? run_times(c, how.budget, a)
+                     : estimates == BY_MODEL ? model_times(c, how.budget, a)
+                                             : NULL;
     how.settings = (struct cluster_replay_settings){
         .sched_interval_s = s->sched_interval_s,
         .sched_min_interval_s = s->sched_min_interval_s,
@@ -379,6 +437,8 @@ void simulation_cluster_play(const struct simulation_cluster *c,
         .half_life_s = s->priority.decay_half_life_s,
         .cancels = s->preempt_mode == PREEMPT_CANCEL,
     };
+    how.outages = c->outages;
+    how.outage_count = c->outage_count;
     how.ranking = &c->bound.ranking;
     how.rank_jobs = c->bound.rank_jobs;
     how.shares = c->bound.shares;
@@ -467,6 +527,8 @@ bool simulation_cluster_details(const struct simulation_cluster *c,
         out->killed_core_s += outcomes[i].run_s * outcomes[i].cores;
     }
     out->preempted_count = played->preempted_count;
+    if (c->outage_count)
+        out->failed_count = played->failed_count;
     out->lost_core_s = played->lost_core_s;
     out->fragmented_core_s = played->fragmented_core_s;
     if (queue_details_steps(outcomes, n, step_s, &usage, out, run)) {
@@ -481,6 +543,7 @@ bool simulation_cluster_details(const struct simulation_cluster *c,
 
 struct kept {
     size_t outcome_bytes, attempt_bytes, job_count, attempt_count, preempted_count;
+    size_t failed_count;
     double lost_core_s, fragmented_core_s;
 };
 
@@ -492,6 +555,7 @@ void simulation_cluster_keep(const struct cluster_replayed *played, size_t job_c
                         job_count,
                         played->attempt_count,
                         played->preempted_count,
+                        played->failed_count,
                         played->lost_core_s,
                         played->fragmented_core_s};
     size_t outcomes = job_count * head.outcome_bytes;
@@ -528,6 +592,7 @@ bool simulation_cluster_take(const struct experiment_bytes *bytes, size_t job_co
         .attempts = NEW(a, struct cluster_attempt, head.attempt_count),
         .attempt_count = head.attempt_count,
         .preempted_count = head.preempted_count,
+        .failed_count = head.failed_count,
         .lost_core_s = head.lost_core_s,
         .fragmented_core_s = head.fragmented_core_s};
     if (outcomes)

@@ -12,11 +12,16 @@
 #include "handlers/cluster_queue/cluster_bind.h"
 #include "handlers/queue/simulation_details.h"
 
+/* What the policies count on. */
+enum simulation_estimates { BY_REQUEST, BY_RUN, BY_MODEL };
+extern const char *const simulation_estimates[]; /* by enum, ended by NULL */
+
 /* The jobs of a simulation, as those that wait on a cluster. */
 struct simulation_jobs {
     const struct waiting_job *list; /* in the order of arrival; submit_s is set */
     const double *run_s;            /* of each */
-    const struct swf_job *log;      /* whence they are; NULL: they were given */
+    const double *model_s;     /* likewise by its model, NAN: none; NULL: nobody asks */
+    const struct swf_job *log; /* whence they are; NULL: they were given */
     size_t count;
     /* What a log says that the cluster does not have, and jobs whose limit is their run
      * time. */
@@ -28,10 +33,19 @@ struct simulation_cluster {
     struct cluster_bound bound;
     struct cluster_replay_job *plays; /* of each job, arrays expanded */
     struct swf_job *rows;             /* likewise, as a log would have them */
+    double *model_s;                  /* likewise, of their models; NULL: nobody asks */
     const char **users, **partitions, **qos, **accounts; /* names of their keys; users:
                                                             NULL of a log */
     size_t job_count;
     double cpus; /* of all nodes that are there */
+    const struct cluster_outage *outages;
+    size_t outage_count;
+};
+
+/* A node that fails. */
+struct node_failure {
+    const char *resource_id;
+    double down_s, up_s; /* on the scale of the log; up_s NAN: it does not come back */
 };
 
 /* The jobs of a log on this cluster. */
@@ -50,13 +64,20 @@ enum error_code simulation_cluster_bind(struct request *rq, const struct cluster
                                         bool strict_dependencies,
                                         struct simulation_cluster *out);
 
+/* Its nodes fail; strict: mistakes go to rq->err, below /failures; else nodes that it
+ * does not have are passed over. */
+void simulation_cluster_fail(struct simulation_cluster *c,
+                             const struct node_failure *list, size_t count,
+                             bool is_strict);
+
 /* Bytes that a replay takes, about. */
 double simulation_cluster_bytes(const struct simulation_cluster *c);
 
 /* Plays it, and fills what a replay on processors has, whose input *in is: its jobs are
  * c->rows. */
 void simulation_cluster_play(const struct simulation_cluster *c,
-                             const struct policy *policy, enum queue_estimates estimates,
+                             const struct policy *policy,
+                             enum simulation_estimates estimates,
                              struct cluster_replay_in how, double bound_s,
                              struct cluster_replayed *played, struct queue_replay_in *in,
                              struct queue_replay_out *out, struct arena *a,

@@ -27,6 +27,7 @@ struct queue_details queue_details_none(void)
         .fairness = {NAN, NAN, NAN, 0},
         .killed_count = JSON_NO_INTEGER,
         .preempted_count = JSON_NO_INTEGER,
+        .failed_count = JSON_NO_INTEGER,
         .killed_core_s = NAN,
         .fragmented_core_s = NAN,
         .lost_core_s = NAN,

@@ -15,6 +15,7 @@ struct queue_details {
     const struct queue_usage_row *utilisation;
     size_t step_count;
     uint64_t killed_count, preempted_count; /* JSON_NO_INTEGER: no details */
+    uint64_t failed_count;                  /* JSON_NO_INTEGER: no failures */
     double killed_core_s, fragmented_core_s, lost_core_s;
     bool is_coarse; /* the steps asked for were too many, and are longer */
 };
@@ -67,9 +68,11 @@ extern const struct json_object queue_usage_row_json;
                              "details: seconds times processors that these had run"),   \
         QUEUE_DETAILS_COUNT(T, preempted_count,                                         \
                             "details: attempts that were preempted"),                   \
+        QUEUE_DETAILS_COUNT(T, failed_count,                                            \
+                            "failures: attempts that a failure of a node ended"),       \
         QUEUE_DETAILS_NUMBER(T, lost_core_s, lost_core_s,                               \
                              "details of a cluster: seconds times cpus of attempts "    \
-                             "that were preempted"),                                    \
+                             "that were preempted, or ended with a node"),              \
         QUEUE_DETAILS_NUMBER(T, fragmented_core_s, fragmented_core_s,                   \
                              "details: idle cores, times their time, while a waiting "  \
                              "job would fit in their sum but on no set of nodes; 0 "    \

@@ -5,6 +5,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/common/experiment.h"
 #include "handlers/common/snapshot_json.h"
+#include "handlers/placement/run_times.h"
 #include "handlers/queue/simulation_cluster.h"
 #include "handlers/queue/simulation_details.h"
 #include "handlers/queue/simulation_study.h"
@@ -23,6 +24,7 @@ enum {
     JOBS_MAX = 1000000,
     POLICIES_MAX = 32,
     RESERVATIONS_MAX = 10000,
+    FAILURES_MAX = 100000,
     ROWS_MAX = 10000,    /* of a schedule, unless the request says */
     ROWS_LIMIT = 100000, /* at most */
     TABLE_ROWS = 100,    /* of a table, unless the request says */
@@ -47,6 +49,7 @@ struct log_job {
     bool exclusive, preemptible;
     const char *const *partition_ids;
     size_t partition_id_count;
+    const struct job_model *model;
     struct cluster_job_in cluster;
 };
 
@@ -70,12 +73,12 @@ struct queue_simulation {
     const struct cluster_in *cluster; /* NULL: equal processors */
     const struct snapshot *snapshot;  /* which has a cluster; NULL */
     const char *snapshot_id;
+    const struct node_failure *failures;
+    size_t failure_count;
     bool strict_dependencies;
 };
 
 static const char *const kinds[] = {"queue", NULL};
-static const char *const estimates[] = {"requested", "actual", NULL};
-
 #define SECONDS(T, m, dflt, flag, ...) \
     JSON_NUMBER(T, m, 0, QUEUE_TIME_MAX_S, dflt, flag, __VA_ARGS__)
 
@@ -107,6 +110,10 @@ static const struct json_field job_rows[] = {
     JSON_TEXTS(T, partition_ids, partition_id_count, 1000, 0,
                "cluster: partitions that it may use, one of them; default: the default "
                "one"),
+    JSON_OBJECT(T, model, const struct job_model *, &job_model_json,
+                JSON_POINTER | JSON_NULLABLE,
+                "cluster: what estimates model asks, as for a machine that nothing is "
+                "known of; its quantile is what the policy counts on"),
     CLUSTER_JOB_AFTER_ROW(T),
     CLUSTER_JOB_ROWS(T),
     {0},
@@ -126,6 +133,18 @@ static const struct json_field reservation_rows[] = {
 static const struct json_object reservation_json = {
     "QueueSimulationReservation", "Processors that are set aside",
     sizeof(struct queue_reservation), reservation_rows};
+
+#define T struct node_failure
+static const struct json_field failure_rows[] = {
+    JSON_ID(T, resource_id, JSON_REQUIRED, "The node"),
+    SECONDS(T, down_s, 0, JSON_REQUIRED, "When it fails, on the scale of the log"),
+    SECONDS(T, up_s, NAN, JSON_NULLABLE, "When it is back; null: never"),
+    {0},
+};
+#undef T
+static const struct json_object failure_json = {
+    "QueueSimulationFailure", "A node that is down for some time",
+    sizeof(struct node_failure), failure_rows};
 
 /* What a text body's parameters may say too. JSON_OPTIONAL: as they are printed, to
  * become members of a body. */
@@ -152,10 +171,11 @@ static const struct json_object reservation_json = {
                      "(MaxProcs, else MaxNodes)"),                                       \
         JSON_TEXTS(T, policies, policy_count, POLICIES_MAX, JSON_OPTIONAL,               \
                    "Policies to compare, of the family queue; default: all"),            \
-        JSON_CHOICE(T, estimates, estimates, QUEUE_REQUESTED, 0,                         \
+        JSON_CHOICE(T, estimates, simulation_estimates, BY_REQUEST, 0,                   \
                     "What the scheduler counts on. requested: what the user asked for, " \
-                    "but not less than it took; actual: what it took; default "          \
-                    "requested"),                                                        \
+                    "but not less than it took; actual: what it took; model: of a "      \
+                    "cluster's jobs what their models tell, at most their limit, at "    \
+                    "which they are ended all the same; default requested"),             \
         JSON_BOOLEAN(T, cut_at_request, 0, 0,                                            \
                      "A job ends when what the user asked for is over; default false"),  \
         JSON_NUMBER(T, bound_s, 0, QUEUE_TIME_MAX_S, 10, JSON_ABOVE_MIN,                 \
@@ -222,6 +242,11 @@ static const struct json_field request_rows[] = {
                 "Instead of cluster: the one of a snapshot, else its resources and "
                 "partitions; what runs and is reserved counts from the log's second 0"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
+    JSON_LIST(T, failures, failure_count, struct node_failure, &failure_json,
+              FAILURES_MAX, 0,
+              "cluster: nodes that fail: what runs there ends, and waits again "
+              "requeue_delay_s later, from its beginning, or with requeue false has "
+              "failed. Policies do not foresee failures"),
     JSON_BOOLEAN(T, strict_dependencies, false, 0,
                  "cluster: a job in `after` that is not known is a mistake; else it is "
                  "taken to be gone"),
@@ -249,6 +274,7 @@ struct job_row {
     uint64_t processors;
     const char *partition_id, *outcome; /* of a cluster */
     uint64_t preempted_count;           /* JSON_NO_INTEGER: not of a cluster */
+    uint64_t failed_count;              /* JSON_NO_INTEGER: no failures */
 };
 
 struct policy_answer {
@@ -301,9 +327,11 @@ static const struct json_field job_row_rows[] = {
     JSON_TEXT(T, partition_id, JSON_OPTIONAL, "cluster: the partition that it ran in"),
     JSON_TEXT(T, outcome, JSON_OPTIONAL,
               "cluster: done, killed (at its limit), cancelled (when it was preempted), "
-              "never, or waits: what it waits for never comes"),
+              "failed (with a node), never, or waits: what it waits for never comes"),
     JSON_INTEGER(T, preempted_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,
                  "cluster: how often it was stopped for others"),
+    JSON_INTEGER(T, failed_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,
+                 "failures: how often a node failed under it"),
     {0},
 };
 #undef T
@@ -392,6 +420,17 @@ const struct json_object queue_simulation_answer_json = {
 
 /* ---- the log ---- */
 
+/* Jobs, and the first one of them. */
+struct tally {
+    size_t count, first;
+};
+
+static void count_one(struct tally *t, bool is_one, size_t index)
+{
+    if (is_one && t->count++ == 0)
+        t->first = index;
+}
+
 /* A simulation while it is prepared and played. */
 struct playing {
     struct request *rq;
@@ -408,6 +447,9 @@ struct playing {
     struct study_plan study;             /* instead, if the request has one */
     const struct workload_log *log;      /* NULL: the jobs were given */
     struct simulation_jobs jobs;         /* on a cluster */
+    double *model_s;                     /* by the models of the jobs that are given */
+    struct run_times *run_times;         /* whence; NULL: of none */
+    struct tally silent;                 /* jobs without a model that answers */
     const struct cluster_in *cluster_in; /* likewise */
     struct simulation_cluster cluster;   /* likewise */
     const struct cluster_replayed *now;  /* what was played last */
@@ -635,6 +677,46 @@ static struct waiting_job waiting_of(const struct log_job *from)
     };
 }
 
+static bool asks_models(const struct queue_simulation *body)
+{
+    return body->estimates == BY_MODEL || (body->study && study_asks_models(body->study));
+}
+
+/* What the models of the jobs tell: of one machine that nothing is known of. */
+static enum error_code ask_models(struct playing *p)
+{
+    static const char machine[] = "{\"resources\": [{\"id\": \"cluster\"}]}";
+    const struct queue_simulation *body = p->body;
+    struct job *asked = NEW(p->rq->arena, struct job, body->job_count);
+    struct snapshot *one = NEW(p->rq->arena, struct snapshot, 1);
+    const struct job *told;
+    bool any = false;
+
+    for (size_t i = 0; i < body->job_count; i++) {
+        asked[i] = waiting_of(&body->jobs[i]).of;
+        asked[i].model = body->jobs[i].model;
+        any |= asked[i].model != NULL;
+    }
+    budget_step(&p->rq->budget, 4 * body->job_count);
+    if (!any)
+        return invalid(p->rq->err, body->study ? "/study" : "/estimates", ITEM_CONFLICT,
+                       "model: no job has one; it is a member of the jobs");
+    TRY(json_read(&snapshot_json, machine, strlen(machine), one, NULL, p->rq->arena,
+                  p->rq->err));
+    TRY(run_times_resolve(
+        p->rq, one, &(struct run_time_jobs){.jobs = asked, .count = body->job_count},
+        &told, &p->run_times));
+    TRY(p->rq->err->code);
+    p->model_s = NEW(p->rq->arena, double, body->job_count);
+    for (size_t i = 0; i < body->job_count; i++) {
+        double time_s = told[i].etc_count ? told[i].etc_s[0] : told[i].estimate_s;
+
+        p->model_s[i] = time_s > 0 ? time_s : (double)NAN;
+        count_one(&p->silent, isnan(p->model_s[i]), i);
+    }
+    return OK;
+}
+
 /* The jobs that are given, in the order of arrival. */
 static void list_given(struct playing *p)
 {
@@ -642,6 +724,7 @@ static void list_given(struct playing *p)
     struct arena *a = p->rq->arena;
     struct waiting_job *list = NEW(a, struct waiting_job, body->job_count);
     double *run_s = NEW(a, double, body->job_count);
+    double *model_s = p->model_s ? NEW(a, double, body->job_count) : NULL;
     size_t *order = NEW(a, size_t, body->job_count);
 
     for (size_t i = 0; i < body->job_count; i++) {
@@ -660,9 +743,61 @@ static void list_given(struct playing *p)
     for (size_t i = 0; i < body->job_count; i++) {
         list[i] = waiting_of(&body->jobs[order[i]]);
         run_s[i] = body->jobs[order[i]].run_time_s;
+        if (model_s)
+            model_s[i] = p->model_s[order[i]];
     }
-    p->jobs =
-        (struct simulation_jobs){.list = list, .run_s = run_s, .count = body->job_count};
+    p->jobs = (struct simulation_jobs){
+        .list = list, .run_s = run_s, .model_s = model_s, .count = body->job_count};
+}
+
+/* What a job has that goes with a cluster alone; NULL: nothing. */
+static const char *cluster_member(const struct log_job *j)
+{
+    const char *member = cluster_job_member(&j->cluster);
+    const struct {
+        const char *name;
+        bool is_given;
+    } others[] = {{"nodes", j->nodes > 1},
+                  {"cpus", j->cpus < 1 || j->cpus > 1},
+                  {"memory_bytes", j->memory_bytes > 0},
+                  {"needs", j->need_count},
+                  {"exclusive", j->exclusive},
+                  {"preemptible", j->preemptible},
+                  {"time_limit_s", !isnan(j->time_limit_s)},
+                  {"deadline_s", !isnan(j->deadline_s)},
+                  {"priority", j->priority < 0 || j->priority > 0},
+                  {"partition_ids", j->partition_ids},
+                  {"model", j->model},
+                  {"after", j->cluster.after_count}};
+
+    for (size_t k = 0; !member && k < sizeof(others) / sizeof(*others); k++)
+        if (others[k].is_given)
+            member = others[k].name;
+    return member;
+}
+
+static void check_without_cluster(const struct playing *p)
+{
+    const struct queue_simulation *body = p->body;
+    struct error *err = p->rq->err;
+
+    if (body->strict_dependencies)
+        invalid(err, "/strict_dependencies", ITEM_CONFLICT,
+                "it goes with a cluster alone");
+    if (body->estimates == BY_MODEL)
+        invalid(err, "/estimates", ITEM_CONFLICT, "model goes with a cluster alone");
+    if (body->failure_count)
+        invalid(err, "/failures", ITEM_CONFLICT, "it goes with a cluster alone");
+    for (size_t i = 0; i < body->job_count; i++) {
+        const char *member = cluster_member(&body->jobs[i]);
+
+        budget_step(&p->rq->budget, 12);
+        if (member)
+            invalid(err, arena_printf(p->rq->arena, "/jobs/%zu/%s", i, member),
+                    ITEM_CONFLICT, "it goes with a cluster alone");
+        if (member && strcmp(member, "cpus") == 0)
+            error_hint(err, "in a pool it is 'processors'");
+    }
 }
 
 /* What goes with processors alone, or with a cluster alone. */
@@ -676,39 +811,8 @@ static void check_form(const struct playing *p)
     if (body->cluster && body->reservation_count)
         invalid(err, "/reservations", ITEM_CONFLICT,
                 "with a cluster it is a member of that");
-    if (body->cluster)
-        return;
-    if (body->strict_dependencies)
-        invalid(err, "/strict_dependencies", ITEM_CONFLICT,
-                "it goes with a cluster alone");
-    for (size_t i = 0; i < body->job_count; i++) {
-        const struct log_job *j = &body->jobs[i];
-        const char *member = cluster_job_member(&j->cluster);
-        const struct {
-            const char *name;
-            bool is_given;
-        } others[] = {{"nodes", j->nodes > 1},
-                      {"cpus", j->cpus < 1 || j->cpus > 1},
-                      {"memory_bytes", j->memory_bytes > 0},
-                      {"needs", j->need_count},
-                      {"exclusive", j->exclusive},
-                      {"preemptible", j->preemptible},
-                      {"time_limit_s", !isnan(j->time_limit_s)},
-                      {"deadline_s", !isnan(j->deadline_s)},
-                      {"priority", j->priority < 0 || j->priority > 0},
-                      {"partition_ids", j->partition_ids},
-                      {"after", j->cluster.after_count}};
-
-        budget_step(&p->rq->budget, sizeof(others) / sizeof(*others));
-        for (size_t k = 0; !member && k < sizeof(others) / sizeof(*others); k++)
-            if (others[k].is_given)
-                member = others[k].name;
-        if (member)
-            invalid(err, arena_printf(p->rq->arena, "/jobs/%zu/%s", i, member),
-                    ITEM_CONFLICT, "it goes with a cluster alone");
-        if (member && strcmp(member, "cpus") == 0)
-            error_hint(err, "in a pool it is 'processors'");
-    }
+    if (!body->cluster)
+        check_without_cluster(p);
 }
 
 static enum error_code take_cluster(struct playing *p)
@@ -724,6 +828,8 @@ static enum error_code take_cluster(struct playing *p)
             p->rq, body->cluster, p->header.max_procs, p->header.max_nodes);
     if (!p->cluster_in)
         return p->rq->err->code;
+    if (asks_models(body))
+        TRY(ask_models(p));
     if (body->job_count)
         list_given(p);
     else
@@ -732,6 +838,8 @@ static enum error_code take_cluster(struct playing *p)
     TRY(p->rq->err->code);
     TRY(simulation_cluster_bind(p->rq, p->cluster_in, &p->jobs, 1,
                                 body->strict_dependencies, &p->cluster));
+    simulation_cluster_fail(&p->cluster, body->failures, body->failure_count, true);
+    TRY(p->rq->err->code);
     TRY(request_reserve(p->rq, simulation_cluster_bytes(&p->cluster)));
     p->in.jobs = p->cluster.rows;
     p->in.job_count = p->cluster.job_count;
@@ -756,7 +864,8 @@ static enum error_code prepare_study(struct playing *p)
             invalid(p->rq->err, members[i].pointer, ITEM_CONFLICT,
                     "a study has no such rows; its variants say their policies");
     if (body->study)
-        study_prepare(p->rq, body->study, &p->in, body->cluster, body->decision.seed,
+        study_prepare(p->rq, body->study, &p->in, body->cluster,
+                      (enum simulation_estimates)body->estimates, body->decision.seed,
                       &p->study);
     if (p->rq->err->code != OK || !body->study)
         return p->rq->err->code;
@@ -781,7 +890,8 @@ static enum error_code prepare(struct playing *p)
     code = check_reservations(p);
     if (code != OK && code != ERR_INVALID)
         return code;
-    p->in.estimates = (enum queue_estimates)p->body->estimates;
+    p->in.estimates =
+        p->body->estimates == BY_RUN ? QUEUE_EXACT : QUEUE_REQUESTED; /* of processors */
     p->in.cut_at_request = p->body->cut_at_request;
     p->in.bound_s = p->body->bound_s;
     return prepare_study(p);
@@ -820,11 +930,14 @@ static void list_never_fits(struct playing *p)
 
 static void tell_on_cluster(const struct playing *p, size_t job, struct job_row *to)
 {
-    static const char *const words[] = {"waits", "never", "done", "killed", "cancelled"};
+    static const char *const words[] = {"waits",  "never",     "done",
+                                        "killed", "cancelled", "failed"};
     const struct cluster_replay_outcome *o = &p->now->outcomes[job];
 
     to->outcome = words[o->state];
     to->preempted_count = o->preempted;
+    if (p->body->failure_count)
+        to->failed_count = o->failed;
     if (isnan(o->start_s))
         return;
     to->finish_s = o->end_s;
@@ -851,6 +964,7 @@ static void list_jobs(const struct playing *p, const struct queue_replay_out *ou
             .finish_s = out->start_s[i] + out->run_s[i],
             .processors = (uint64_t)fmin(ceil(swf_processors(job)), JSON_EXACT),
             .preempted_count = JSON_NO_INTEGER,
+            .failed_count = JSON_NO_INTEGER,
         };
         if (p->body->cluster)
             tell_on_cluster(p, i, &rows[i]);
@@ -933,17 +1047,6 @@ static enum error_code print_swf(const struct playing *p,
 }
 
 /* ---- what the caller should know ---- */
-
-/* Jobs, and the first one of them. */
-struct tally {
-    size_t count, first;
-};
-
-static void count_one(struct tally *t, bool is_one, size_t index)
-{
-    if (is_one && t->count++ == 0)
-        t->first = index;
-}
 
 /* What a scheduler is not told, and what of the log it does not use. */
 struct tallies {
@@ -1080,6 +1183,14 @@ static enum error_code warn_on_cluster(struct playing *p)
                           "run_time_defaulted: %zu job(s) of %s ask for no run time; "
                           "the scheduler counts on the one they took",
                           p->jobs.no_limit, p->source));
+    if (p->run_times)
+        run_times_warn(p->rq, p->run_times, out);
+    if (p->silent.count)
+        TRY(decision_warn(
+            p->rq, out,
+            "run_time_defaulted: %zu job(s), first /jobs/%zu, have no model "
+            "that answers; the policy counts on their limit",
+            p->silent.count, p->silent.first));
     if (b->gone.count)
         TRY(decision_warn(
             p->rq, out,
@@ -1268,12 +1379,12 @@ static const struct policy *trial_of(const struct playing *p,
 static enum error_code cluster_trial_of(struct playing *p, struct experiment_trial *trial,
                                         struct replayed_trial *of,
                                         const struct policy **policy,
-                                        enum queue_estimates *counted_on)
+                                        enum simulation_estimates *counted_on)
 {
     struct request *with = NEW(trial->arena, struct request, 1);
 
     of->cluster = &p->cluster;
-    *counted_on = p->in.estimates;
+    *counted_on = (enum simulation_estimates)p->body->estimates;
     if (!p->body->study) {
         *policy = p->policies[trial->run];
         return OK;
@@ -1281,9 +1392,11 @@ static enum error_code cluster_trial_of(struct playing *p, struct experiment_tri
     *with = *p->rq;
     with->arena = trial->arena;
     of->cluster = &of->variant;
-    return study_cluster_of(&p->study, trial->run, with, p->cluster_in, &p->jobs,
-                            p->body->strict_dependencies, policy, counted_on,
-                            &of->variant);
+    TRY(study_cluster_of(&p->study, trial->run, with, p->cluster_in, &p->jobs,
+                         p->body->strict_dependencies, policy, counted_on, &of->variant));
+    simulation_cluster_fail(&of->variant, p->body->failures, p->body->failure_count,
+                            false);
+    return OK;
 }
 
 static void note_figures(struct experiment_trial *trial,
@@ -1305,7 +1418,7 @@ static enum error_code play_on_cluster(struct playing *p, struct experiment_tria
                                     .progress = note_ratio,
                                     .context = &watched};
     const struct policy *policy;
-    enum queue_estimates counted_on;
+    enum simulation_estimates counted_on;
 
     TRY(cluster_trial_of(p, trial, of, &policy, &counted_on));
     simulation_cluster_play(of->cluster, policy, counted_on, how, p->body->bound_s,
@@ -1350,7 +1463,7 @@ static bool take_on_cluster(struct playing *p, struct experiment_trial *trial,
 {
     struct replayed_trial *of = NEW(trial->arena, struct replayed_trial, 1);
     const struct policy *policy;
-    enum queue_estimates counted_on;
+    enum simulation_estimates counted_on;
 
     if (cluster_trial_of(p, trial, of, &policy, &counted_on) != OK ||
         !simulation_cluster_take(rest, of->cluster->job_count, &of->on_cluster,
@@ -1549,6 +1662,7 @@ static const struct json_field stored_rows[] = {
     OTHER(killed_count),
     OTHER(killed_core_s),
     OTHER(preempted_count),
+    OTHER(failed_count),
     OTHER(lost_core_s),
     OTHER(fragmented_core_s),
 #define X(figure, meaning) OTHER(figure),

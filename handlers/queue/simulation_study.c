@@ -6,8 +6,10 @@
 #include "algorithms/queue/study.h"
 #include "handlers/cluster_queue/cluster_patch.h"
 #include "handlers/common/decision.h"
+#include "models/base/budget_read.h"
 #include "models/base/names.h"
 #include "models/base/pointer.h"
+#include "models/json_walk.h"
 #include "service/json.h"
 
 #include <stdio.h>
@@ -37,8 +39,7 @@ struct study_variant {
     int estimates; /* -1: as the base */
     double workload_scale;
     const struct cluster_changes *cluster_changes;
-    const struct named_value *settings;
-    size_t setting_count;
+    const char *settings; /* JSON: members of policy_settings; NULL: none */
 };
 
 struct study_grid {
@@ -60,8 +61,6 @@ struct study_request {
     uint64_t resamples;
     double confidence, warm_up_s, cool_down_s;
 };
-
-static const char *const estimates[] = {"requested", "actual", NULL};
 
 #define T struct added_nodes
 static const struct json_field added_rows[] = {
@@ -102,19 +101,17 @@ static const struct json_object changes_json = {
     JSON_TEXT(T, policy, JSON_NULLABLE,                                                  \
               "A policy of the family queue, or slurm_backfill of a cluster; default: "  \
               "that of the base, whose default is easy, on a cluster slurm_backfill"),   \
-        JSON_CHOICE(T, estimates, estimates, -1, JSON_BOUND_ONLY,                        \
+        JSON_CHOICE(T, estimates, simulation_estimates, -1, JSON_BOUND_ONLY,             \
                     "What the scheduler counts on; default: as the base, whose default " \
                     "is that of the simulation"),                                        \
         JSON_NUMBER(T, workload_scale, 0.001, 1000, NAN, JSON_NULLABLE,                  \
                     "Times between two arrivals are divided by this: 1.1 is a load a "   \
                     "tenth higher; default: as the base, whose default is 1"),           \
-        {.name = "settings",                                                             \
-         .doc = "cluster: settings of slurm_backfill; those that are "                   \
-                "not named are as in the base",                                          \
-         .type = JSON_TYPE_VALUES,                                                       \
-         .offset = JSON_AT(T, settings, const struct named_value *),                     \
-         .count_offset = JSON_AT(T, setting_count, size_t),                              \
-         .max = 64},                                                                     \
+        JSON_RAW(                                                                        \
+            T, settings, JSON_NULLABLE,                                                  \
+            "cluster: members of policy_settings that are different, also "              \
+            "preempt_type, select or {\"priority\": {\"weight_age\": 2000}}; null: "     \
+            "the default; those that are not named are as in the base"),                 \
     {                                                                                    \
         .name = "cluster_changes",                                                       \
         .doc = "What is different about the cluster; default: as the base",              \
@@ -143,7 +140,7 @@ static const struct json_object variant_json = {
 #define T struct study_grid
 static const struct json_field grid_rows[] = {
     JSON_TEXTS(T, policy, policy_count, VARIANTS_MAX, 0, "Policies"),
-    JSON_TEXTS(T, estimates, estimates_count, 2, 0, "requested, actual"),
+    JSON_TEXTS(T, estimates, estimates_count, 3, 0, "requested, actual, model"),
     JSON_NUMBERS(T, workload_scale, workload_scale_count, 0.001, 1000, 0,
                  "See workload_scale of a variant"),
     JSON_NUMBERS(T, processors, processors_count, 1, QUEUE_PROCESSORS_MAX, JSON_WHOLE,
@@ -163,8 +160,9 @@ static const struct json_field grid_rows[] = {
 #undef T
 static const struct json_object grid_json = {
     "QueueStudyGrid",
-    "A variant for each combination, named like policy=easy,workload_scale=1.1; the last "
-    "of the members, in the order of this list, varies first",
+    "A variant for each combination, named like policy=easy,bf_window_s=3600, with the "
+    "members in the order of this list. Combinations come in the order in which the "
+    "request has its members and their values: the last member varies first",
     sizeof(struct study_grid), grid_rows};
 
 #define T struct study_request
@@ -313,7 +311,8 @@ static const struct json_object figures_json = {
 static const struct json_field row_rows[] = {
     JSON_TEXT(T, id, 0, "Its name"),
     JSON_TEXT(T, policy, 0, "The policy"),
-    JSON_CHOICE(T, estimates, estimates, 0, 0, "What the scheduler counted on"),
+    JSON_CHOICE(T, estimates, simulation_estimates, 0, 0,
+                "What the scheduler counted on"),
     JSON_NUMBER(T, workload_scale, 0, 0, 0, 0,
                 "By what times between arrivals are divided"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors of the cluster"),
@@ -389,8 +388,7 @@ struct study_trial {
     uint64_t processors; /* 0: as the log says */
     /* On a cluster: */
     const struct cluster_changes *changes; /* NULL: none */
-    const struct named_value *settings;
-    size_t setting_count;
+    const struct cluster_settings_in *settings;
     struct study_row row;
 };
 
@@ -414,41 +412,16 @@ static const struct policy *find_policy(const struct study_plan *plan, const cha
     return policy;
 }
 
-/* The settings of the base, then those of the variant. */
-static void add_settings(const struct study_plan *plan, const struct named_value *more,
-                         size_t count, struct study_trial *trial)
+/* A copy of the settings, which a cluster has, to be changed. */
+static struct cluster_settings_in *own_settings(const struct study_plan *plan,
+                                                struct study_trial *trial)
 {
-    struct named_value *list =
-        NEW(plan->rq->arena, struct named_value, trial->setting_count + count);
-    size_t n = 0;
+    struct cluster_settings_in *own = NEW(plan->rq->arena, struct cluster_settings_in, 1);
 
-    for (size_t i = 0; i < trial->setting_count; i++) {
-        bool again = false;
-
-        budget_step(&plan->rq->budget, count);
-        for (size_t k = 0; k < count; k++)
-            again |= strcmp(more[k].name, trial->settings[i].name) == 0;
-        if (!again)
-            list[n++] = trial->settings[i];
-    }
-    for (size_t k = 0; k < count; k++)
-        list[n++] = more[k];
-    trial->settings = list;
-    trial->setting_count = n;
-}
-
-/* Mistakes of settings are told where they are. */
-static void check_settings(const struct study_plan *plan, const struct study_trial *trial,
-                           const char *pointer)
-{
-    struct cluster_settings_in none = {0};
-    struct error here = *plan->rq->err;
-
-    here = (struct error){.code = OK};
-    cluster_take_options(trial->settings, trial->setting_count, &none, &here);
-    if (here.code != OK)
-        invalid(plan->rq->err, arena_printf(plan->rq->arena, "%s/settings", pointer),
-                ITEM_OUT_OF_BOUNDS, "%s", here.text);
+    if (trial->settings)
+        *own = *trial->settings;
+    trial->settings = own;
+    return own;
 }
 
 static void check_changes(const struct study_plan *plan, const struct study_variant *v,
@@ -460,7 +433,7 @@ static void check_changes(const struct study_plan *plan, const struct study_vari
         const char *member;
         bool is_given, of_cluster;
     } members[] = {
-        {"settings", v->setting_count, true},
+        {"settings", v->settings, true},
         {"cluster_changes/processors", c && c->processors, false},
         {"cluster_changes/add_nodes", c && c->add_node_count, true},
         {"cluster_changes/drop_nodes", c && c->drop_node_count, true},
@@ -482,6 +455,14 @@ static void check_changes(const struct study_plan *plan, const struct study_vari
                                    &ignored);
 }
 
+/* Models are those of jobs on a cluster. */
+static void check_estimates(const struct study_plan *plan,
+                            const struct study_trial *trial, const char *pointer)
+{
+    if (trial->estimates == BY_MODEL && !plan->cluster)
+        invalid(plan->rq->err, pointer, ITEM_CONFLICT, "model goes with a cluster alone");
+}
+
 static void take_variant(const struct study_plan *plan, const struct study_variant *v,
                          const char *pointer, struct study_trial *trial)
 {
@@ -492,23 +473,47 @@ static void take_variant(const struct study_plan *plan, const struct study_varia
         trial->policy = find_policy(plan, v->policy, pointer_of(pointer, "policy").text);
     if (v->estimates >= 0)
         trial->estimates = v->estimates;
+    if (v->estimates >= 0)
+        check_estimates(plan, trial, pointer_of(pointer, "estimates").text);
     if (!isnan(v->workload_scale))
         trial->workload_scale = v->workload_scale;
     if (v->cluster_changes && v->cluster_changes->processors)
         trial->processors = v->cluster_changes->processors;
     if (v->cluster_changes)
         trial->changes = v->cluster_changes;
-    if (plan->cluster && v->setting_count) {
-        add_settings(plan, v->settings, v->setting_count, trial);
-        check_settings(plan, trial, pointer);
+    if (plan->cluster && v->settings)
+        cluster_patch_settings(plan->rq, v->settings,
+                               pointer_of(pointer, "settings").text,
+                               own_settings(plan, trial));
+}
+
+/* Members of a grid: those of a variant, then the settings. */
+enum { AXIS_POLICY, AXIS_ESTIMATES, AXIS_SCALE, AXIS_PROCESSORS, AXIS_SETTINGS };
+enum { AXIS_COUNT = AXIS_SETTINGS + CLUSTER_OPTION_COUNT };
+
+static size_t values_of(const struct study_grid *g, size_t axis)
+{
+    switch (axis) {
+    case AXIS_POLICY:
+        return g->policy_count;
+    case AXIS_ESTIMATES:
+        return g->estimates_count;
+    case AXIS_SCALE:
+        return g->workload_scale_count;
+    case AXIS_PROCESSORS:
+        return g->processors_count;
+    default:
+        return g->settings[axis - AXIS_SETTINGS].count;
     }
 }
 
-/* What a member of the grid may be; a member that is not given has one value, the
- * base's. */
-static size_t choices_of(size_t count)
+static const char *axis_name(size_t axis)
 {
-    return count ? count : 1;
+    static const char *const names[] = {"policy", "estimates", "workload_scale",
+                                        "processors"};
+
+    return axis < AXIS_SETTINGS ? names[axis]
+                                : cluster_policies[0].params[axis - AXIS_SETTINGS].name;
 }
 
 static void take_estimates(struct study_plan *plan, size_t index,
@@ -516,13 +521,16 @@ static void take_estimates(struct study_plan *plan, size_t index,
 {
     const char *word = plan->request->grid->estimates[index];
 
-    for (int i = 0; estimates[i]; i++)
-        if (strcmp(estimates[i], word) == 0) {
+    const struct pointer at = pointer_in("/study/grid/estimates", index, NULL);
+
+    for (int i = 0; simulation_estimates[i]; i++)
+        if (strcmp(simulation_estimates[i], word) == 0) {
             trial->estimates = i;
+            check_estimates(plan, trial, at.text);
             return;
         }
-    invalid(plan->rq->err, pointer_in("/study/grid/estimates", index, NULL).text,
-            ITEM_NOT_A_CHOICE, "'%.40s' is neither requested nor actual", word);
+    invalid(plan->rq->err, at.text, ITEM_NOT_A_CHOICE,
+            "'%.40s' is not requested, actual or model", word);
 }
 
 static void add_name(struct text_buffer *name, const char *member, const char *value)
@@ -530,75 +538,114 @@ static void add_name(struct text_buffer *name, const char *member, const char *v
     text_addf(name, "%s%s=%s", name->length ? "," : "", member, value);
 }
 
-/* Settings of the grid by what is left of the combination's number. */
-static void take_settings(struct study_plan *plan, size_t rest, struct text_buffer *name,
-                          struct study_trial *trial)
+/* Settings of the grid; choice: which value of each member. */
+static void take_settings(struct study_plan *plan, const size_t *choice,
+                          struct text_buffer *name, struct study_trial *trial)
 {
     const struct study_grid *g = plan->request->grid;
-    const struct param *params = cluster_policies[0].params;
     struct named_value *list =
         NEW(plan->rq->arena, struct named_value, CLUSTER_OPTION_COUNT);
     size_t n = 0;
 
     for (size_t i = 0; i < CLUSTER_OPTION_COUNT; i++) {
-        size_t count = g->settings[i].count;
-
-        if (!count)
+        if (!g->settings[i].count)
             continue;
         if (!plan->cluster && n == 0)
             invalid(plan->rq->err,
-                    arena_printf(plan->rq->arena, "/study/grid/%s", params[i].name),
+                    arena_printf(plan->rq->arena, "/study/grid/%s",
+                                 axis_name(AXIS_SETTINGS + i)),
                     ITEM_CONFLICT, "it goes with a cluster alone");
-        list[n] = (struct named_value){.name = params[i].name,
-                                       .type = VALUE_NUMBER,
-                                       .number = g->settings[i].list[rest % count]};
+        list[n] = (struct named_value){
+            .name = axis_name(AXIS_SETTINGS + i),
+            .type = VALUE_NUMBER,
+            .number = g->settings[i].list[choice[AXIS_SETTINGS + i]]};
         add_name(name, list[n].name,
                  arena_printf(plan->rq->arena, "%.15g", list[n].number));
-        rest /= count;
         n++;
     }
     if (n && plan->cluster)
-        add_settings(plan, list, n, trial);
+        cluster_take_options(list, n, own_settings(plan, trial), plan->rq->err);
+}
+
+/* Goes into the object of this name. */
+static bool walk_into(struct json_walk *w, const char *name)
+{
+    const char *found;
+
+    if (!json_walk_enter_if(w, '{'))
+        return false;
+    while ((found = json_walk_member(w))) {
+        budget_read_step(1);
+        if (strcmp(found, name) == 0)
+            return true;
+        json_walk_skip(w);
+    }
+    return false;
+}
+
+/* Members of the grid in the order in which the request has them. */
+static size_t order_of_grid(const struct study_plan *plan, size_t *order)
+{
+    const struct study_grid *g = plan->request->grid;
+    bool is_listed[AXIS_COUNT] = {false};
+    const char *name;
+    struct json_walk w;
+    size_t n = 0;
+
+    json_walk_open(&w, plan->rq->body, plan->rq->body_length, plan->rq->arena);
+    if (walk_into(&w, "study") && walk_into(&w, "grid") && json_walk_enter_if(&w, '{'))
+        while ((name = json_walk_member(&w))) {
+            budget_read_step(AXIS_COUNT);
+            for (size_t i = 0; i < AXIS_COUNT; i++)
+                if (values_of(g, i) && !is_listed[i] && strcmp(axis_name(i), name) == 0) {
+                    is_listed[i] = true;
+                    order[n++] = i;
+                }
+            json_walk_skip(&w);
+        }
+    for (size_t i = 0; i < AXIS_COUNT; i++)
+        if (values_of(g, i) && !is_listed[i])
+            order[n++] = i;
+    return n;
 }
 
 /* The combination of this number. */
-static void take_combination(struct study_plan *plan, size_t number,
-                             struct study_trial *trial)
+static void take_combination(struct study_plan *plan, const size_t *order,
+                             size_t order_count, size_t number, struct study_trial *trial)
 {
     const struct study_grid *g = plan->request->grid;
     struct arena *a = plan->rq->arena;
     struct text_buffer name = {.arena = a};
-    size_t rest = number;
-    size_t processors = rest % choices_of(g->processors_count);
-    size_t scale =
-        (rest /= choices_of(g->processors_count)) % choices_of(g->workload_scale_count);
-    size_t estimate =
-        (rest /= choices_of(g->workload_scale_count)) % choices_of(g->estimates_count);
-    size_t policy =
-        (rest /= choices_of(g->estimates_count)) % choices_of(g->policy_count);
+    size_t choice[AXIS_COUNT] = {0};
 
-    rest /= choices_of(g->policy_count);
+    for (size_t i = order_count; i-- > 0;) {
+        choice[order[i]] = number % values_of(g, order[i]);
+        number /= values_of(g, order[i]);
+    }
     if (g->policy_count) {
-        trial->policy = find_policy(plan, g->policy[policy],
-                                    pointer_in("/study/grid/policy", policy, NULL).text);
-        add_name(&name, "policy", g->policy[policy]);
+        const char *policy = g->policy[choice[AXIS_POLICY]];
+
+        trial->policy =
+            find_policy(plan, policy,
+                        pointer_in("/study/grid/policy", choice[AXIS_POLICY], NULL).text);
+        add_name(&name, "policy", policy);
     }
     if (g->estimates_count) {
-        take_estimates(plan, estimate, trial);
-        add_name(&name, "estimates", g->estimates[estimate]);
+        take_estimates(plan, choice[AXIS_ESTIMATES], trial);
+        add_name(&name, "estimates", g->estimates[choice[AXIS_ESTIMATES]]);
     }
     if (g->workload_scale_count) {
-        trial->workload_scale = g->workload_scale[scale];
+        trial->workload_scale = g->workload_scale[choice[AXIS_SCALE]];
         add_name(&name, "workload_scale",
                  arena_printf(a, "%.15g", trial->workload_scale));
     }
     if (g->processors_count) {
-        double wanted = g->processors[processors];
+        double wanted = g->processors[choice[AXIS_PROCESSORS]];
 
         trial->processors = (uint64_t)wanted;
         add_name(&name, "processors", arena_printf(a, "%.15g", wanted));
     }
-    take_settings(plan, rest, &name, trial);
+    take_settings(plan, choice, &name, trial);
     text_add(&name, "", 1);
     trial->id = text_end(&name);
 }
@@ -606,21 +653,17 @@ static void take_combination(struct study_plan *plan, size_t number,
 /* 0: no grid; more than VARIANTS_MAX: too many. */
 static size_t combinations(const struct study_grid *g)
 {
-    size_t counts[4 + CLUSTER_OPTION_COUNT], product = 1, given = 0;
+    size_t product = 1, given = 0;
 
     if (!g)
         return 0;
-    counts[0] = g->policy_count;
-    counts[1] = g->estimates_count;
-    counts[2] = g->workload_scale_count;
-    counts[3] = g->processors_count;
-    for (size_t i = 0; i < CLUSTER_OPTION_COUNT; i++)
-        counts[4 + i] = g->settings[i].count;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
-        given += counts[i];
-        if (counts[i] > VARIANTS_MAX || product * choices_of(counts[i]) > VARIANTS_MAX)
+    for (size_t i = 0; i < AXIS_COUNT; i++) {
+        size_t count = values_of(g, i);
+
+        given += count;
+        if (count > VARIANTS_MAX || product * (count ? count : 1) > VARIANTS_MAX)
             return VARIANTS_MAX + 1;
-        product *= choices_of(counts[i]);
+        product *= count ? count : 1;
     }
     return given ? product : 0;
 }
@@ -639,20 +682,24 @@ static void check_names(const struct study_plan *plan)
 
 enum error_code study_prepare(struct request *rq, const struct study_request *request,
                               const struct queue_replay_in *log,
-                              const struct cluster_in *cluster, uint64_t seed,
+                              const struct cluster_in *cluster,
+                              enum simulation_estimates estimates, uint64_t seed,
                               struct study_plan *plan)
 {
     size_t of_grid = combinations(request->grid);
     size_t count = request->variant_count + of_grid;
+    size_t order[AXIS_COUNT], order_count;
     struct study_trial base = {.id = "base",
                                .policy = policy_find(queue_policies, "easy"),
-                               .estimates = (int)log->estimates,
+                               .estimates = (int)estimates,
                                .workload_scale = 1};
 
     *plan =
         (struct study_plan){.rq = rq, .request = request, .log = log, .cluster = cluster};
-    if (cluster)
+    if (cluster) {
         base.policy = &cluster_policies[0];
+        base.settings = &cluster->policy_settings;
+    }
     if (count == 0 || count > VARIANTS_MAX)
         return invalid(rq->err, "/study", count ? ITEM_TOO_LONG : ITEM_REQUIRED,
                        count ? "variants and grid are more than %d variants"
@@ -668,6 +715,7 @@ enum error_code study_prepare(struct request *rq, const struct study_request *re
     if (request->base)
         take_variant(plan, request->base, "/study/base", &base);
     plan->trials[0] = base;
+    order_count = of_grid ? order_of_grid(plan, order) : 0;
     for (size_t i = 0; i < count; i++) {
         plan->trials[i + 1] = base;
         if (i < request->variant_count)
@@ -675,10 +723,23 @@ enum error_code study_prepare(struct request *rq, const struct study_request *re
                          pointer_in("/study/variants", i, NULL).text,
                          &plan->trials[i + 1]);
         else
-            take_combination(plan, i - request->variant_count, &plan->trials[i + 1]);
+            take_combination(plan, order, order_count, i - request->variant_count,
+                             &plan->trials[i + 1]);
     }
     check_names(plan);
     return rq->err->code;
+}
+
+bool study_asks_models(const struct study_request *request)
+{
+    const struct study_grid *g = request->grid;
+    bool asks = request->base && request->base->estimates == BY_MODEL;
+
+    for (size_t i = 0; i < request->variant_count; i++)
+        asks |= request->variants[i].estimates == BY_MODEL;
+    for (size_t i = 0; g && i < g->estimates_count; i++)
+        asks |= strcmp(g->estimates[i], simulation_estimates[BY_MODEL]) == 0;
+    return asks;
 }
 
 const char *study_name(const struct study_plan *plan, size_t trial)
@@ -722,7 +783,7 @@ const struct policy *study_trial_of(const struct study_plan *plan, size_t number
     struct swf_job *jobs;
 
     *in = *plan->log;
-    in->estimates = (enum queue_estimates)trial->estimates;
+    in->estimates = trial->estimates == BY_RUN ? QUEUE_EXACT : QUEUE_REQUESTED;
     if (trial->processors)
         in->processors = trial->processors;
     if (trial->workload_scale == 1)
@@ -911,7 +972,7 @@ enum error_code study_cluster_of(const struct study_plan *plan, size_t number,
                                  struct request *rq, const struct cluster_in *base,
                                  const struct simulation_jobs *jobs,
                                  bool strict_dependencies, const struct policy **policy,
-                                 enum queue_estimates *counted_on,
+                                 enum simulation_estimates *counted_on,
                                  struct simulation_cluster *out)
 {
     const struct study_trial *trial = &plan->trials[number];
@@ -920,12 +981,11 @@ enum error_code study_cluster_of(const struct study_plan *plan, size_t number,
 
     *in = *base;
     *policy = trial->policy;
-    *counted_on = (enum queue_estimates)trial->estimates;
+    *counted_on = (enum simulation_estimates)trial->estimates;
     if (trial->changes)
         change_cluster(rq, base, trial->changes, in);
     TRY(rq->err->code);
-    cluster_take_options(trial->settings, trial->setting_count, &in->policy_settings,
-                         rq->err);
+    in->policy_settings = *trial->settings;
     if (trial->changes && !isnan(trial->changes->time_limit_max_s))
         cut_limits(rq, trial->changes->time_limit_max_s, &with);
     return simulation_cluster_bind(rq, in, &with, trial->workload_scale,

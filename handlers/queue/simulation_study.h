@@ -30,8 +30,12 @@ struct study_plan {
  * trials are played. */
 enum error_code study_prepare(struct request *rq, const struct study_request *request,
                               const struct queue_replay_in *log,
-                              const struct cluster_in *cluster, uint64_t seed,
+                              const struct cluster_in *cluster,
+                              enum simulation_estimates estimates, uint64_t seed,
                               struct study_plan *plan);
+
+/* Whether one of its trials counts on the models of jobs. */
+bool study_asks_models(const struct study_request *request);
 
 /* What a trial plays; `a` is for jobs that arrive at other times. */
 const struct policy *study_trial_of(const struct study_plan *plan, size_t number,
@@ -42,7 +46,7 @@ enum error_code study_cluster_of(const struct study_plan *plan, size_t number,
                                  struct request *rq, const struct cluster_in *base,
                                  const struct simulation_jobs *jobs,
                                  bool strict_dependencies, const struct policy **policy,
-                                 enum queue_estimates *counted_on,
+                                 enum simulation_estimates *counted_on,
                                  struct simulation_cluster *out);
 
 /* Before the trials: 422 when the window of the study has no job. */

@@ -5,6 +5,7 @@
  */
 #include "handlers/rescheduling/reschedule_kinds.h"
 
+#include "handlers/placement/run_times.h"
 #include "handlers/workflow/workflow_round_answer.h"
 
 #include <string.h>
@@ -38,6 +39,7 @@ enum error_code reschedule_workflow_round(struct request *rq, const void *in, vo
     size_t option_count = decision->option_count;
     struct workflow_round_answer *answer = out;
     struct workflow_call call;
+    struct run_times *times;
 
     TRY(decision_begin(rq, decision, &answer->decision));
     if (!policy)
@@ -48,7 +50,9 @@ enum error_code reschedule_workflow_round(struct request *rq, const void *in, vo
         workflow_round_auto_options(decision, &options, &option_count, rq->arena);
     }
     TRY(workflow_call_begin(&call, rq, body));
-    workflow_call_ignores_models(&call);
-    return workflow_round_answer_fill(&call, policy, options, option_count,
-                                      WORKFLOW_STEP_MOVE, answer);
+    TRY(workflow_call_models(&call, &times));
+    TRY(workflow_round_answer_fill(&call, policy, options, option_count,
+                                   WORKFLOW_STEP_MOVE, answer));
+    run_times_warn(rq, times, &answer->decision);
+    return OK;
 }

@@ -246,6 +246,62 @@ static void list_superseded(struct storing *s, const struct session_fold *fold,
     s->out->superseded = list;
 }
 
+/* Tasks that run, of those that the fold has all events of. */
+static uint64_t count_running(const struct session_run *run,
+                              const struct session_fold *fold)
+{
+    uint64_t count = 0;
+
+    budget_step(&run->rq->finish, fold->task_count);
+    for (size_t i = 0; i < fold->task_count; i++) {
+        const struct session_attempt *attempts = fold->first[i];
+        size_t task = name_index_find(&run->ids, attempts->task_id);
+
+        count += task != NAME_NOT_FOUND && session_task_runs(&run->graph[task], attempts);
+    }
+    return count;
+}
+
+/* The same before the new ones came. */
+static uint64_t count_ran(const struct storing *s, const struct session_event *all,
+                          size_t count)
+{
+    struct request *rq = s->rq;
+    struct session_event *before = NEW(rq->arena, struct session_event, count);
+    struct session_fold fold;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (all[i].seq <= s->run.row.revision)
+            before[kept++] = all[i];
+    session_fold_all(before, kept, &fold, &rq->finish, rq->arena);
+    return count_running(&s->run, &fold);
+}
+
+/* While a task runs that is all there is to say of the session; else all of its tasks
+ * are looked at. */
+static enum error_code stand(struct storing *s, struct db_session *db,
+                             const struct session_touched *t)
+{
+    uint64_t running = count_running(&s->run, t->fold), before = 0;
+    struct store_session row = s->run.row;
+    bool known = true;
+
+    if (!has_host_down(s)) {
+        before = count_ran(s, t->events, t->event_count);
+        known =
+            row.status_revision == row.revision && row.running_count + running >= before;
+        running += row.running_count - before;
+    }
+    row.revision = s->out->revision;
+    row.event_count += s->fresh_count;
+    if (!known || running == 0)
+        return session_stand(s->rq, db, &row);
+    return store_session_stand(db, s->rq->principal.tenant, row.session_id, row.revision,
+                               session_status_names[SESSION_IS_RUNNING], running,
+                               s->rq->err);
+}
+
 /* With a host gone all that ran there is lost; else only these tasks have changed. */
 static enum error_code follow(struct storing *s, struct db_session *db)
 {
@@ -280,7 +336,7 @@ static enum error_code follow(struct storing *s, struct db_session *db)
                      "overcommitted: %zu attempts run on resources that have no room for "
                      "them",
                      overcommitted);
-    return OK;
+    return stand(s, db, &touched);
 }
 
 static enum error_code store_locked(struct db_session *db, void *context,

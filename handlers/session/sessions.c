@@ -184,6 +184,18 @@ static enum error_code make_new(struct putting *p, struct db_session *db,
     return store_session_create(db, rq->principal.tenant, &p->wanted, &p->made, err);
 }
 
+/* What the session, as it is stored now, comes to. */
+static enum error_code stand(struct putting *p, struct db_session *db, struct error *err)
+{
+    struct request *rq = p->rq;
+    struct store_session row;
+    bool found;
+
+    TRY(store_session_lock(db, rq->principal.tenant, p->wanted.session_id, &row, &found,
+                           rq->arena, err));
+    return session_stand(rq, db, &row);
+}
+
 static enum error_code put_locked(struct db_session *db, void *context, struct error *err)
 {
     struct putting *p = context;
@@ -202,7 +214,7 @@ static enum error_code put_locked(struct db_session *db, void *context, struct e
     if (!found)
         TRY(make_new(p, db, err));
     if (p->made)
-        return OK;
+        return stand(p, db, err);
     if (!found) /* somebody else has just made it */
         return fail(err, ERR_BUSY, "", "the session is being made");
     TRY(check_conditions(rq, &row));
@@ -210,7 +222,8 @@ static enum error_code put_locked(struct db_session *db, void *context, struct e
     if (p->is_same)
         return OK;
     p->wanted.revision = row.revision + 1;
-    return store_session_redefine(db, tenant, &p->wanted, err);
+    TRY(store_session_redefine(db, tenant, &p->wanted, err));
+    return stand(p, db, err);
 }
 
 /* The graph with the tasks that came later may have cycles that the definition has not.

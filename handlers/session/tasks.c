@@ -152,6 +152,22 @@ static enum error_code check_graph(struct adding *x)
     return session_request_check(&run);
 }
 
+/* Tasks that nobody has heard of run nowhere yet. */
+static enum error_code stand(struct adding *x, struct db_session *db)
+{
+    struct store_session row = x->run.row;
+    bool known = row.status_revision == row.revision && row.running_count > 0;
+
+    for (size_t i = 0; i < x->count; i++)
+        known &= name_index_find(&x->run.ids, x->list[i].task_id) == NAME_NOT_FOUND;
+    row.revision = x->out->revision;
+    if (!known)
+        return session_stand(x->rq, db, &row);
+    return store_session_stand(db, x->rq->principal.tenant, row.session_id, row.revision,
+                               session_status_names[SESSION_IS_RUNNING],
+                               row.running_count, x->rq->err);
+}
+
 static enum error_code add_locked(struct db_session *db, void *context, struct error *err)
 {
     struct adding *x = context;
@@ -185,8 +201,9 @@ static enum error_code add_locked(struct db_session *db, void *context, struct e
         return OK;
     TRY(store_session_tasks_write(db, tenant, x->list, x->count, rq->arena, err));
     TRY(check_graph(x));
-    return store_session_advance(db, tenant, id, x->out->revision, x->run.row.event_count,
-                                 false, err);
+    TRY(store_session_advance(db, tenant, id, x->out->revision, x->run.row.event_count,
+                              false, err));
+    return stand(x, db);
 }
 
 enum error_code post_session_tasks(struct request *rq, const void *in, void *out)

@@ -22,7 +22,7 @@ struct session_learnt {
 
 static bool has_time(const struct workflow_task *t)
 {
-    return t->etc_count || !isnan(t->estimate_ref_s) || t->estimate_s > 0;
+    return t->etc_count || !isnan(t->estimate_ref_s) || !isnan(t->estimate_s);
 }
 
 static bool names_model(const struct session_task_body *task)
@@ -163,8 +163,7 @@ enum error_code session_models_ask(struct session_run *run)
     struct request *rq = run->rq;
     struct session_learnt *x = NEW(rq->arena, struct session_learnt, 1);
     struct job *jobs = NEW(rq->arena, struct job, run->task_count);
-    struct run_time_jobs of = {jobs, run->task_count, "task", "tasks", task_at, run,
-                               true};
+    struct run_time_jobs of = {jobs, run->task_count, "task", "tasks", task_at, run};
     struct decision_answer told = {0};
     struct name_index known;
     struct run_times *times;

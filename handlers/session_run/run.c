@@ -71,7 +71,8 @@ static void join_edges(struct session_run *run, const struct edges *e, size_t i)
     for (size_t k = 0; k < count; k++)
         name_index_add(&known, task->depends_on[k].task_id, k);
     list = NEW(run->rq->arena, struct workflow_dependency, room);
-    memcpy(list, task->depends_on, count * sizeof(*list));
+    if (count > 0)
+        memcpy(list, task->depends_on, count * sizeof(*list));
     task->depends_on = list;
     for (size_t k = e->first[i]; k; k = e->next[k - 1]) {
         const struct workflow_edge_request *edge = &e->of->edges[k - 1];
@@ -275,6 +276,19 @@ const char *session_status_name(const struct session_run *run)
     if (run->row.expires_at_s <= run->row.now_s)
         return "expired";
     return session_status_names[session_status_of(&run->state, run->granted_count)];
+}
+
+enum error_code session_stand(struct request *rq, struct db_session *db,
+                              const struct store_session *row)
+{
+    struct session_at now = {NAN, JSON_NO_INTEGER};
+    struct session_run run;
+
+    TRY(session_run_of(&run, rq, row, &now));
+    return store_session_stand(
+        db, rq->principal.tenant, row->session_id, row->revision,
+        session_status_names[session_status_of(&run.state, run.granted_count)],
+        run.state.counts[SESSION_TASK_RUNNING], rq->err);
 }
 
 struct taken_running session_holds(const struct session_run *run, size_t task,

@@ -80,6 +80,11 @@ struct session_counts session_counts_of(const struct session_state *state);
 /* "finished", "stuck", "running", "expired". */
 const char *session_status_name(const struct session_run *run);
 
+/* What its tasks come to, and how many of them run; of a locked session whose events are
+ * stored up to row->revision. Reads all of them. */
+enum error_code session_stand(struct request *rq, struct db_session *db,
+                              const struct store_session *row);
+
 /* What a task needs while it runs, as a lease or a running job of the resource has it. */
 struct taken_running session_holds(const struct session_run *run, size_t task,
                                    const char *id);

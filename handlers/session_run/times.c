@@ -144,7 +144,7 @@ double session_time_s(const struct session_times *times, size_t task, size_t res
     *source = SESSION_FROM_ESTIMATE;
     if (!isnan(t->estimate_ref_s))
         return speed > 0 ? t->estimate_ref_s / speed : (double)NAN;
-    if (t->estimate_s > 0)
+    if (!isnan(t->estimate_s))
         return t->estimate_s;
     *source = SESSION_FROM_MODEL;
     learnt_s = session_learnt_s(run, task, resource);

@@ -137,9 +137,48 @@ static size_t take_knows(struct cluster_playing *p,
     return count;
 }
 
+/* Whether its intervals follow from how often a job's nodes fail. */
+static bool goes_by_failures(const char *checkpoint)
+{
+    static const char *const able[] = {"young", "daly", "exact", "finite"};
+
+    for (size_t i = 0; i < sizeof(able) / sizeof(*able); i++)
+        if (strcmp(checkpoint, able[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Levels make a pattern by the failures: of policies that go by these. */
+static void bind_levels(struct cluster_playing *p, const struct cluster_checkpoint_in *in,
+                        const char *pointer, struct replay_rules *to)
+{
+    struct level *levels = NEW(p->a, struct level, in->level_count);
+    const char *at = arena_printf(p->a, "%s/checkpoint/levels", pointer);
+
+    if (in->level_count == 0)
+        return;
+    if (p->body->io)
+        invalid(p->err, at, ITEM_INVALID_COMBINATION, "not together with io");
+    if (!goes_by_failures(in->policy.algorithm))
+        invalid(
+            p->err, at, ITEM_INVALID_COMBINATION,
+            "not with algorithm %s: a pattern of levels follows from the failures, as "
+            "young, daly, exact and finite do",
+            in->policy.algorithm);
+    checkpoint_check_levels(in->levels, in->level_count, in->level_count == 1, at,
+                            p->err);
+    for (size_t l = 0; l < in->level_count; l++)
+        levels[l] = (struct level){
+            in->levels[l].checkpoint_overhead_s, in->levels[l].restart_s,
+            isnan(in->levels[l].survives_ratio) ? 1 : in->levels[l].survives_ratio};
+    to->levels = levels;
+    to->level_count = in->level_count;
+}
+
 static void bind_checkpoint(struct cluster_playing *p, const struct cluster_compared *in,
                             const char *pointer, struct cluster_label *to)
 {
+    const struct simulation_checkpoint *policy;
     struct named_value *rest;
     struct error here = {.arena = p->a};
     const struct policy *const known[] = {checkpoint_policies, NULL};
@@ -151,19 +190,23 @@ static void bind_checkpoint(struct cluster_playing *p, const struct cluster_comp
     if (!in->checkpoint)
         return;
     snprintf(at, sizeof(at), "%.99s/checkpoint/algorithm", pointer);
-    found = policy_find(checkpoint_policies, in->checkpoint->algorithm);
+    policy = &in->checkpoint->policy;
+    found = policy_find(checkpoint_policies, policy->algorithm);
     if (!found) {
-        decision_no_policy(at, in->checkpoint->algorithm, "policy", known, p->err);
+        decision_no_policy(at, policy->algorithm, "policy", known, p->err);
         return;
     }
-    rest = NEW(p->a, struct named_value, in->checkpoint->option_count);
+    rest = NEW(p->a, struct named_value, policy->option_count);
+    bind_levels(p, in->checkpoint, pointer, &to->rules);
     snprintf(at, sizeof(at), "%.99s/checkpoint", pointer);
-    count = take_knows(p, in->checkpoint, at, to, rest);
+    count = take_knows(p, policy, at, to, rest);
     policy_bind(found, rest, count, value, &here);
     repeat(&here, at, p->err);
     to->checkpoint = found->name;
     if (strcmp(found->name, "none") == 0) /* no images: nobody needs to be asked */
         return;
+    to->rules.io.has_places =
+        p->body->io && p->body->io->stagger && goes_by_failures(found->name);
     to->rules.checkpoint = found;
     to->rules.checkpoint_param = value;
 }
@@ -174,6 +217,9 @@ static struct replay_rules rules_of(const struct cluster_playing *p)
     const struct cluster_job_defaults *d = &body->job_defaults;
     struct replay_rules r = replay_rules_default();
 
+    if (body->io)
+        r.io = (struct replay_io){.is_shared = true,
+                                  .use_max_ratio = body->io->use_max_ratio};
     r.knows = (enum replay_knows)body->knows;
     r.requeue = (enum replay_requeue)d->requeue;
     r.choice = (enum replay_choice)body->node_choice;

@@ -475,6 +475,26 @@ static void warn_never(struct cluster_playing *p)
     }
 }
 
+/* Labels that io.stagger does nothing for. */
+static void warn_unstaggered(struct cluster_playing *p)
+{
+    size_t count = 0, first = 0;
+
+    for (size_t i = 0; i < p->body->compare_count; i++) {
+        const struct replay_rules *rules = &p->labels[i].rules;
+
+        if (!rules->checkpoint || rules->io.has_places)
+            continue;
+        first = count++ ? first : i;
+    }
+    if (p->body->io && p->body->io->stagger && count)
+        decision_warn(
+            p->rq, &p->answer->decision,
+            "stagger_unused: %zu label(s), first %.80s, have a checkpoint policy "
+            "that does not go by failures, and keep to its intervals",
+            count, p->labels[first].label);
+}
+
 static void warn_rows(struct cluster_playing *p)
 {
     uint64_t most = p->body->output.job_rows_max;
@@ -561,6 +581,7 @@ enum error_code cluster_play(struct cluster_playing *p)
     truncated = warn_truncated(p, &played);
     warn_unreached(p, &played);
     warn_never(p);
+    warn_unstaggered(p);
     warn_rows(p);
     warn_cut(p, &played);
     decision_end(p->rq, "simulation",

@@ -195,6 +195,9 @@ static const struct json_field job_rows[] = {
     MAYBE_S(T, restart_from_scratch_s, "The same where there is no image"),
     MAYBE_S(T, reschedule_delay_s,
             "From a failure until it may start again, or a spare takes over"),
+    JSON_NUMBER(
+        T, checkpoint_bytes, 0, 1e18, (double)NAN, JSON_NULLABLE,
+        "With io, instead of checkpoint_overhead_s: its image, all nodes together"),
     JSON_RAW(T, group, JSON_NULLABLE, "Not allowed here"),
     JSON_RAW(T, input_file_ids, JSON_NULLABLE, "Not allowed here: files are not played"),
     JSON_RAW(T, output_bytes, JSON_NULLABLE, "Likewise"),
@@ -221,7 +224,10 @@ static const struct json_field defaults_rows[] = {
                 JSON_NULLABLE | JSON_ABOVE_MIN, "Default: none"),
     MAYBE_S(T, checkpoint_overhead_s,
             "Default 0; of generated jobs that of the workload"),
-    SECONDS(T, restart_s, 0, 0, "Default 0"),
+    MAYBE_S(T, restart_s, "Default 0; of images of checkpoint_bytes: to read them alone"),
+    JSON_NUMBER(
+        T, checkpoint_bytes, 0, 1e18, (double)NAN, JSON_NULLABLE,
+        "With io, instead of checkpoint_overhead_s: an image, all nodes together"),
     SECONDS(T, restart_from_scratch_s, 0, 0, "Default 0"),
     SECONDS(T, reschedule_delay_s, 0, 0, "Default 0"),
     JSON_CHOICE(T, requeue, replay_requeue_names, REPLAY_REQUEUE_PRIORITY, 0,
@@ -258,15 +264,41 @@ static const struct json_object queue_json = {
     "ClusterSimulationQueue", "Who of the queue starts", sizeof(struct cluster_queue_in),
     queue_rows};
 
+#define T struct cluster_checkpoint_in
+static const struct json_field checkpoint_rows[] = {
+    {.name = "algorithm",
+     .doc = "A checkpoint policy",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, policy.algorithm, const char *),
+     .min = 1,
+     .max = 256,
+     .flags = JSON_REQUIRED},
+    {.name = "options",
+     .doc = "Its options; among them may be `knows`",
+     .type = JSON_TYPE_VALUES,
+     .offset = JSON_AT(T, policy.options, const struct named_value *),
+     .count_offset = JSON_AT(T, policy.option_count, size_t),
+     .max = 256},
+    JSON_LIST(T, levels, level_count, struct checkpoint_level, &checkpoint_level_json,
+              LEVELS_MAX, 0,
+              "Levels of images, ascending: jobs go by their best pattern and by these "
+              "costs instead of their own, a failure leaves what its class does. With "
+              "young, daly, exact and finite; survives_ratio must be said"),
+    {0},
+};
+#undef T
+static const struct json_object cluster_checkpoint_json = {
+    "ClusterSimulationCheckpoint", "How jobs are checkpointed",
+    sizeof(struct cluster_checkpoint_in), checkpoint_rows};
+
 #define T struct cluster_compared
 static const struct json_field compared_rows[] = {
     JSON_ID(T, label, JSON_NULLABLE, "Name in the answer, unique; default: of policies"),
     JSON_OBJECT(T, queue, const struct cluster_queue_in *, &queue_json,
                 JSON_POINTER | JSON_NULLABLE, "The queue policy; default easy"),
-    JSON_OBJECT(T, checkpoint, const struct simulation_checkpoint *,
-                &simulation_checkpoint_json, JSON_POINTER | JSON_NULLABLE,
-                "How jobs are checkpointed; among the options may be `knows`; default: "
-                "not"),
+    JSON_OBJECT(T, checkpoint, const struct cluster_checkpoint_in *,
+                &cluster_checkpoint_json, JSON_POINTER | JSON_NULLABLE,
+                "How jobs are checkpointed; default: not"),
     JSON_CHOICE(T, requeue, replay_requeue_names, -1, JSON_NULLABLE,
                 "Instead of that of job_defaults"),
     {0},
@@ -275,6 +307,26 @@ static const struct json_field compared_rows[] = {
 static const struct json_object compared_json = {
     "ClusterSimulationPolicy", "A queue policy and a checkpoint policy to compare",
     sizeof(struct cluster_compared), compared_rows};
+
+#define T struct cluster_io
+static const struct json_field io_rows[] = {
+    JSON_NUMBER(T, bandwidth_mbps, 0, 1e15, (double)NAN, JSON_REQUIRED | JSON_ABOVE_MIN,
+                "1e6 bits a second, of which all images that are written or read at a "
+                "time have the same part; checkpoint_overhead_s and restart_s are what a "
+                "job takes alone, checkpoint_bytes says them by it"),
+    JSON_BOOLEAN(
+        T, stagger, false, 0,
+        "Jobs of labels with young, daly, exact or finite write at times of "
+        "their own, apart from each other, as shared_io of "
+        "/v1/checkpoint-intervals has them, by the jobs that run; default false"),
+    JSON_NUMBER(T, use_max_ratio, 0, 1, 0.9, JSON_ABOVE_MIN,
+                "stagger: share of the time in which they may write; default 0.9"),
+    {0},
+};
+#undef T
+static const struct json_object io_json = {"ClusterSimulationIo",
+                                           "A file system that images share",
+                                           sizeof(struct cluster_io), io_rows};
 
 #define T struct cluster_confidence
 static const struct json_field confidence_rows[] = {
@@ -380,6 +432,9 @@ static const struct json_field request_rows[] = {
         "Instant of the trace at which a run begins; default: its first failure"),
     JSON_OBJECT(T, job_defaults, struct cluster_job_defaults, &defaults_json, 0,
                 "What jobs, or a log, leave out"),
+    JSON_OBJECT(T, io, const struct cluster_io *, &io_json, JSON_POINTER | JSON_NULLABLE,
+                "A file system over which images are written and read back; not "
+                "together with levels; default: each as if it were alone"),
     JSON_CHOICE(T, swf_map, swf_maps, CLUSTER_SWF_PACK, 0,
                 "P processors of a log or generator: pack: on as few nodes as can be, "
                 "of the cpus of the largest; node: on P nodes, exclusive; default pack"),

@@ -8,6 +8,7 @@
 #define GRIDPLAN_CLUSTER_SIMULATION_JSON_H
 
 #include "algorithms/cluster_replay/replay.h"
+#include "handlers/checkpoint_world/checkpoint_world.h"
 #include "handlers/simulation/simulation_json.h"
 #include "models/job.h"
 
@@ -80,6 +81,7 @@ struct cluster_sim_job {
     const char *const *partition_ids;
     size_t partition_id_count;
     double checkpoint_overhead_s, restart_s, restart_from_scratch_s, reschedule_delay_s;
+    double checkpoint_bytes;                           /* NAN: not given */
     const char *group, *input_file_ids, *output_bytes; /* refused */
 };
 
@@ -94,6 +96,7 @@ struct cluster_job_defaults {
     uint64_t spare_nodes;
     double time_limit_s;
     double checkpoint_overhead_s, restart_s, restart_from_scratch_s, reschedule_delay_s;
+    double checkpoint_bytes; /* NAN: not given */
     int requeue, limit_action;
     uint64_t max_restarts; /* CLUSTER_NOT_SAID: no limit */
 };
@@ -104,11 +107,23 @@ struct cluster_queue_in {
     size_t option_count;
 };
 
+struct cluster_checkpoint_in {
+    struct simulation_checkpoint policy;
+    const struct checkpoint_level *levels;
+    size_t level_count;
+};
+
 struct cluster_compared {
     const char *label;
     const struct cluster_queue_in *queue;
-    const struct simulation_checkpoint *checkpoint;
+    const struct cluster_checkpoint_in *checkpoint;
     int requeue; /* -1: as job_defaults */
+};
+
+/* A file system over which images are brought. */
+struct cluster_io {
+    double bandwidth_mbps, use_max_ratio;
+    bool stagger;
 };
 
 struct cluster_confidence {
@@ -146,6 +161,7 @@ struct cluster_simulation {
     const struct simulation_workload *workload;
     uint64_t jobs_max; /* 0: the service's */
     struct cluster_job_defaults job_defaults;
+    const struct cluster_io *io;
     int swf_map, wide_jobs, estimates, knows, node_choice;
     bool cut_at_request;
     int estimate_after_restart; /* 1: of what remains */

@@ -134,6 +134,12 @@ static double first_of(double given, double otherwise, double last)
     return !isnan(given) ? given : !isnan(otherwise) ? otherwise : last;
 }
 
+/* An image that has the file system to itself; NAN: its size is not known. */
+static double alone_s(const struct cluster_playing *p, double bytes)
+{
+    return p->body->io ? 8 * bytes / (p->body->io->bandwidth_mbps * 1e6) : (double)NAN;
+}
+
 /* What job_defaults say of all members that have one. */
 static struct replay_job default_job(const struct cluster_playing *p)
 {
@@ -146,8 +152,10 @@ static struct replay_job default_job(const struct cluster_playing *p)
         .nodes = 1,
         .spare_nodes = (uint32_t)d->spare_nodes,
         .exclusive = d->exclusive,
-        .checkpoint_ms = kernel_ms(first_of(d->checkpoint_overhead_s, (double)NAN, 0)),
-        .restart_ms = kernel_ms(d->restart_s),
+        .checkpoint_ms = kernel_ms(
+            first_of(d->checkpoint_overhead_s, alone_s(p, d->checkpoint_bytes), 0)),
+        .restart_ms =
+            kernel_ms(first_of(d->restart_s, alone_s(p, d->checkpoint_bytes), 0)),
         .scratch_ms = kernel_ms(d->restart_from_scratch_s),
         .delay_ms = kernel_ms(d->reschedule_delay_s),
     };
@@ -338,6 +346,25 @@ static int by_arrival(const void *left, const void *right)
     return (l->given > r->given) - (l->given < r->given);
 }
 
+/* Sizes of images say something with a file system, and instead of times. */
+static void check_bytes(struct cluster_playing *p, const char *at, double bytes,
+                        double overhead_s)
+{
+    char pointer[POINTER_BYTES];
+
+    if (isnan(bytes))
+        return;
+    snprintf(pointer, sizeof(pointer), "%.80s/checkpoint_bytes", at);
+    if (!p->body->io)
+        invalid(p->err, pointer, ITEM_INVALID_COMBINATION,
+                "only with io, which says how fast they are written");
+    else if (!isnan(overhead_s))
+        invalid(p->err, pointer, ITEM_CONFLICT, "not beside checkpoint_overhead_s");
+    else if (alone_s(p, bytes) > SIM_TIME_MAX_S)
+        invalid(p->err, pointer, ITEM_OUT_OF_BOUNDS,
+                "takes longer than %g s to write alone", (double)SIM_TIME_MAX_S);
+}
+
 static void refuse(struct cluster_playing *p, const char *at,
                    const struct cluster_sim_job *j)
 {
@@ -354,6 +381,20 @@ static void refuse(struct cluster_playing *p, const char *at,
         snprintf(pointer, sizeof(pointer), "%.80s/%s", at, members[i].name);
         invalid(p->err, pointer, ITEM_NOT_ALLOWED, "%s", members[i].why);
     }
+}
+
+/* What a job says itself of its images comes before what all say. */
+static void take_images(const struct cluster_playing *p, const struct cluster_sim_job *in,
+                        struct replay_job *j)
+{
+    double own_s = alone_s(p, in->checkpoint_bytes);
+
+    if (!isnan(in->checkpoint_overhead_s) || !isnan(own_s))
+        j->checkpoint_ms = kernel_ms(first_of(in->checkpoint_overhead_s, own_s, 0));
+    if (!isnan(in->restart_s))
+        j->restart_ms = kernel_ms(in->restart_s);
+    else if (!isnan(own_s) && isnan(p->body->job_defaults.restart_s))
+        j->restart_ms = kernel_ms(own_s);
 }
 
 static void fill_given(struct making *m, const struct cluster_sim_job *in,
@@ -377,9 +418,7 @@ static void fill_given(struct making *m, const struct cluster_sim_job *in,
         j->spare_nodes = (uint32_t)in->spare_nodes;
     if (!isnan(in->exclusive))
         j->exclusive = in->exclusive > 0;
-    j->checkpoint_ms =
-        kernel_ms(first_of(in->checkpoint_overhead_s, d->checkpoint_overhead_s, 0));
-    j->restart_ms = kernel_ms(first_of(in->restart_s, d->restart_s, 0));
+    take_images(m->p, in, j);
     j->scratch_ms =
         kernel_ms(first_of(in->restart_from_scratch_s, d->restart_from_scratch_s, 0));
     j->delay_ms = kernel_ms(first_of(in->reschedule_delay_s, d->reschedule_delay_s, 0));
@@ -435,6 +474,7 @@ static void make_given(struct making *m, const struct arrival *order)
         snprintf(here, sizeof(here), "%.99s/needs",
                  in->need_count ? at : "/job_defaults");
         refuse(m->p, at, in);
+        check_bytes(m->p, at, in->checkpoint_bytes, in->checkpoint_overhead_s);
         fill_given(m, in, &m->jobs[i]);
         take_needs(m, &n, here, &m->jobs[i]);
         if (!take_sets(m, in->partition_ids, in->partition_id_count, in->user, at, i)) {
@@ -790,7 +830,7 @@ static void make_drawn(struct making *m, const struct sim_job *in, struct rng *r
     *j = default_job(p);
     j->submit_ms = kernel_ms(in->arrival_s);
     j->run_ms = kernel_ms(in->length_mi);
-    if (isnan(d->checkpoint_overhead_s))
+    if (isnan(d->checkpoint_overhead_s) && isnan(d->checkpoint_bytes))
         j->checkpoint_ms = kernel_ms(in->checkpoint_overhead_s);
     if (d->nodes)
         j->nodes = (uint32_t)fmin(
@@ -860,6 +900,8 @@ enum error_code cluster_jobs_bind(struct cluster_playing *p)
     size_t most = (size_t)p->rq->service->config->simulation_jobs_max;
 
     prepare_nodes(p);
+    check_bytes(p, "/job_defaults", body->job_defaults.checkpoint_bytes,
+                body->job_defaults.checkpoint_overhead_s);
     if (body->job_count > most)
         return invalid(p->err, "/jobs", ITEM_TOO_LONG,
                        "%zu jobs are more than %zu, the setting simulation_jobs_max",

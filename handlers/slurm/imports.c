@@ -378,6 +378,9 @@ enum error_code post_slurm_import(struct request *rq, const void *in, void *out)
                                     .tz_offset_s = body->tz_offset_s};
     struct slurm_history history;
 
+    if (body->ingest && !(rq->principal.scopes & SCOPE_INGEST)) /* nothing is stored */
+        return fail(rq->err, ERR_FORBIDDEN, "/ingest",
+                    "storing history takes a key with the scope ingest");
     TRY(read_parts(rq, body, &records[0], &records[1]));
     slurm_cluster_read(records, &options, &answer->cluster, rq->arena);
     answer->now_s = answer->cluster.now_s;

@@ -507,8 +507,37 @@ static void tell_release(const struct store_decision *stored,
     replay->warning_count = 1;
 }
 
+struct replay_query {
+    bool with_current_models;
+};
+
+#define T struct replay_query
+static const struct json_field replay_query_rows[] = {
+    JSON_BOOLEAN(T, with_current_models, 0, 0,
+                 "Asks the models of run times and memory as they are now, not as they "
+                 "were; default false"),
+    {0},
+};
+#undef T
+const struct json_object replay_query_json = {"ReplayQuery", "What is to be as it is now",
+                                              sizeof(struct replay_query),
+                                              replay_query_rows};
+
+/* What a decision looked up, but for its models. */
+static enum error_code forget_models(const char **document, struct arena *a,
+                                     struct error *err)
+{
+    static const char none[] =
+        "{\"models\": null, \"job_models\": null, \"sizing_models\": null}";
+
+    if (!*document)
+        return OK;
+    return json_merge_patch(*document, none, document, a, err);
+}
+
 enum error_code post_decision_replay(struct request *rq, const void *in, void *out)
 {
+    const struct replay_query *query = rq->query;
     struct replay_answer *replay = out;
     struct store_decision stored = {0};
     struct db_session *db;
@@ -519,6 +548,8 @@ enum error_code post_decision_replay(struct request *rq, const void *in, void *o
     TRY(request_db(rq, &db));
     TRY(store_decision_read(db, rq->principal.tenant, rq->path_value[0], &stored,
                             rq->arena, rq->err));
+    if (query->with_current_models)
+        TRY(forget_models(&stored.history_document, rq->arena, rq->err));
     TRY(request_again(&stored, &body, &again, rq->arena, rq->err));
     rq->no_steps = again == AGAIN_NO_STEPS;
     TRY(request_replay(rq, stored.endpoint, body, stored.snapshot_document,

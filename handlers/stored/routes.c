@@ -47,12 +47,12 @@ const struct route stored_routes[] = {
      "when this one has none.",
      NULL},
     {"POST", "/v1/decisions/{decision_id}/replay", "replayDecision", TAG_DECISIONS,
-     post_decision_replay, NULL, &replay_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE, 0,
-     "Decide it again",
+     post_decision_replay, NULL, &replay_answer_json, &replay_query_json, WORK_COMPUTE,
+     SCOPE_DECIDE, 0, "Decide it again",
      "Answers the stored request again, with the snapshot that it named and all else "
      "that "
      "it looked up as it was then, and compares the answers in all but decision_id and "
-     "timings. A search that its "
+     "timings; with_current_models asks the models as they are now. A search that its "
      "time limit ended (status cut) is repeated by its steps instead: the answer's steps "
      "become options.max_steps, its algorithm is named, and there is no time limit; "
      "status, warnings and because are then not compared. What was cut before its first "

@@ -24,6 +24,7 @@ extern const struct json_object decisions_page_json;
 extern const struct json_object decision_query_json;
 extern const struct json_object stored_decision_json;
 extern const struct json_object replay_answer_json;
+extern const struct json_object replay_query_json;
 
 /* GET /v1/decisions */
 handler_fn get_decisions;
@@ -37,7 +38,7 @@ extern const struct json_object decisions_removal_json;
 handler_fn delete_decisions;
 handler_fn delete_decision;
 
-/* POST /v1/decisions/{decision_id}/replay: no body; answers replay_answer_json. */
+/* POST /v1/decisions/{decision_id}/replay: no body, replay_query_json; answers replay_answer_json. */
 handler_fn post_decision_replay;
 
 #endif

@@ -448,7 +448,7 @@ static struct job job_of_task(const struct workflow_task *t)
         .cpus = t->cpus > 0 ? t->cpus : 1,
         .nodes = t->nodes ? t->nodes : 1,
         .time_limit_s = t->time_limit_s > 0 ? t->time_limit_s : (double)NAN,
-        .estimate_s = t->estimate_s > 0 ? t->estimate_s : (double)NAN,
+        .estimate_s = t->estimate_s,
         .model = t->status == WORKFLOW_DONE ? NULL : t->model,
     };
 }
@@ -483,8 +483,8 @@ enum error_code workflow_call_models(struct workflow_call *call, struct run_time
             jobs[at++] = job_of_task(&call->in.workflows[w].tasks[i]);
     TRY(run_times_resolve(
         rq, call->in.snapshot,
-        &(struct run_time_jobs){jobs, total, "task", "tasks", task_pointer, call, false},
-        &told, times));
+        &(struct run_time_jobs){jobs, total, "task", "tasks", task_pointer, call}, &told,
+        times));
     if (rq->err->code != OK)
         return rq->err->code;
     workflow_copy_tasks(call);
@@ -501,16 +501,4 @@ enum error_code workflow_call_models(struct workflow_call *call, struct run_time
             t->etc_count = told[at].etc_count;
         }
     return OK;
-}
-
-void workflow_call_ignores_models(struct workflow_call *call)
-{
-    size_t total, first = 0, count = count_models(call, &total, &first);
-
-    if (count)
-        workflow_call_warn(
-            call,
-            "ignored: model of %zu task%s (first %s/model): a round counts "
-            "in reference seconds",
-            count, count == 1 ? "" : "s", task_pointer(call, first, call->rq->arena));
 }

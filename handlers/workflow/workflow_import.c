@@ -168,6 +168,7 @@ const struct snapshot *workflow_import_snapshot(const struct workflow_import_req
             .cpu_available_ratio = 1,
             .cpus = NAN,
             .memory_bytes = NAN,
+            .disk_bytes = NAN,
             .n_max = NAN,
             .observed_at_s = NAN,
             .fixed_priority = 1,

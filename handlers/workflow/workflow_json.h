@@ -125,7 +125,7 @@ extern const struct json_object workflow_carry_json;
         JSON_BOOLEAN(struct workflow_task, exclusive, false, 0,                          \
                      "It shares its resources with nobody"),                             \
         JSON_NUMBER(struct workflow_task, estimate_s, 0, JSON_LARGEST, NAN,              \
-                    JSON_NULLABLE | JSON_ABOVE_MIN,                                      \
+                    JSON_NULLABLE,                                                       \
                     "Run time wherever it runs; instead of estimate_ref_s"),             \
         JSON_NUMBER(struct workflow_task, time_limit_s, 0, JSON_LARGEST, NAN,            \
                     JSON_NULLABLE | JSON_ABOVE_MIN,                                      \
@@ -220,13 +220,9 @@ enum error_code workflow_call_begin(struct workflow_call *call, struct request *
                                     const struct workflow_body *body);
 
 /* Asks the models of tasks for their run times, and gives these to the tasks; *times: as
- * run_times_resolve(), of all tasks one after the other. For decisions that plan all
- * tasks to their end. */
+ * run_times_resolve(), of all tasks one after the other. */
 enum error_code workflow_call_models(struct workflow_call *call,
                                      struct run_times **times);
-
-/* The decision counts in reference seconds: says whose models it does not ask. */
-void workflow_call_ignores_models(struct workflow_call *call);
 
 /* One more about the request. */
 void workflow_call_warn(struct workflow_call *call, const char *format, ...)

@@ -128,6 +128,10 @@ static const struct json_field estimate_rows[] = {
               "Where it comes from: estimate, extrapolation, work_integral, fit ..."),
     JSON_NUMBER(T, low_ref_s, 0, 0, 0, JSON_OPTIONAL, "Interval of a fit: from"),
     JSON_NUMBER(T, high_ref_s, 0, 0, 0, JSON_OPTIONAL, "To"),
+    JSON_NUMBER(
+        T, remaining_ratio, 0, 0, 0, JSON_OPTIONAL,
+        "Of a task with etc_s or estimate_s instead of these: the part of its run "
+        "time that is left"),
     {0},
 };
 #undef T

@@ -479,10 +479,7 @@ enum error_code post_workflow_schedules(struct request *rq, const void *in, void
     choose_by_name(body, &choice, rq->err);
     TRY(workflow_call_begin(&call, rq, body));
     settle_auto(body, &call, &choice);
-    if (!choice.policy)
-        workflow_call_ignores_models(&call);
-    else
-        TRY(workflow_call_models(&call, &times));
+    TRY(workflow_call_models(&call, &times));
     TRY(reserve_tables(&call));
     answer = new_answer(out, choice.policy ? WORKFLOW_SCHEDULE : WORKFLOW_ROUND,
                         &decision, rq->arena);
@@ -496,5 +493,6 @@ enum error_code post_workflow_schedules(struct request *rq, const void *in, void
     round->because = choice.because;
     TRY(workflow_round_answer_fill(&call, choice.round, choice.options,
                                    choice.option_count, WORKFLOW_STEPS_ALL, round));
+    run_times_warn(rq, times, &round->decision);
     return picture_answer(rq, out);
 }

@@ -110,6 +110,7 @@
     X(slurm_lead_too_long, "The lead of the signal is longer than the interval")       \
     X(stage_in_not_checked,                                                            \
       "How long input files take was taken from the plan that was given")              \
+    X(stagger_unused, "Policies that do not go by failures keep to their intervals")   \
     X(stale, "Resources were observed long ago")                                       \
     X(stale_list, "The list of resources is old")                                      \
     X(stale_site, "Sites were measured long ago")                                      \

@@ -70,6 +70,8 @@ static void fit_scale_out(const struct point *point, size_t count, struct contex
         report.reason != REGRESSION_OK)
         return;
     out->has_scale_out = regression_scale_out_parts(model, 1, out->scale_out);
+    for (size_t i = 0; i < 4; i++)
+        out->has_scale_out = out->has_scale_out && isfinite(out->scale_out[i]);
 }
 
 /* The median time of each configuration, over size per processor. */
@@ -101,10 +103,10 @@ static void fit_line(const double *x, double *t, size_t n, struct context *out)
         tt += (t[i] - mean_t) * (t[i] - mean_t);
     }
     out->has_linear = true;
-    if (xx > 0 && tt > 0 && fabs(xt) >= CORRELATION_LEAST * sqrt(xx * tt)) {
-        out->slope = xt / xx;
-        out->intercept = mean_t - out->slope * mean_x;
-    } else {
+    out->slope = xx > 0 ? xt / xx : 0;
+    out->intercept = mean_t - out->slope * mean_x;
+    if (!(xx > 0 && tt > 0 && fabs(xt) >= CORRELATION_LEAST * sqrt(xx * tt)) ||
+        !isfinite(out->slope) || !isfinite(out->intercept)) {
         out->slope = 0;
         out->intercept = sort_median(t, n);
     }

@@ -40,6 +40,16 @@ static double value_as(double x, bool is_text)
     return is_text && !ensemble_is_text(x) ? ensemble_text_of_number(x) : x + 0.0;
 }
 
+/* Numbers of runs whose squares could not be added up are not known. */
+#define NUMBER_MAX 1e150
+
+static double learnt_as(double x, bool is_text)
+{
+    double value = value_as(x, is_text);
+
+    return is_text || fabs(value) <= NUMBER_MAX ? value : (double)NAN;
+}
+
 /* ---- finding them ---- */
 
 struct counted {
@@ -115,9 +125,10 @@ static size_t column_of(const struct ensemble_data *data, struct ensemble_input 
                                       ensemble_is_text(data->run[i].value[in->column]));
     for (size_t i = 0; i < data->run_count; i++) {
         const struct ensemble_run *run = &data->run[i];
+        double value = learnt_as(run->value[in->column], in->is_text);
 
-        if (run->weight > 0 && !isnan(run->value[in->column]))
-            list[count++] = value_as(run->value[in->column], in->is_text);
+        if (run->weight > 0 && !isnan(value))
+            list[count++] = value;
     }
     return count;
 }
@@ -185,7 +196,8 @@ bool inputs_code(const struct ensemble *e, const double *value, bool is_question
 
     for (size_t k = 0; k < e->input_count; k++) {
         const struct ensemble_input *in = &e->input[k];
-        double v = value_as(value[in->column], in->is_text);
+        double v = is_question ? value_as(value[in->column], in->is_text)
+                               : learnt_as(value[in->column], in->is_text);
 
         if (is_question && isnan(v) && !in->is_used)
             v = in->is_text ? in->value[0] : in->low;

@@ -96,6 +96,12 @@ double machine_effect_by_benchmark(const double *mean_log, const double *effect,
     return mean_a + xy / xx * (b - mean_b);
 }
 
+double machine_effect_with_prior(double prior, double effect, double count)
+{
+    return (effect * (count + KAPPA) + KAPPA_BENCHMARK * prior) /
+           (count + KAPPA_BENCHMARK);
+}
+
 double machine_effect_by_runs(double prior, const double *error, size_t count)
 {
     double kappa = isnan(prior) ? KAPPA : KAPPA_BENCHMARK;

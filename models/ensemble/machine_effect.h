@@ -35,8 +35,15 @@ void machine_effects(const struct machine_run *run, size_t run_count,
 double machine_effect_by_benchmark(const double *mean_log, const double *effect,
                                    size_t count, double b, double *slope);
 
+/* Of runs on a machine in no cell so many of the latest count. */
+enum { MACHINE_ERRORS_MAX = 200 };
+
 /* With errors r of runs that were predicted without its effect. prior: by benchmarks;
  * NAN: none. */
 double machine_effect_by_runs(double prior, const double *error, size_t count);
+
+/* An effect that machine_effect_by_runs() gave for `count` runs without a prior, with
+ * one. */
+double machine_effect_with_prior(double prior, double effect, double count);
 
 #endif

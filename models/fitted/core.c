@@ -96,6 +96,24 @@ static size_t find_outdated(struct fitted_core *core, double window_s)
     return count - core->old_count;
 }
 
+/* Runs of before an instant, which has been set since. */
+static void drop_earlier(struct fitted_core *core, double since_s)
+{
+    size_t kept = 0, old = 0, first = core->old_count;
+
+    for (size_t i = 0; i < core->row_count; i++) {
+        if (core->rows[i].run.started_at_s < since_s)
+            continue;
+        old += i < first;
+        core->rows[kept++] = core->rows[i];
+    }
+    if (kept == core->row_count)
+        return;
+    core->row_count = kept;
+    core->old_count = old;
+    core->sums = (struct drift_sums){.up_start = kept - old, .down_start = kept - old};
+}
+
 /* The oldest runs leave the window; the sums go on. */
 static void limit_window(struct fitted_core *core, const struct model_settings *settings)
 {
@@ -109,6 +127,12 @@ static void limit_window(struct fitted_core *core, const struct model_settings *
     drop_rows(core, core->old_count, over);
     core->sums.up_start -= core->sums.up_start < over ? core->sums.up_start : over;
     core->sums.down_start -= core->sums.down_start < over ? core->sums.down_start : over;
+}
+
+void core_narrow(struct fitted_model *m)
+{
+    drop_earlier(m->core, m->settings.since_s);
+    limit_window(m->core, &m->settings);
 }
 
 void core_create_empty(struct fitted_model *m, struct arena *a)
@@ -291,7 +315,10 @@ static void train_auto(struct fitted_model *m, const struct fitted_room *room)
     core_note_errors(m, &fitted, room->a);
     packed = NEW(room->scratch, double, ensemble_pack(&fitted, NULL));
     m->ensemble = NEW(room->a, struct ensemble, 1);
-    ensemble_unpack(packed, ensemble_pack(&fitted, packed), m->ensemble, room->a);
+    if (!ensemble_unpack(packed, ensemble_pack(&fitted, packed), m->ensemble, room->a)) {
+        m->ensemble = NULL;
+        m->reason = regression_reason_names[REGRESSION_NOT_FINITE];
+    }
     m->sample_count = fitted.run_count;
     m->fit_appe_pct = fit_error_pct(&fitted, &data, room->budget);
     core->since_training = core->since_measured = 0;

@@ -72,6 +72,9 @@ void core_create(struct fitted_model *m, const struct fitted_run *runs,
 /* An empty memory, for a model that is still to be trained. */
 void core_create_empty(struct fitted_model *m, struct arena *a);
 
+/* Forgets what its settings, which may have changed, leave out of its runs. */
+void core_narrow(struct fitted_model *m);
+
 /* Trains the model from what it remembers. *done false: no model came of it, and why is
  * in *reason; the old one stays. */
 enum error_code core_train(struct fitted_model *m, const struct fitted_room *room,

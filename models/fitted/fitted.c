@@ -5,6 +5,7 @@
 #include "models/performance/accuracy.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,18 +91,26 @@ void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *q
 
 static const char *const machine_names[] = {ENSEMBLE_RESOURCE_CLASS, ENSEMBLE_SITE_ID};
 
+/* NAN: nobody says which machine it is. */
+static double machine_of(const struct fitted_model *m, const double *inputs)
+{
+    double key = (double)NAN;
+
+    for (size_t i = 0; i < 2 && isnan(key); i++) {
+        size_t at = ensemble_names_find(m->names, machine_names[i]);
+
+        key = at < ENSEMBLE_INPUTS_MAX ? inputs[at] : (double)NAN;
+    }
+    return key;
+}
+
 /* NULL: nothing is known of the machine. */
 static const struct fitted_effect *find_effect(const struct fitted_model *m,
                                                const double *inputs)
 {
     size_t low = 0, high = m->effect_count;
-    double key = (double)NAN;
+    double key = high > 0 ? machine_of(m, inputs) : (double)NAN;
 
-    for (size_t i = 0; i < 2 && high > 0 && isnan(key); i++) {
-        size_t at = ensemble_names_find(m->names, machine_names[i]);
-
-        key = at < ENSEMBLE_INPUTS_MAX ? inputs[at] : (double)NAN;
-    }
     while (low < high) {
         size_t middle = (low + high) / 2;
 
@@ -120,8 +129,7 @@ double fitted_effect_of(const struct fitted_model *m, const double *inputs)
     return effect ? effect->effect : 0;
 }
 
-/* Is the machine one of those in the fit's runs? Then its effect is in the fit. */
-static bool has_seen_machine(const struct fitted_model *m, double key)
+bool fitted_has_seen_machine(const struct fitted_model *m, double key)
 {
     for (size_t i = 0; i < 2; i++) {
         size_t column = ensemble_names_find(m->names, machine_names[i]);
@@ -137,17 +145,132 @@ static bool has_seen_machine(const struct fitted_model *m, double key)
     return false;
 }
 
+/* ---- errors of runs on machines that no other machine can be compared with ---- */
+
+enum { REFERENCES_MAX = 8 };
+
+/* Where a key stands in an ascending list; SIZE_MAX: nowhere. */
+static size_t place_of(const double *keys, size_t count, double key)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (keys[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && keys[low] == key ? low : SIZE_MAX;
+}
+
+/* A run's inputs on another machine: class and site of it; `of` NULL: nobody says. */
+static void move_inputs(const struct fitted_model *m, const double *inputs,
+                        const double *of, double *out)
+{
+    memcpy(out, inputs, ENSEMBLE_INPUTS_MAX * sizeof(*out));
+    for (size_t i = 0; i < 2; i++) {
+        size_t at = ensemble_names_find(m->names, machine_names[i]);
+
+        if (at < ENSEMBLE_INPUTS_MAX)
+            out[at] = of ? of[at] : (double)NAN;
+    }
+}
+
+/* What runs are compared with: inputs of one run on each of some machines. */
+struct references {
+    const double *inputs[REFERENCES_MAX];
+    size_t count;
+    bool has_other; /* there are runs on a machine besides `key` */
+    double key;     /* of the first run */
+};
+
+static void find_references(const struct fitted_model *m, const double *others,
+                            size_t other_count, struct budget *budget,
+                            struct references *out)
+{
+    *out = (struct references){.key = (double)NAN};
+    for (size_t i = 0; i < m->core->row_count; i++) {
+        const double *inputs = m->core->rows[i].run.inputs;
+        double key = machine_of(m, inputs);
+        bool is_there = place_of(others, other_count, key) == SIZE_MAX;
+
+        budget_step(budget, 20);
+        if (isnan(out->key))
+            out->key = key;
+        out->has_other = out->has_other || (!isnan(key) && key != out->key);
+        for (size_t k = 0; k < out->count && !is_there; k++)
+            is_there = machine_of(m, out->inputs[k]) == key;
+        if (!is_there && out->count < REFERENCES_MAX)
+            out->inputs[out->count++] = inputs;
+    }
+}
+
+static double mean_elsewhere(const struct fitted_model *m, const double *inputs,
+                             const struct references *references, struct budget *budget)
+{
+    size_t count = references->count > 0 ? references->count : 1;
+    double moved[ENSEMBLE_INPUTS_MAX], sum = 0;
+    struct ensemble_answer answer;
+
+    for (size_t i = 0; i < count; i++) {
+        budget_step(budget, 500);
+        move_inputs(m, inputs, references->count > 0 ? references->inputs[i] : NULL,
+                    moved);
+        ensemble_predict(m->ensemble, moved, &answer);
+        sum += answer.y;
+    }
+    return sum / (double)count;
+}
+
+void fitted_machine_errors(const struct fitted_model *m, const double *machines,
+                           size_t machine_count, const double *others, size_t other_count,
+                           struct budget *budget, struct fitted_machine_error **out,
+                           size_t *count, struct arena *a)
+{
+    struct references references;
+
+    *count = 0;
+    if (m->kind != MODEL_AUTO || m->reason || !m->ensemble || !m->core)
+        return;
+    find_references(m, others, other_count, budget, &references);
+    if (references.count == 0 && !references.has_other)
+        return;
+    *out = NEW(a, struct fitted_machine_error, m->core->row_count + 1);
+    for (size_t i = 0; i < m->core->row_count; i++) {
+        const struct fitted_row *row = &m->core->rows[i];
+        size_t machine =
+            place_of(machines, machine_count, machine_of(m, row->run.inputs));
+        double error;
+
+        if (machine == SIZE_MAX || row->is_outlier)
+            continue;
+        error = log(row->run.run.time_s) -
+                mean_elsewhere(m, row->run.inputs, &references, budget);
+        if (isfinite(error))
+            (*out)[(*count)++] =
+                (struct fitted_machine_error){machine, row->run.started_at_s, error};
+    }
+}
+
 /* Each list has the mean 0 over machines of its own: what is added to the second so that
  * both say the same of the machines that are in both. NAN: none is. */
 static double offset_of(const struct fitted_effect *list, size_t count,
-                        const struct fitted_effect *second, size_t second_count)
+                        const struct fitted_effect *second, size_t second_count,
+                        bool with_lone)
 {
     double sum = 0, both = 0;
 
     for (size_t i = 0, k = 0; i < count && k < second_count;) {
         if (list[i].key == second[k].key) {
-            sum += list[i++].effect - second[k++].effect;
-            both++;
+            bool counts =
+                with_lone || (list[i].lone_runs == 0 && second[k].lone_runs == 0);
+
+            sum += counts ? list[i].effect - second[k].effect : 0;
+            both += counts;
+            i++;
+            k++;
         } else if (list[i].key < second[k].key) {
             i++;
         } else {
@@ -164,7 +287,7 @@ static double offset_of_seen(const struct fitted_model *m,
     double sum = 0, seen = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (has_seen_machine(m, now[i].key)) {
+        if (fitted_has_seen_machine(m, now[i].key)) {
             sum -= now[i].effect;
             seen++;
         }
@@ -180,19 +303,26 @@ void fitted_add_effects(struct fitted_model *m, const struct fitted_effect *now,
 
     if (m->kind != MODEL_AUTO || !m->ensemble)
         return;
-    offset = offset_of(m->effects, m->effect_count, now, count);
+    offset = offset_of(m->effects, m->effect_count, now, count, false);
+    if (isnan(offset)) /* what few runs say is better than nothing */
+        offset = offset_of(m->effects, m->effect_count, now, count, true);
     if (isnan(offset) && m->effect_count == 0)
         offset = offset_of_seen(m, now, count);
     if (isnan(offset))
         return;
     all = NEW(a, struct fitted_effect, m->effect_count + count);
     for (size_t i = 0; i < count; i++) {
+        bool has_own;
+
         while (own < m->effect_count && m->effects[own].key < now[i].key)
             all[n++] = m->effects[own++];
-        if (own < m->effect_count && m->effects[own].key == now[i].key)
+        has_own = own < m->effect_count && m->effects[own].key == now[i].key;
+        if (fitted_has_seen_machine(m, now[i].key) ||
+            (has_own && m->effects[own].lone_runs == 0))
             continue;
-        if (!has_seen_machine(m, now[i].key))
-            all[n++] = (struct fitted_effect){now[i].key, now[i].effect + offset};
+        own += has_own; /* more is known of it by now */
+        all[n++] =
+            (struct fitted_effect){now[i].key, now[i].effect + offset, now[i].lone_runs};
     }
     while (own < m->effect_count)
         all[n++] = m->effects[own++];
@@ -953,13 +1083,18 @@ enum error_code fitted_interval(const struct fitted_model *m, double level,
 
 #define SCALE_NEW_TEXT 0.35
 
-/* Is the machine one of which the model has seen no run, and no effect is known? */
+/* Is the machine one of which the model has seen no run, and little or no effect is
+ * known? */
 static bool is_new_machine(const struct fitted_model *m, const double *inputs,
                            const struct ensemble_answer *answer)
 {
     for (size_t i = 0; i < 2 && answer->new_text_count > 0; i++)
-        if (answer->new_text[ensemble_names_find(m->names, machine_names[i])])
-            return !find_effect(m, inputs);
+        if (answer->new_text[ensemble_names_find(m->names, machine_names[i])]) {
+            const struct fitted_effect *known = find_effect(m, inputs);
+
+            return !known ||
+                   (known->lone_runs > 0 && known->lone_runs < FITTED_LONE_RUNS);
+        }
     return false;
 }
 
@@ -977,6 +1112,17 @@ static double scale_of_answer(const struct fitted_model *m,
     if (answer->new_text_count > machines || (new_machine && !(least > 0)))
         least = SCALE_NEW_TEXT;
     return fmax(interval->scale[answer->group], least);
+}
+
+/* An interval ends at the least and the greatest number at the latest; so does a
+ * distance.
+ */
+static void put_ends(double half, struct fitted_prediction *out)
+{
+    out->low_s = fmax(out->time_s * exp(-half), DBL_MIN);
+    out->high_s = fmin(out->time_s * exp(half), DBL_MAX);
+    out->low_s = fmin(out->low_s, out->time_s);
+    out->extrapolation_ratio = fmin(out->extrapolation_ratio, DBL_MAX);
 }
 
 /* Where it lies, and half of its interval, is all the ensemble's. */
@@ -1015,8 +1161,7 @@ static void predict_auto(const struct fitted_model *m, const struct perf_query *
     half = log_half(interval->quantile[answer.group],
                     scale_of_answer(m, interval, &answer, new_machine), answer.spread,
                     answer.distance, answer.runs, answer.constant_distance);
-    out->low_s = out->time_s * exp(-half);
-    out->high_s = out->time_s * exp(half);
+    put_ends(half, out);
     out->own_basis = new_machine ? FITTED_MACHINE_PRIOR : log_group_names[answer.group];
     out->error_count = interval->error_count[answer.group];
 }
@@ -1072,11 +1217,10 @@ static void put_interval(const struct fitted_model *m, const struct perf_query *
     core_place_of(m, query, inputs, &place);
     half = log_half(interval->quantile[place.group], interval->scale[place.group], 0,
                     place.distance, place.runs, place.constant_distance);
-    out->low_s = out->time_s * exp(-half);
-    out->high_s = out->time_s * exp(half);
     out->own_basis = log_group_names[place.group];
     out->error_count = interval->error_count[place.group];
     out->extrapolation_ratio = place.distance;
+    put_ends(half, out);
     out->far_input = place.far_input;
     out->warnings &= ~(unsigned)FITTED_WARN_FAR; /* the kind's own word for it */
     if (place.distance > 2)

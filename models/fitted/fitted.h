@@ -101,9 +101,18 @@ struct fitted_errors {
 };
 
 /* Of a machine: its resource_class, or site, as an input; and what is added to ln times.
- */
+ * A machine that shares no configuration of an application with another has its effect
+ * from the errors of what ran on it, runs of any application: lone_runs of them; 0: it
+ * is no such machine. */
 struct fitted_effect {
-    double key, effect;
+    double key, effect, lone_runs;
+};
+enum { FITTED_LONE_RUNS = 3 }; /* fewer say too little for a usual interval */
+
+/* An error of a run on a machine. */
+struct fitted_machine_error {
+    size_t machine; /* of the list of machines */
+    double started_at_s, error;
 };
 
 struct fitted_core; /* what it knows of its runs: model_core.h */
@@ -157,8 +166,22 @@ void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *q
 /* auto: the effect of the machine of a run or question. */
 double fitted_effect_of(const struct fitted_model *m, const double *inputs);
 
+/* auto: did the fit see runs on this machine (resource_class, else site)? Then what the
+ * machine does is in the fit. */
+bool fitted_has_seen_machine(const struct fitted_model *m, double key);
+
+/* auto: the runs that it remembers on these machines (keys, ascending), against what it
+ * says of the same runs on the mean of the other machines that it has seen, all effects
+ * left out: of those in `others` (keys, ascending), or if it has seen none of them, of a
+ * machine that nobody names. No runs if it has seen no other machine. */
+void fitted_machine_errors(const struct fitted_model *m, const double *machines,
+                           size_t machine_count, const double *others, size_t other_count,
+                           struct budget *budget, struct fitted_machine_error **out,
+                           size_t *count, struct arena *a);
+
 /* auto: effects that are known now, by key, of machines of which the fit saw no run and
- * knew nothing, join its own, if both know a machine. At most FITTED_EFFECTS_MAX. */
+ * knew nothing for sure, join its own, if both know a machine. At most
+ * FITTED_EFFECTS_MAX. */
 void fitted_add_effects(struct fitted_model *m, const struct fitted_effect *now,
                         size_t count, struct arena *a);
 

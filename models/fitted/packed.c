@@ -11,7 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME_BYTES_MAX = 1024, LETTERS = 6, EFFECTS_MAX = 2 * FITTED_EFFECTS_MAX };
+enum {
+    NAME_BYTES_MAX = 1024,
+    LETTERS = 6,
+    EFFECTS_MAX = 2 * FITTED_EFFECTS_MAX,
+    EFFECTS_MARK = 1 << 20, /* added to their count: with lone_runs */
+};
 
 static void numbers(struct number_walk *w, double *value, size_t count)
 {
@@ -160,13 +165,26 @@ static void walk_effects(struct number_walk *w, struct fitted_model *m)
 {
     struct fitted_effect *list = w->in ? NULL : (struct fitted_effect *)m->effects;
 
-    walk_whole(w, &m->effect_count, EFFECTS_MAX);
+    size_t count = m->effect_count;
+    bool with_runs = false;
+
+    for (size_t i = 0; !w->in && i < count; i++)
+        with_runs = with_runs || list[i].lone_runs > 0;
+    count += with_runs ? EFFECTS_MARK : 0;
+    walk_whole(w, &count, EFFECTS_MARK + EFFECTS_MAX);
+    with_runs = count >= EFFECTS_MARK;
+    count -= with_runs ? EFFECTS_MARK : 0;
+    w->failed = w->failed || count > EFFECTS_MAX;
+    m->effect_count = w->failed ? 0 : count;
     if (w->in)
         m->effects = list = NEW(w->a, struct fitted_effect, m->effect_count + 1);
     for (size_t i = 0; i < m->effect_count && !w->failed; i++) {
         walk_number(w, &list[i].key);
         walk_number(w, &list[i].effect);
-        w->failed = w->failed || !isfinite(list[i].effect);
+        if (with_runs)
+            walk_number(w, &list[i].lone_runs);
+        w->failed = w->failed || !isfinite(list[i].effect) || !(list[i].lone_runs >= 0) ||
+                    isinf(list[i].lone_runs);
     }
 }
 

@@ -45,6 +45,13 @@ static enum session_task_status status_of(const struct session_task *task,
     }
 }
 
+bool session_task_runs(const struct session_task *task,
+                       const struct session_attempt *attempts)
+{
+    return status_of(task, &(struct session_task_state){.attempts = attempts}) ==
+           SESSION_TASK_RUNNING;
+}
+
 /* ---- the graph ---- */
 
 struct graph {

@@ -245,6 +245,19 @@ struct slurm_options {
     double tz_offset_s; /* of times written as text; NAN: not said, 0 */
 };
 
+/* A setting of slurm.conf as a member of the queue's settings. */
+struct slurm_setting {
+    const char *object; /* the object in it that has the member; NULL: none */
+    const char *member;
+    double number; /* NAN: is_on counts */
+    bool is_on;
+};
+
+/* Reads NAME and VALUE of slurm.conf, or of its SchedulerParameters, where a word alone
+ * has value NULL: bf_window and 2880, PriorityWeightAge and 1000. False: it is not known,
+ * or has no such value. */
+bool slurm_setting_read(const char *name, const char *value, struct slurm_setting *out);
+
 /* Converts records. All that is guessed, cut or left out is a warning or a loss. */
 void slurm_cluster_read(const struct slurm_records *from,
                         const struct slurm_options *options, struct slurm_cluster *out,

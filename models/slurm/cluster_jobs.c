@@ -510,13 +510,15 @@ struct node_counts {
     bool fixed;
 };
 
-static struct node_counts count_nodes(const struct slurm_record *r, double tracked)
+static struct node_counts count_nodes(const struct slurm_record *r, double tracked,
+                                      struct arena *a)
 {
     const char *text = slurm_value(r, SLURM_F_NODE_COUNT);
     double max = slurm_number_of(r, SLURM_F_MAX_NODES);
     struct node_counts n = {.most = NAN};
 
-    n.least = text ? strtod(text, NULL) : 0;
+    if (text) /* "2-4", "2"; a number may mean that nothing is set */
+        n.least = slurm_number(arena_text(a, text, strcspn(text, "-")));
     if (r->form != SLURM_JSON && text) {
         const char *dash = strchr(text, '-');
 
@@ -525,10 +527,11 @@ static struct node_counts count_nodes(const struct slurm_record *r, double track
     n.fixed = max > 0;
     if (tracked > 0)
         n.least = tracked;
-    if (!(n.least >= 1))
+    if (!(n.least >= 1) || !isfinite(n.least))
         n.least = 1;
+    n.least = fmin(n.least, SLURM_HOSTS_MAX);
     if (max > n.least && isfinite(max))
-        n.most = max;
+        n.most = fmin(max, SLURM_HOSTS_MAX);
     return n;
 }
 
@@ -602,7 +605,7 @@ static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
 
     asked = asked ? asked : slurm_value(r, SLURM_F_TRES);
     count = slurm_tracked(asked, &list, c->arena);
-    nodes = count_nodes(r, slurm_amount_of(list, count, "node"));
+    nodes = count_nodes(r, slurm_amount_of(list, count, "node"), c->arena);
     cpus = slurm_amount_of(list, count, "cpu");
     if (!(cpus > 0))
         cpus = slurm_number_of(r, SLURM_F_CPUS);
@@ -697,6 +700,18 @@ static bool is_killed(const struct slurm_reading *c, const struct slurm_record *
                           "kill_invalid_depend");
 }
 
+/* States in which a job waits to be released, whatever its priority. */
+static bool is_held_back(const char *states)
+{
+    static const char *const words[] = {
+        "REQUEUE_HOLD", "RH", "SPECIAL_EXIT", "SE", "RESV_DEL_HOLD", "RD", NULL};
+
+    for (size_t i = 0; words[i]; i++)
+        if (slurm_has_word(states, words[i]))
+            return true;
+    return false;
+}
+
 static void read_waiting(struct jobs *j, const struct slurm_record *r)
 {
     struct slurm_reading *c = j->c;
@@ -724,7 +739,7 @@ static void read_waiting(struct jobs *j, const struct slurm_record *r)
         .kill_on_invalid_dependency = is_killed(c, r),
         .requeue =
             !requeue || (strcmp(requeue, "0") != 0 && strcmp(requeue, "false") != 0),
-        .held = priority == 0,
+        .held = priority == 0 || is_held_back(r->value[SLURM_F_STATE]),
         .priority = priority > 0 && isfinite(priority) ? priority : (double)NAN,
         .nice = nice_of(r),
         .slurm_reason = reason,

@@ -167,6 +167,72 @@ static const struct slurm_priority *priority_of(struct slurm_reading *c)
     return p;
 }
 
+/* Durations of slurm.conf: object, member, key, what a plain number counts. */
+#define DURATIONS(X)                                            \
+    X("priority", max_age_s, PriorityMaxAge, 60)                \
+    X("priority", decay_half_life_s, PriorityDecayHalfLife, 60) \
+    X("priority", calc_period_s, PriorityCalcPeriod, 60)        \
+    X(NULL, preempt_exempt_s, PreemptExemptTime, 60)            \
+    X(NULL, over_time_limit_s, OverTimeLimit, 60)               \
+    X(NULL, kill_wait_s, KillWait, 1)
+
+static bool is_number_setting(const char *name, const char *value,
+                              struct slurm_setting *out)
+{
+    *out = (struct slurm_setting){.number = NAN};
+#define X(of, parameter, unit)                     \
+    if (strcmp(name, #parameter) == 0) {           \
+        out->member = #of;                         \
+        out->number = number_setting(value, unit); \
+    }
+    SLURM_SCHEDULER_NUMBERS(X)
+#undef X
+#define X(of, key)                              \
+    if (strcasecmp(name, #key) == 0) {          \
+        out->object = "priority";               \
+        out->member = #of;                      \
+        out->number = number_setting(value, 1); \
+    }
+    SLURM_PRIORITY_WEIGHTS(X)
+#undef X
+#define X(within, of, key, unit_s)                     \
+    if (strcasecmp(name, #key) == 0) {                 \
+        out->object = within;                          \
+        out->member = #of;                             \
+        out->number = slurm_duration_s(value, unit_s); \
+    }
+    DURATIONS(X)
+#undef X
+    return out->member && isfinite(out->number);
+}
+
+static bool says_no(const char *text)
+{
+    return strcasecmp(text, "no") == 0 || strcmp(text, "0") == 0 ||
+           strcasecmp(text, "false") == 0;
+}
+
+bool slurm_setting_read(const char *name, const char *value, struct slurm_setting *out)
+{
+    if (value && is_number_setting(name, value, out))
+        return true;
+    *out = (struct slurm_setting){.number = NAN, .is_on = true};
+#define X(of)                   \
+    if (strcmp(name, #of) == 0) \
+        out->member = #of;
+    SLURM_SCHEDULER_FLAGS(X)
+#undef X
+    if (strcasecmp(name, "PriorityFavorSmall") == 0) {
+        out->object = "priority";
+        out->member = "favor_small";
+    }
+    if (value && says_no(value))
+        out->is_on = false;
+    else if (value && !says_yes(value) && strcasecmp(value, "true") != 0)
+        return false;
+    return out->member;
+}
+
 void slurm_read_policy(struct slurm_reading *c)
 {
     struct slurm_settings *s;

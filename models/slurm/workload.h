@@ -7,12 +7,16 @@
  * Left out, and counted: jobs that had not ended, that never ran, and rows that lack an
  * id, a submission, a start or an end.
  *
+ * On nodes a job has its cpus, memory and generic resources in equal parts; where the
+ * cpus cannot be parted so, it is as many tasks of one cpu, on any nodes. Licences are
+ * the job's.
+ *
  * Source: Slurm's manual page sacct(1).
  */
 #ifndef GRIDPLAN_SLURM_WORKLOAD_H
 #define GRIDPLAN_SLURM_WORKLOAD_H
 
-#include "models/slurm/records.h"
+#include "models/slurm/cluster.h"
 #include "models/swf.h"
 
 /* What has numbers in a log: member, field of the records. */
@@ -28,8 +32,21 @@ struct slurm_names {
     size_t count; /* the largest number */
 };
 
+/* What a job has, and where it came from. */
+struct slurm_shape {
+    const char *id;                               /* JobIDRaw, else JobID */
+    const char *user, *account, *partition, *qos; /* NULL: not said */
+    double nodes, cpus, memory_bytes;             /* of each node; nodes 0: tasks */
+    double tasks;      /* of one cpu and so much memory, if nodes is 0 */
+    double eligible_s; /* it could start from then on, on the scale of the jobs: a begin,
+                          a dependency or a hold was over; NAN: from its arrival */
+    struct slurm_amounts needs;
+};
+
 struct slurm_workload {
-    struct swf_job *jobs; /* in the order of arrival */
+    struct swf_job *jobs;       /* in the order of arrival */
+    struct slurm_shape *shapes; /* of each */
+    double mean_wait_s;         /* from arrival to the first start, of all; NAN: no job */
     size_t job_count;
     double begin_s; /* the first arrival, s since the epoch; NAN: no job */
 #define X(member, field) struct slurm_names member;

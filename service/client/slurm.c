@@ -36,10 +36,11 @@ const char slurm_help[] =
     "             advise [--user U] [--job ID] [--policy P] [--json]: why jobs wait, "
     "and\n"
     "             when they would start; what-if [--since 30d] [--policy P]...\n"
-    "             [--add-nodes like=NODE,count=N]... [--json]: how long accounting's "
-    "jobs\n"
-    "             would have waited, replayed on as many processors; apply [--yes] "
-    "[--decision FILE] [--mode nice]\n"
+    "             [--set bf_window=MINUTES,...]... [--add-nodes like=NODE,count=N]... "
+    "[--json]:\n"
+    "             how long accounting's jobs would have waited, replayed on the cluster; "
+    "apply\n"
+    "             [--yes] [--decision FILE] [--mode nice]\n"
     "             [--render slurmrestd|sbatch]: the changes that bring it about, and "
     "with\n"
     "             --yes make them; ingest --url URL [--since now-7days]: accounting to "
@@ -103,9 +104,10 @@ enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };
 
 struct flags {
     const char *from, *out, *user, *job, *policy, *decision, *mode, *render, *url,
-        *key_file, *timeout, *since, *set;
-    const char *policies[WHAT_IF_LIST_MAX], *nodes[WHAT_IF_LIST_MAX];
-    size_t policy_count, node_count;
+        *key_file, *timeout, *since;
+    const char *policies[WHAT_IF_LIST_MAX], *settings[WHAT_IF_LIST_MAX],
+        *nodes[WHAT_IF_LIST_MAX];
+    size_t policy_count, setting_count, node_count;
     bool anonymise, json, yes;
 };
 
@@ -179,17 +181,29 @@ static char *read_file(struct client *c, const char *name)
     return b.failed ? NULL : b.data;
 }
 
+/* A file of the folder, or of the recorded moment t0 in it; NULL: it is in neither. */
+static char *read_kept(struct client *c, const char *name)
+{
+    static const char *const folders[] = {"", "t0/"};
+    char *text = NULL;
+
+    for (size_t i = 0; i < 2 && !text; i++) {
+        const char *path =
+            arena_try_printf(c->arena, "%s/%s%s", c->flags.from, folders[i], name);
+
+        text = path ? read_file(c, path) : NULL;
+    }
+    return text;
+}
+
 static int read_folder(struct client *c)
 {
-    const char *name = arena_try_printf(c->arena, "%s/now_s", c->flags.from), *now;
+    const char *now = read_kept(c, "now_s");
 
-    now = name ? read_file(c, name) : NULL;
     c->now_s = now ? strtod(now, NULL) : (double)NAN;
     for (size_t i = 0; i < PART_COUNT; i++)
-        for (size_t k = 0; k < FILES_MAX && parts[i].files[k] && !c->text[i]; k++) {
-            name = arena_try_printf(c->arena, "%s/%s", c->flags.from, parts[i].files[k]);
-            c->text[i] = name ? read_file(c, name) : NULL;
-        }
+        for (size_t k = 0; k < FILES_MAX && parts[i].files[k] && !c->text[i]; k++)
+            c->text[i] = read_kept(c, parts[i].files[k]);
     if (c->text[0] || c->text[1])
         return SLURM_EXIT_DONE;
     fprintf(stderr, "gridplan: %s: no squeue.json, sinfo.json or their like in it\n",
@@ -887,11 +901,8 @@ static const char *kept_accounting(struct client *c)
     static const char *const files[] = {"sacct.txt", "sacct.json"};
     const char *text = NULL;
 
-    for (int i = 0; i < 2 && !text; i++) {
-        const char *name = arena_try_printf(c->arena, "%s/%s", c->flags.from, files[i]);
-
-        text = name ? read_file(c, name) : NULL;
-    }
+    for (int i = 0; i < 2 && !text; i++)
+        text = read_kept(c, files[i]);
     if (!text)
         fprintf(stderr, "gridplan: %s: no sacct.txt or sacct.json in it\n",
                 c->flags.from);
@@ -930,19 +941,41 @@ static void read_accounting(void *context)
         what_if_read(asking->w, asking->sacct, asking->c->arena, asking->c->err);
 }
 
+static void print_study(void *context)
+{
+    struct asking *asking = context;
+
+    asking->code =
+        what_if_request(asking->w, &asking->body, asking->c->arena, asking->c->err);
+}
+
 static void say_workload(const struct slurm_workload *log)
 {
     fprintf(stderr,
             "gridplan: %zu jobs of accounting; left out: %zu not ended, %zu never ran, "
             "%zu unreadable; %zu earlier attempts\n",
             log->job_count, log->not_ended, log->never_ran, log->unusable, log->merged);
+    if (log->job_count)
+        fprintf(
+            stderr,
+            "gridplan: in Slurm they waited %.0f s on average; `now` is the replay of "
+            "the cluster as it is, without what runs and is reserved now\n",
+            log->mean_wait_s);
 }
 
 /* The study, and what was answered. */
 static int ask_study(struct client *c, struct asking *asking)
 {
-    if (what_if_request(asking->w, &asking->body, c->arena, c->err) != OK)
+    if (!arena_run(c->arena, print_study, asking))
+        asking->code = fail_memory(c->err);
+    if (asking->code != OK)
         return failed(c, SLURM_EXIT_USAGE);
+    if (asking->w->unknown)
+        fprintf(
+            stderr,
+            "gridplan: %zu jobs name a partition, account or QOS that the cluster does "
+            "not have, and go without it\n",
+            asking->w->unknown);
     if (!finish(c, &asking->body))
         return failed(c, SLURM_EXIT_SERVICE);
     if (ask_post(&c->gridplan, "/v1/simulations", asking->body.data, asking->body.length,
@@ -954,18 +987,17 @@ static int ask_study(struct client *c, struct asking *asking)
 static int what_if(struct client *c)
 {
     struct what_if w = {.policy_count = c->flags.policy_count,
+                        .setting_count = c->flags.setting_count,
                         .node_count = c->flags.node_count};
     struct asking asking = {.c = c, .w = &w, .body = {.arena = c->arena}};
     int status;
 
-    if (c->flags.set || (c->flags.since && *c->flags.since == '-')) {
-        fprintf(stderr, c->flags.set
-                            ? "gridplan: --set: settings of Slurm's scheduler say "
-                              "nothing in a replay on processors\n"
-                            : "gridplan: --since: days, as 30d, or a time of sacct\n");
+    if (c->flags.since && *c->flags.since == '-') {
+        fprintf(stderr, "gridplan: --since: days, as 30d, or a time of sacct\n");
         return SLURM_EXIT_USAGE;
     }
     memcpy(w.policies, c->flags.policies, sizeof(w.policies));
+    memcpy(w.settings, c->flags.settings, sizeof(w.settings));
     memcpy(w.nodes, c->flags.nodes, sizeof(w.nodes));
     asking.sacct = c->flags.from ? kept_accounting(c) : accounting(c);
     if (!asking.sacct)
@@ -988,7 +1020,7 @@ static int what_if(struct client *c)
         return status;
     if (c->flags.json)
         return write_out(c, asking.answer, strlen(asking.answer));
-    if (what_if_print(&w, asking.answer, stdout, c->arena, c->err) != OK)
+    if (what_if_print(asking.answer, stdout, c->arena, c->err) != OK)
         return failed(c, SLURM_EXIT_SERVICE);
     return SLURM_EXIT_DONE;
 }
@@ -1045,7 +1077,8 @@ static bool read_flags(struct flags *f, char **at)
             take_flag(at, "--user", &f->user) + take_flag(at, "--job", &f->job) +
             take_more(at, "--policy", f->policies, &f->policy_count) +
             take_more(at, "--add-nodes", f->nodes, &f->node_count) +
-            take_flag(at, "--set", &f->set) + take_flag(at, "--decision", &f->decision) +
+            take_more(at, "--set", f->settings, &f->setting_count) +
+            take_flag(at, "--decision", &f->decision) +
             take_flag(at, "--mode", &f->mode) + take_flag(at, "--render", &f->render) +
             take_flag(at, "--url", &f->url) + take_flag(at, "--timeout", &f->timeout) +
             take_flag(at, "--since", &f->since) +

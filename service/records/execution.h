@@ -47,7 +47,8 @@ extern const char *const run_failure_names[]; /* by enum run_failure, ended by N
                     "Size of the problem: N of the model")) \
     ROW(processors, DB_WHOLE, 0, \
         JSON_NUMBER(struct execution, processors, 1, EXECUTION_WHOLE_MAX, NAN, \
-                    JSON_WHOLE, "Processors used; default: as many as resource_ids, or 1")) \
+                    JSON_WHOLE, "Processors used; default: as many as resource_ids, or 1", \
+                    JSON_WAS({"cpus", -1}))) \
     ROW(cpu_available_ratio, DB_NUMBER, RECORD_FILLED, \
         JSON_NUMBER(struct execution, cpu_available_ratio, 0, 1, NAN, \
                     EXECUTION_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN, \

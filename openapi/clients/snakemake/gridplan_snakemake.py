@@ -28,6 +28,7 @@ import fcntl
 import hashlib
 import http.client
 import json
+import math
 import os
 import queue
 import re
@@ -240,8 +241,8 @@ def output_of(parts):
         return None
 
 
-def read_metadata(folder):
-    """Records of folder/.snakemake/metadata, by output."""
+def read_metadata(folder, left_out):
+    """Records of folder/.snakemake/metadata, by output; adds to left_out what is none."""
     root = os.path.join(folder, ".snakemake", "metadata")
     records = {}
     for at, _, names in os.walk(root):
@@ -252,20 +253,29 @@ def read_metadata(folder):
             try:
                 with open(os.path.join(at, name), encoding="utf-8") as file:
                     record = json.load(file)
-            except (OSError, ValueError):
-                continue
+            except (OSError, ValueError, RecursionError):
+                record = None
             if output is not None and isinstance(record, dict):
                 records[output] = record
+            else:
+                left_out.append(os.path.join(at, name))
     return records
 
 
-def job_runs(folder, application):
-    """An execution for each job of the metadata: a job with several outputs counts once."""
-    jobs = {}
-    for output, record in sorted(read_metadata(folder).items()):
+def is_time(value):
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def job_runs(folder, application, left_out=None):
+    """An execution for each job of the metadata: a job with several outputs counts once.
+    Adds to left_out the outputs whose records tell no run that was ended."""
+    jobs, left_out = {}, [] if left_out is None else left_out
+    for output, record in sorted(read_metadata(folder, left_out).items()):
         rule, start, end = (record.get(k) for k in ("rule", "starttime", "endtime"))
-        numbers = isinstance(start, (int, float)) and isinstance(end, (int, float))
-        if not rule or not numbers or end <= start or record.get("incomplete"):
+        numbers = is_time(start) and is_time(end)
+        if not isinstance(rule, str) or not rule or not numbers or end <= start or \
+                record.get("incomplete"):
+            left_out.append(output)
             continue
         jobs.setdefault((rule, start), (output, record))
     runs = []
@@ -278,7 +288,9 @@ def job_runs(folder, application):
             "run_time_s": record["endtime"] - start,
             "exit_code": 0,
         }
-        size = bytes_of(folder, [x for x in record.get("input") or [] if isinstance(x, str)])
+        inputs = record.get("input")
+        inputs = inputs if isinstance(inputs, list) else []
+        size = bytes_of(folder, [x for x in inputs if isinstance(x, str)])
         if size:
             run["problem_size"] = size
         runs.append(run)
@@ -315,9 +327,11 @@ def rule_of(path, rules):
     return found[-1] if found else None
 
 
-def benchmark_runs(folder, application, rules):
-    """An execution for each line of each benchmark file, and how many files have no rule."""
+def benchmark_runs(folder, application, rules, left_out=None):
+    """An execution for each line of each benchmark file, and how many files have no rule.
+    Adds to left_out the lines without a run time."""
     runs, unknown = [], 0
+    left_out = [] if left_out is None else left_out
     for at, folders, names in os.walk(folder):
         folders[:] = sorted(f for f in folders if f != ".snakemake")
         for name in sorted(names):
@@ -336,6 +350,8 @@ def benchmark_runs(folder, application, rules):
                 run = benchmark_run(path, below, number, row, "%s/%s" % (application, rule))
                 if run:
                     runs.append(run)
+                else:
+                    left_out.append("%s, line %d" % (below, number + 1))
     return runs, unknown
 
 
@@ -352,10 +368,10 @@ def benchmark_run(path, below, number, row, application):
         "exit_code": 0,
         "parameters": {"source": "benchmark"},
     }
-    if memory:  # 0: the job was shorter than the first sample
+    if memory and memory > 0:  # 0: the job was shorter than the first sample
         run["memory_peak_bytes"] = memory * MIB
     for name, member in (("io_in", "read_bytes"), ("io_out", "write_bytes")):
-        if row.get(name):
+        if row.get(name) and row[name] > 0:
             run["parameters"][member] = row[name] * MIB
     if row.get("mean_load"):
         run["parameters"]["cpu_ratio"] = row["mean_load"] / 100
@@ -365,14 +381,22 @@ def benchmark_run(path, below, number, row, application):
 def history(arguments):
     found = settings()
     service = Service(arguments.url or found["url"], arguments.key_file or found["key_file"], 30)
-    jobs = job_runs(arguments.folder, arguments.application)
+    no_runs, no_times = [], []
+    jobs = job_runs(arguments.folder, arguments.application, no_runs)
     prefix = len(arguments.application) + 1
     rules = {run["application_id"][prefix:] for run in jobs}
-    benchmarks, unknown = benchmark_runs(arguments.folder, arguments.application, rules)
+    benchmarks, unknown = benchmark_runs(arguments.folder, arguments.application, rules,
+                                         no_times)
     stored = send_executions(service, jobs + benchmarks)
     print("%d jobs, %d benchmarks: %d new" % (len(jobs), len(benchmarks), stored))
     if unknown:
         print("%d benchmark files have no rule's name in their path: left out" % unknown)
+    if no_runs:
+        print("%d records tell no run that has ended: left out, first %s" %
+              (len(no_runs), no_runs[0]))
+    if no_times:
+        print("%d lines of benchmarks have no run time: left out, first %s" %
+              (len(no_times), no_times[0]))
     return 0
 
 

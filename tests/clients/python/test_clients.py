@@ -415,10 +415,15 @@ class History(unittest.TestCase):
             write("d", rule="r", starttime=13.0, endtime=None)   # it has not ended
             write("e", rule="r", starttime=14.0, endtime=15.0, incomplete=True)
             write("f", starttime=14.0, endtime=15.0)
+            write("g", rule="r", starttime=float("nan"), endtime=15.0)
+            write("h", rule=["r"], starttime=True, endtime=15.0)
             with open(os.path.join(root, "no base64"), "w") as file:
                 file.write("{")
-            runs = snakemake.job_runs(folder, "w")
+            left_out = []
+            runs = snakemake.job_runs(folder, "w", left_out)
             self.assertEqual(sorted(r["run_time_s"] for r in runs), [1.5, 2.0])
+            self.assertEqual(sorted(os.path.basename(x) for x in left_out),
+                             ["d", "e", "f", "g", "h", "no base64"])
             first = [r for r in runs if r["run_time_s"] == 2.0][0]
             self.assertEqual(first["problem_size"], 5)
             self.assertEqual(first["started_at"], 10.0)
@@ -433,6 +438,16 @@ class History(unittest.TestCase):
         self.assertEqual(count, {"lab/align": 6, "lab/merge": 1, "lab/fetch": 3})
         align = [r for r in runs if r["run_time_s"] == 0.2025][0]
         self.assertAlmostEqual(align["memory_peak_bytes"], 4.83 * 1048576)
+        os.makedirs(os.path.join(folder, "other", "align"))
+        with open(os.path.join(folder, "other", "align", "x.tsv"), "w") as file:
+            file.write("s\th:m:s\tmax_rss\tio_in\n-1\t-\t-\t-\n2\t-\t-3\t-4\n")
+        left_out = []
+        runs, _ = snakemake.benchmark_runs(os.path.join(folder, "other"), "lab", {"align"},
+                                           left_out)
+        self.assertEqual(left_out, [os.path.join("align", "x.tsv") + ", line 2"])
+        self.assertEqual([r["run_time_s"] for r in runs], [2])
+        self.assertNotIn("memory_peak_bytes", runs[0])
+        self.assertEqual(runs[0]["parameters"], {"source": "benchmark"})
         path = os.path.join(folder, "short.tsv")
         with open(path, "w") as file:
             file.write("s\th:m:s\tmax_rss\tio_in\n0.1\t0:00:00\t0.00\t-\nNA\tx\t1\t2\n")
