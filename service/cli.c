@@ -1039,6 +1039,18 @@ static int take_svg(struct cli *c, char **argv)
     return 2;
 }
 
+/* Keys are no arguments: other users of the machine see those. */
+static bool is_key(const char *argument)
+{
+    static const char *const flags[] = {"--key", "--api-key", "--token"};
+    size_t length = strcspn(argument, "=");
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        if (strlen(flags[i]) == length && strncmp(argument, flags[i], length) == 0)
+            return true;
+    return false;
+}
+
 /* Takes what is not a setting out of argv; what is left goes to config_read(). */
 static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
                                   struct error *err)
@@ -1072,6 +1084,11 @@ static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
 
         if (used) {
             argv += used;
+        } else if (is_key(*argv)) {
+            return fail(err, ERR_INVALID, "",
+                        "other users of the machine see a key that is an argument; write "
+                        "it to a file, and say --key-file FILE, or GRIDPLAN_KEY_FILE, or "
+                        "key_file in client.conf");
         } else if (**argv != '-' || !(*argv)[1]) {
             if (c->word_count == WORDS_MAX)
                 return fail(err, ERR_INVALID, *argv, "one argument too many");

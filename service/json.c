@@ -1099,6 +1099,22 @@ static void check_company(struct reader *r, const struct json_field *f,
     }
 }
 
+/* What an object lacks; seen: a bit for each row that is there at all. */
+static void check_members(struct reader *r, uint64_t seen, const struct given *g)
+{
+    const struct json_field *f = g->table->fields;
+
+    for (size_t i = 0; f[i].type != JSON_END; i++) {
+        struct place here = {g->at, f[i].name, 0};
+
+        if ((f[i].flags & JSON_REQUIRED) && !(seen & (uint64_t)1 << i))
+            mistake(r, &here, ITEM_REQUIRED, "the member is missing: %c%s",
+                    sentence_part(f[i].doc), f[i].doc + 1);
+        if (f[i].not_with || f[i].unless || f[i].with)
+            check_company(r, &f[i], g);
+    }
+}
+
 static void read_object(struct reader *r, const struct json_object *table, const cJSON *v,
                         const struct place *p, char *base)
 {
@@ -1139,15 +1155,7 @@ static void read_object(struct reader *r, const struct json_object *table, const
             next = i + 1 < count ? i + 1 : 0;
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        struct place here = {p, table->fields[i].name, 0};
-
-        if ((table->fields[i].flags & JSON_REQUIRED) && !(seen & (uint64_t)1 << i))
-            mistake(r, &here, ITEM_REQUIRED, "the member is missing: %c%s",
-                    sentence_part(table->fields[i].doc), table->fields[i].doc + 1);
-        if (table->fields[i].not_with || table->fields[i].unless || table->fields[i].with)
-            check_company(r, &table->fields[i], &given);
-    }
+    check_members(r, seen, &given);
 }
 
 /* ---- whole texts ---- */

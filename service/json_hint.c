@@ -675,6 +675,15 @@ static bool by_unit(const struct known *known, const char *name,
     return false;
 }
 
+/* A number in quotes, as it would stand without them. */
+static bool is_number_text(const char *text)
+{
+    char *end;
+    double number = strtod(text, &end);
+
+    return *text && !*end && isfinite(number) && text[strcspn(text, "xXiInN ")] == 0;
+}
+
 static bool by_foreign_word(const struct known *known, const char *name,
                             const char *as_sent, const struct json_value *value,
                             struct error *err)
@@ -693,7 +702,10 @@ static bool by_foreign_word(const struct known *known, const char *name,
         number = text_value(member, value->text);
     if (is_need)
         error_hint(err, "consumables of a free name go into '%s': {\"%s\": %.60s}",
-                   member, as_sent, value->json ? value->json : "...");
+                   member, as_sent,
+                   value->text && is_number_text(value->text) ? value->text
+                   : value->json                              ? value->json
+                                                              : "...");
     else if (isfinite(number))
         error_hint(err, "did you mean '%s'? Here: %s", member,
                    number_text(number, here, sizeof(here)));

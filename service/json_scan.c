@@ -27,6 +27,19 @@ static bool is_letter(char c)
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
+/* Between the bracket there and what stands before it, or before other brackets. */
+static bool ends_in_comma(const char *text, size_t at)
+{
+    size_t i = at;
+
+    if (text[at] != '}' && text[at] != ']')
+        return false;
+    while (i > 0 && (is_space((unsigned char)text[i - 1]) || text[i - 1] == '}' ||
+                     text[i - 1] == ']'))
+        i--;
+    return i > 0 && text[i - 1] == ',';
+}
+
 /* What other languages write there, and JSON does not; NULL: it is nothing of that. */
 static const char *meant(const char *text, size_t length, size_t at)
 {
@@ -56,14 +69,14 @@ static const char *meant(const char *text, size_t length, size_t at)
     }
     while (before > 0 && is_space((unsigned char)text[before - 1]))
         before--;
+    if (at < length && ends_in_comma(text, at))
+        return "the last one has no comma behind it";
     if (at + 1 >= length && length && text[length - 1] != '}' && text[length - 1] != ']')
         return "a bracket is not closed";
     while (at + 1 < length && (text[at] == '{' || is_space((unsigned char)text[at])))
         at++;
     if (at >= length)
         return NULL;
-    if ((text[at] == '}' || text[at] == ']') && before > 0 && text[before - 1] == ',')
-        return "the last one has no comma behind it";
     if (is_letter(text[at]) || (before > 0 && is_letter(text[before - 1])))
         return "names and texts stand in double quotes";
     return NULL;

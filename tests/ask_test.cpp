@@ -397,6 +397,14 @@ TEST_CASE("ask and explain take files of other tools, and no larger one than a s
     text = run({"ask", f.path + "/w.json", "--endpoint", "placements"});
     CHECK(status == 1);
     CHECK(text.rfind("422 ", 0) == 0);
+    for (std::vector<std::string> key : {std::vector<std::string>{"--key", "gp_secret"},
+                                         std::vector<std::string>{"--token=gp_secret"}}) {
+        key.insert(key.begin(), {"ask", f.path + "/w.json"});
+        text = run(key);
+        CHECK(status == 2);
+        CHECK(text.find("--key-file FILE") != std::string::npos);
+        CHECK(text.find("gp_secret") == std::string::npos);
+    }
     text = run({"docs", "which"});
     CHECK(status == 0);
     CHECK(text.rfind("Which endpoint do I need?\n", 0) == 0);

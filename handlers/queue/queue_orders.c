@@ -112,20 +112,20 @@ static const struct json_field request_rows[] = {
                 "The present, on the scale of all other times; default 0"),
     JSON_INTEGER(T, processors, 1, QUEUE_PROCESSORS_MAX, 0, JSON_BOUND_ONLY,
                  "Processors of the cluster; either this, or snapshot or snapshot_id",
-                 JSON_NOT_WITH("snapshot", "snapshot_id", "cluster")),
+                 JSON_NOT_WITH("snapshot", "snapshot_id")),
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
                 "Instead of processors, now_s, running and reservations: resources with "
                 "what runs there and is reserved. All times are seconds from now then, "
-                "and jobs come in the order of queued_at",
-                JSON_NOT_WITH("cluster")),
+                "and jobs come in the order of queued_at"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead",
-            JSON_NOT_WITH("snapshot", "cluster")),
+            JSON_NOT_WITH("snapshot")),
     JSON_OBJECT(
         T, cluster, const struct cluster_in *, &cluster_json, JSON_POINTER,
         "Instead of processors, running and reservations: nodes, partitions, "
         "accounts and limits; the algorithm slurm_backfill is there then, and the "
         "default. Times, deadline_s too, are on the scale of now_s; a "
-        "priority above 0 counts as given, else it is reckoned"),
+        "priority above 0 counts as given, else it is reckoned",
+        JSON_NOT_WITH("processors", "snapshot", "snapshot_id")),
     JSON_BOOLEAN(T, strict_dependencies, false, 0,
                  "cluster: a job in `after` that is not known is a mistake; else it is "
                  "taken to be gone"),

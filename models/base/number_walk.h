@@ -8,6 +8,7 @@
 #ifndef GRIDPLAN_BASE_NUMBER_WALK_H
 #define GRIDPLAN_BASE_NUMBER_WALK_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,12 +24,40 @@ struct number_walk {
 };
 
 /* Any number. */
-void walk_number(struct number_walk *w, double *value);
+static inline void walk_number(struct number_walk *w, double *value)
+{
+    if (w->in && w->at >= w->count) {
+        w->failed = true;
+        return;
+    }
+    if (w->in)
+        *value = w->in[w->at];
+    else if (w->out)
+        w->out[w->at] = *value;
+    w->at++;
+}
 
 /* A whole number from 0 to `max`. */
-void walk_whole(struct number_walk *w, size_t *value, size_t max);
+static inline void walk_whole(struct number_walk *w, size_t *value, size_t max)
+{
+    double x = (double)*value;
+
+    walk_number(w, &x);
+    if (!w->in || w->failed)
+        return;
+    if (x >= 0 && x <= (double)max && x == floor(x))
+        *value = (size_t)x;
+    else
+        w->failed = true;
+}
 
 /* 0 or 1. */
-void walk_flag(struct number_walk *w, bool *value);
+static inline void walk_flag(struct number_walk *w, bool *value)
+{
+    size_t x = *value;
+
+    walk_whole(w, &x, 1);
+    *value = x == 1;
+}
 
 #endif
