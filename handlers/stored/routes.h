@@ -38,7 +38,8 @@ extern const struct json_object decisions_removal_json;
 handler_fn delete_decisions;
 handler_fn delete_decision;
 
-/* POST /v1/decisions/{decision_id}/replay: no body, replay_query_json; answers replay_answer_json. */
+/* POST /v1/decisions/{decision_id}/replay: no body, replay_query_json; answers
+ * replay_answer_json. */
 handler_fn post_decision_replay;
 
 #endif
