@@ -63,7 +63,7 @@ static enum error_code ask_model(struct request *rq, const struct snapshot *s,
                                  const struct store_cws_task *task, struct subject *x)
 {
     struct job_model *model = NEW(rq->arena, struct job_model, 1);
-    struct run_time_jobs of = {&x->job, 1, NULL, NULL, NULL, NULL};
+    struct run_time_jobs of = {.jobs = &x->job, .count = 1};
     const struct job *told;
     struct run_times *times;
 

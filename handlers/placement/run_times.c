@@ -301,7 +301,11 @@ static void check_target(struct run_times *t, const struct source *s)
 {
     const struct fitted_model *m = &s->uses[0].model->fitted;
 
-    if (m->settings.target != TARGET_RUN_TIME)
+    if (m->settings.target == TARGET_RUN_TIME)
+        return;
+    if (t->of.are_stored)
+        s->uses[0].model = NULL;
+    else
         invalid(t->rq->err, pointer_of(t, s->job, "/model_id"), ITEM_CONFLICT,
                 "model '%.100s' predicts %s, not run times", s->of->model_id,
                 model_target_names[m->settings.target]);
@@ -464,7 +468,7 @@ static enum error_code read_source(struct run_times *t, struct source *s)
         find_priors(t, s);
     if (found)
         list_classes(t, s, use_of_resource);
-    else if (s->of->model_id)
+    else if (s->of->model_id && !t->of.are_stored)
         refuse_source(t, s);
     return OK; /* else the application has run nothing yet: no mistake of the caller's */
 }
@@ -623,12 +627,14 @@ static void fill_job(struct run_times *t, size_t i)
     struct job *j = &t->jobs[i];
 
     if (q->is_silent) {
-        j->model_silence = q->source->class_count
-                               ? q->told[0].silence
-                               : arena_printf(t->rq->arena,
-                                              "there is no model of the application "
-                                              "'%.100s'",
-                                              q->of->application_id);
+        j->model_silence =
+            q->source->class_count ? q->told[0].silence
+            : q->of->model_id
+                ? arena_printf(t->rq->arena, "there is no model '%.100s' of run times",
+                               q->of->model_id)
+                : arena_printf(t->rq->arena,
+                               "there is no model of the application '%.100s'",
+                               q->of->application_id);
     } else if (!q->etc_s) {
         j->estimate_s = q->told[0].time_s;
     } else {

@@ -30,6 +30,9 @@ struct run_time_jobs {
     /* Where one is in the request; NULL: in the list at "/jobs". */
     const char *(*at)(const void *context, size_t job, struct arena *a);
     const void *context;
+    /* They are of a stored request, which models may not outlive: one that is not there,
+     * or tells no run times any more, is no mistake: the job has no time then. */
+    bool are_stored;
 };
 
 /* Asks the models of all jobs, as they are now or, in a replay, as they were. *out: the

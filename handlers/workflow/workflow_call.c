@@ -483,8 +483,8 @@ enum error_code workflow_call_models(struct workflow_call *call, struct run_time
             jobs[at++] = job_of_task(&call->in.workflows[w].tasks[i]);
     TRY(run_times_resolve(
         rq, call->in.snapshot,
-        &(struct run_time_jobs){jobs, total, "task", "tasks", task_pointer, call}, &told,
-        times));
+        &(struct run_time_jobs){jobs, total, "task", "tasks", task_pointer, call, false},
+        &told, times));
     if (rq->err->code != OK)
         return rq->err->code;
     workflow_copy_tasks(call);
