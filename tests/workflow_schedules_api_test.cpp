@@ -682,7 +682,13 @@ TEST_CASE("what belongs to the request as a whole is checked", "[api][workflow]"
     body["snapshot_id"] = "s";
     body["stg"] = "1\n";
     CHECK(refused(a, path, body) ==
-          std::set<std::string>{"/snapshot_id", "/workflow", "/workflows"});
+          std::set<std::string>{"/snapshot_id"}); // the form first
+    body.erase("snapshot_id");
+    CHECK(refused(a, path, body) == std::set<std::string>{"/workflow"});
+    body = json::parse(plainest);
+    body["workflows"] = {body["workflow"]};
+    body["workflows"][0]["id"] = "w";
+    CHECK(refused(a, path, body) == std::set<std::string>{"/workflows"});
     body = json::parse(plainest);
     body["speeds"] = {1, 2};
     CHECK(refused(a, path, body) == std::set<std::string>{"/speeds"});
