@@ -175,16 +175,11 @@ TEST_CASE("a failure of any node ends a job on several", "[api][checkpoint]")
           Approx(std::sqrt(2 * 60 * 20000.0)).epsilon(1e-9));
     body["jobs"][0]["resource_ids"] = {"x", "z", "x"};
     body["jobs"][0]["nodes"] = 4;
-    body["jobs"][0]["resource_id"] = "x"; // a mistake of the form, which comes first
+    body["jobs"][0]["resource_id"] = "x";
     r = service.post(path, body.dump());
     CHECK(r.status == 422);
-    CHECK(r.json()["errors"][0]["pointer"] == "/jobs/0/resource_ids");
-    CHECK(r.json()["errors"][0]["code"] == "conflict");
-    body["jobs"][0].erase("resource_id");
-    r = service.post(path, body.dump());
-    CHECK(r.status == 422);
-    for (const char *pointer :
-         {"/jobs/0/nodes", "/jobs/0/resource_ids/1", "/jobs/0/resource_ids/2"})
+    for (const char *pointer : {"/jobs/0/resource_ids", "/jobs/0/nodes",
+                                "/jobs/0/resource_ids/1", "/jobs/0/resource_ids/2"})
         CHECK(r.body.find(std::string("\"") + pointer + "\"") != std::string::npos);
 }
 

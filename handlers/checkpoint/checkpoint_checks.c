@@ -119,6 +119,9 @@ static void check_ids(struct checkpoint_work *w, size_t i, const char *member,
     struct name_index seen;
     struct pointer list = pointer_in("/jobs", i, member);
 
+    if (ids && count == 0)
+        checkpoint_job_mistake(w, i, member, ITEM_TOO_SHORT,
+                               "must name at least one resource");
     name_index_create(&seen, count, w->rq->arena);
     for (size_t r = 0; ids && r < count; r++) {
         struct pointer pointer = pointer_in(list.text, r, NULL);
@@ -138,6 +141,9 @@ static enum error_code check_nodes(struct checkpoint_work *w, size_t i)
     const struct checkpoint_job *job = &w->body->jobs[i];
 
     check_ids(w, i, "pool_resource_ids", job->pool_ids, job->pool_count);
+    if (job->pool_count > 0 && (job->resource_id || job->resource_count > 0))
+        checkpoint_job_mistake(w, i, "pool_resource_ids", ITEM_CONFLICT,
+                               "not beside resource_id or resource_ids");
     if (w->param[CHECKPOINT_METHOD_OPTION] == CHECKPOINT_METHOD_DP &&
         (job->nodes > 1 || job->resource_count > 1))
         invalid(w->rq->err, "/options/method", ITEM_INVALID_COMBINATION,
@@ -151,6 +157,9 @@ static enum error_code check_nodes(struct checkpoint_work *w, size_t i)
     check_ids(w, i, "resource_ids", job->resource_ids, job->resource_count);
     if (job->resource_count == 0)
         return OK;
+    if (job->resource_id)
+        checkpoint_job_mistake(w, i, "resource_ids", ITEM_CONFLICT,
+                               "not beside resource_id");
     if (!isnan(job->nodes) && job->nodes != (double)job->resource_count)
         checkpoint_job_mistake(w, i, "nodes", ITEM_CONFLICT,
                                "resource_ids names another number of nodes");

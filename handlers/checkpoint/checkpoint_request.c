@@ -67,8 +67,7 @@ static const struct json_field job_rows[] = {
             "The resource that runs it: of the snapshot, or with a stored history"),
     JSON_TEXTS(T, resource_ids, resource_count, NODES_MAX, 0,
                "The nodes of a job that runs on several, each a resource: a failure of "
-               "any of them ends all of it",
-               JSON_LEAST(1), JSON_NOT_WITH("resource_id")),
+               "any of them ends all of it"),
     JSON_NUMBER(T, nodes, 1, NODES_MAX, NAN, JSON_NULLABLE | JSON_WHOLE,
                 "So many nodes, each as mean_failure_interval_s says, or as those of the "
                 "pool do in the mean; default 1"),
@@ -77,8 +76,6 @@ static const struct json_field job_rows[] = {
      .offset = JSON_AT(T, pool_ids, const char *const *),
      .count_offset = JSON_AT(T, pool_count, size_t),
      .max = NODES_MAX,
-     JSON_LEAST(1),
-     JSON_NOT_WITH("resource_id", "resource_ids"),
      .doc = "Resources that its nodes may be any of, for their mean failure rate; "
             "default: all of the snapshot"},
     JSON_CHOICE(T, replacement, replacements, REPLACEMENT_AUTO, 0,
@@ -152,8 +149,7 @@ static const struct json_field request_rows[] = {
                 "since 1970); default: the snapshot's taken_at, else the clock"),
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
                 "The resources, with their histories as far as the caller knows them"),
-    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead",
-            JSON_NOT_WITH("snapshot")),
+    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
     JSON_OBJECT(T, verify, const struct checkpoint_verify *, &verify_json,
                 JSON_POINTER | JSON_NULLABLE | JSON_OR_BOOLEAN,
                 "Of each job that says nothing else: play what is answered with drawn "

@@ -172,15 +172,12 @@ static const struct json_field plans_rows[] = {
     JSON_LIST(T, sites, site_count, struct window_site, &window_site_json, CO_SITES_MAX,
               JSON_REQUIRED | JSON_UNIQUE_IDS, "Sites that support reservation"),
     JSON_LIST(T, components, component_count, struct wanted, &wanted_json,
-              CO_COMPONENTS_MAX, JSON_UNIQUE_IDS, "What to reserve where",
-              JSON_UNLESS("fuzzy")),
+              CO_COMPONENTS_MAX, JSON_UNIQUE_IDS, "What to reserve where"),
     JSON_OBJECT(T, fuzzy, const struct fuzzy *, &fuzzy_json, JSON_POINTER,
                 "Instead of components: a job that leaves open where it runs, and on how "
-                "many processors",
-                JSON_NOT_WITH("components")),
+                "many processors"),
     JSON_NUMBER(T, duration_s, 0, 1e12, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
-                "How long all of it is needed; needed without duration_from",
-                JSON_UNLESS("duration_from")),
+                "How long all of it is needed; needed without duration_from"),
     JSON_OBJECT(T, duration_from, const struct co_duration_request *,
                 &co_duration_request_json, JSON_POINTER,
                 "As long as stored executions took on so many processors, and duration_s "
@@ -196,8 +193,7 @@ static const struct json_field plans_rows[] = {
               "For all numbers of processors, if reference_processors is given"),
     JSON_NUMBER(T, serial_ratio, 0, 1, NAN, JSON_NULLABLE,
                 "Instead of speedups: share of the work that one processor does alone, "
-                "by Amdahl's model",
-                JSON_NOT_WITH("speedups")),
+                "by Amdahl's model"),
     {0},
 };
 #undef T
@@ -308,6 +304,21 @@ static void need_speedup(const struct plans_request *body, double processors,
     if (!isnan(body->reference_processors) && isnan(speedup_of(body, processors)))
         invalid(err, "/speedups", ITEM_REQUIRED, "there is no entry for %g processors",
                 processors);
+}
+
+static void check_request(const struct plans_request *body, struct error *err)
+{
+    if (body->fuzzy && body->component_count)
+        mistake(err, ITEM_CONFLICT, "give either components or fuzzy, not both",
+                "/fuzzy");
+    if (!body->fuzzy && body->component_count == 0)
+        mistake(err, ITEM_REQUIRED, "the list is missing or empty", "/components");
+    if (isnan(body->duration_s) && !body->duration_from)
+        mistake(err, ITEM_REQUIRED, "the member is missing: give it, or duration_from",
+                "/duration_s");
+    if (!isnan(body->serial_ratio) && body->speedup_count)
+        mistake(err, ITEM_CONFLICT, "give either speedups or serial_ratio, not both",
+                "/serial_ratio");
 }
 
 /* ---- durations ---- */
@@ -629,6 +640,7 @@ enum error_code post_reservation_plans(struct request *rq, const void *in, void 
     p.answer->duration_s = p.answer->processors = (double)NAN;
     TRY(decision_begin(rq, &p.body->decision, &p.answer->decision));
     co_plain_decision(&p.body->decision, rq->err);
+    check_request(p.body, rq->err);
     TRY(check_windows(p.body, rq->arena, rq->err));
     warn_of_unused(&p);
     return p.body->fuzzy ? plan_fuzzy(&p) : plan_components(&p);

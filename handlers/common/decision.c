@@ -152,6 +152,9 @@ static enum error_code read_snapshot(struct request *rq, const struct snapshot *
                                      struct snapshot **stored)
 {
     *stored = NULL;
+    if (given && snapshot_id)
+        return invalid(rq->err, "/snapshot_id", ITEM_CONFLICT,
+                       "give either snapshot or snapshot_id, not both");
     if (!given && !snapshot_id && required)
         return invalid(
             rq->err, "/snapshot", ITEM_REQUIRED,

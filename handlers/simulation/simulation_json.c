@@ -46,9 +46,9 @@ const struct json_object distribution_json = {
     "Distribution", "A random quantity, in the unit of the member that has it",
     sizeof(struct distribution), distribution_rows};
 
-#define DISTRIBUTION(T, m, ...)                                        \
+#define DISTRIBUTION(T, m, text)                                       \
     JSON_OBJECT(T, m, const struct distribution *, &distribution_json, \
-                JSON_POINTER | JSON_NULLABLE | JSON_OR_NUMBER, __VA_ARGS__)
+                JSON_POINTER | JSON_NULLABLE | JSON_OR_NUMBER, text)
 
 /* A choice that can be left to a preset. */
 #define OPTIONAL_CHOICE(T, m, names, text) \
@@ -122,10 +122,8 @@ static const struct json_field resources_rows[] = {
         T, sharing, sim_sharing_names, SIM_SHARING_EQUAL, 0,
         "equal: running jobs share the speed; fraction: each has what it demands"),
     SECONDS(T, register_s, 0, 0, "When they join the grid; default 0"),
-    DISTRIBUTION(T, failure, "Seconds from a restore to the next failure; default: none",
-                 JSON_WITH("restore")),
-    DISTRIBUTION(T, restore, "Seconds from a failure to the restore; with failure",
-                 JSON_WITH("failure")),
+    DISTRIBUTION(T, failure, "Seconds from a restore to the next failure; default: none"),
+    DISTRIBUTION(T, restore, "Seconds from a failure to the restore; with failure"),
     JSON_ID(T, failure_group, JSON_NULLABLE, "Failure group that they belong to"),
     JSON_ID(T, node_id, JSON_NULLABLE,
             "Node of the network that they are at; default: that of the site"),
@@ -133,8 +131,7 @@ static const struct json_field resources_rows[] = {
                 JSON_POINTER | JSON_NULLABLE, "Load from outside; default: none"),
     JSON_LIST(T, outages, outage_count, struct failure_interval, &simulation_outage_json,
               100000, 0,
-              "Times in which the resource is down, instead of failure; with number 1",
-              JSON_NOT_WITH("failure")),
+              "Times in which the resource is down, instead of failure; with number 1"),
     JSON_LIST(T, load_trace, load_trace_count, struct sim_load_point, &load_point_json,
               100000, 0, "Outside load by instants, instead of load; with number 1"),
     {0},
@@ -570,8 +567,7 @@ static const struct json_field request_rows[] = {
               "Groups of resources that fail together"),
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json,
                 JSON_POINTER | JSON_NULLABLE, "The grid as a snapshot, instead of sites"),
-    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead",
-            JSON_NOT_WITH("snapshot")),
+    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
     JSON_BOOLEAN(
         T, resources_from_snapshot, 0, 0,
         "The resources are those of the snapshot, and fail as their history says, "
@@ -602,7 +598,7 @@ static const struct json_field request_rows[] = {
         T, failure_trace_from, JSON_NULLABLE,
         "Instant of the trace at which a run begins; default: its first failure"),
     JSON_LIST(T, compare, compare_count, struct simulation_compared, &compared_json,
-              SIMULATION_LABELS_MAX, JSON_REQUIRED, "Policies to compare", JSON_LEAST(1)),
+              SIMULATION_LABELS_MAX, JSON_REQUIRED, "Policies to compare"),
     JSON_OBJECT(T, output, struct simulation_output, &output_json, 0,
                 "What is wanted beside the figures"),
     {0},

@@ -296,6 +296,8 @@ static void bind_confidence(struct cluster_playing *p)
 void cluster_labels_bind(struct cluster_playing *p)
 {
     p->labels = NEW(p->a, struct cluster_label, p->body->compare_count);
+    if (p->body->compare_count == 0)
+        invalid(p->err, "/compare", ITEM_TOO_SHORT, "name one label at least");
     for (size_t i = 0; i < p->body->compare_count; i++) {
         budget_step(&p->rq->budget, 64);
         bind_label(p, i);

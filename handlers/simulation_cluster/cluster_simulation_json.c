@@ -14,9 +14,9 @@
     JSON_NUMBER(T, m, 0, SIM_TIME_MAX_S, (double)NAN, JSON_NULLABLE, __VA_ARGS__)
 #define MAYBE(T, m, hi, ...) \
     JSON_NUMBER(T, m, 0, hi, (double)NAN, JSON_NULLABLE, __VA_ARGS__)
-#define DISTRIBUTION(T, m, ...)                                        \
+#define DISTRIBUTION(T, m, text)                                       \
     JSON_OBJECT(T, m, const struct distribution *, &distribution_json, \
-                JSON_POINTER | JSON_NULLABLE | JSON_OR_NUMBER, __VA_ARGS__)
+                JSON_POINTER | JSON_NULLABLE | JSON_OR_NUMBER, text)
 
 /* ---- what is there ---- */
 
@@ -37,18 +37,15 @@ static const struct json_field group_rows[] = {
     JSON_NUMBER(T, weight, 0, 1e15, 1, 0, "The smaller, the earlier it is used"),
     DISTRIBUTION(T, failure,
                  "Seconds from a restore to the next failure, in wall time; default: "
-                 "none",
-                 JSON_WITH("restore")),
-    DISTRIBUTION(T, restore, "Seconds from a failure to the restore; with failure",
-                 JSON_WITH("failure")),
+                 "none"),
+    DISTRIBUTION(T, restore, "Seconds from a failure to the restore; with failure"),
     JSON_ID(T, failure_group, JSON_NULLABLE, "Failure group that they belong to"),
     MAYBE_S(T, expected_repair_s,
             "Queue policies count on a node that is down to be back so long from now; "
             "default: the mean of restore; without one: never"),
     JSON_LIST(T, outages, outage_count, struct failure_interval, &simulation_outage_json,
               100000, 0,
-              "Times in which the node is down, instead of failure; with number 1",
-              JSON_NOT_WITH("failure")),
+              "Times in which the node is down, instead of failure; with number 1"),
     JSON_NUMBER(T, price_per_s, 0, LARGEST, 0, 0, "Of a node while it has a job"),
     JSON_NUMBER(T, price_per_cpu_s, 0, LARGEST, 0, 0, "Of a cpu of a job"),
     JSON_NUMBER(T, power_node_w, 0, LARGEST, 0, 0, "Power of a node while it has a job"),
@@ -413,15 +410,12 @@ static const struct json_field request_rows[] = {
               "Nodes that fail together"),
     WORLD_ROWS(T, world.),
     JSON_LIST(T, jobs, job_count, struct cluster_sim_job, &job_json, JSON_LIST_MAX, 0,
-              "The jobs one by one; or workload_id, or workload",
-              JSON_NOT_WITH("workload_id", "workload"),
-              JSON_UNLESS("workload_id", "workload")),
+              "The jobs one by one; or workload_id, or workload"),
     JSON_ID(T, workload_id, JSON_NULLABLE, "An uploaded log whose jobs come"),
     JSON_OBJECT(T, workload, const struct simulation_workload *,
                 &simulation_workload_json, JSON_POINTER | JSON_NULLABLE,
                 "A generator of jobs: length_mi is execution_time_s; its bytes have no "
-                "part here",
-                JSON_NOT_WITH("workload_id")),
+                "part here"),
     JSON_INTEGER(T, jobs_max, 1, CLUSTER_JOBS_LIMIT, 0, JSON_BOUND_ONLY,
                  "Most jobs of a generator; default: simulation_jobs_max of the service"),
     JSON_ID(T, failure_trace_id, JSON_NULLABLE,
@@ -463,7 +457,7 @@ static const struct json_field request_rows[] = {
      .choices = after_restarts,
      .offset = JSON_AT(T, estimate_after_restart, int)},
     JSON_LIST(T, compare, compare_count, struct cluster_compared, &compared_json,
-              CLUSTER_LABELS_MAX, JSON_REQUIRED, "Policies to compare", JSON_LEAST(1)),
+              CLUSTER_LABELS_MAX, JSON_REQUIRED, "Policies to compare"),
     JSON_ID(T, baseline, JSON_NULLABLE,
             "Label that the others are compared with; default: the first"),
     JSON_OBJECT(T, confidence, const struct cluster_confidence *, &confidence_json,

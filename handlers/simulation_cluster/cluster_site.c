@@ -86,6 +86,10 @@ static void take_laws(struct cluster_playing *p, struct laws *laws,
     const struct cluster_group_in *in = g->in;
     size_t at;
 
+    if (in->failure && !in->restore)
+        mistake(p, g->pointer, "restore", ITEM_REQUIRED, "needed with failure");
+    if (in->restore && !in->failure)
+        mistake(p, g->pointer, "failure", ITEM_REQUIRED, "needed with restore");
     if (in->failure && in->restore) {
         n->failure =
             law_of(p, laws, in->failure, arena_printf(p->a, "%s/failure", g->pointer));
@@ -110,6 +114,9 @@ static void check_outages(struct cluster_playing *p, const struct cluster_group 
     if (in->outage_count && in->number > 1)
         mistake(p, g->pointer, "outages", ITEM_CONFLICT,
                 "only of a single node: number must be 1");
+    if (in->outage_count && in->failure)
+        mistake(p, g->pointer, "outages", ITEM_CONFLICT,
+                "give either failure or outages");
     for (size_t i = 0; i < in->outage_count; i++) {
         char member[64];
 

@@ -898,10 +898,17 @@ enum error_code cluster_jobs_bind(struct cluster_playing *p)
 {
     const struct cluster_simulation *body = p->body;
     size_t most = (size_t)p->rq->service->config->simulation_jobs_max;
+    int given = !!body->job_count + !!body->workload_id + !!body->workload;
 
     prepare_nodes(p);
     check_bytes(p, "/job_defaults", body->job_defaults.checkpoint_bytes,
                 body->job_defaults.checkpoint_overhead_s);
+    if (given == 0)
+        return invalid(p->err, "/jobs", ITEM_REQUIRED,
+                       "which jobs? give jobs, workload_id or workload");
+    if (given > 1)
+        return invalid(p->err, body->job_count ? "/jobs" : "/workload", ITEM_CONFLICT,
+                       "give one of jobs, workload_id and workload");
     if (body->job_count > most)
         return invalid(p->err, "/jobs", ITEM_TOO_LONG,
                        "%zu jobs are more than %zu, the setting simulation_jobs_max",

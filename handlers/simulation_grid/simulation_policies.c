@@ -136,6 +136,8 @@ enum error_code simulation_policies(const struct simulation_request *body,
     struct simulation_label *list = NEW(a, struct simulation_label, body->compare_count);
     struct pointer pointer;
 
+    if (body->compare_count == 0)
+        invalid(err, "/compare", ITEM_TOO_SHORT, "name one policy at least");
     for (size_t i = 0; i < body->compare_count; i++) {
         pointer = pointer_in("/compare", i, NULL);
         fill_label(&body->compare[i], pointer.text, &list[i], a, err);

@@ -106,6 +106,9 @@ static void take_trace(struct building *b, const struct simulation_resources *in
     if (in->number > 1)
         mistake_at(b, pointer, in->outage_count ? "outages" : "load_trace", ITEM_CONFLICT,
                    "only of a single resource: number must be 1");
+    if (in->failure && in->outage_count)
+        mistake_at(b, pointer, "outages", ITEM_CONFLICT,
+                   "give either failure or outages");
     check_outages(b, in, pointer);
     if (b->err->item_count > mistakes)
         return;
@@ -120,6 +123,10 @@ static void take_failures(struct building *b, const struct simulation_resources 
     group->fails = in->failure && in->restore;
     take(in->failure, &group->failure);
     take(in->restore, &group->restore);
+    if (in->failure && !in->restore)
+        mistake_at(b, pointer, "restore", ITEM_REQUIRED, "needed with failure");
+    if (in->restore && !in->failure)
+        mistake_at(b, pointer, "failure", ITEM_REQUIRED, "needed with restore");
     if (!in->failure_group)
         return;
     group->failure_group = name_index_find(&b->failure_groups, in->failure_group);
