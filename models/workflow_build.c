@@ -405,8 +405,6 @@ static void set_run_times(struct workflow_builder *b)
     }
     for (size_t i = 0; i < b->tasks.count; i++)
         if (!(tasks[i].run_time_s >= 0)) {
-            if (!isnan(tasks[i].run_time_s))
-                workflow_leave_out(b, "run times below 0");
             tasks[i].run_time_s = NAN;
             b->repairs[WORKFLOW_REPAIR_unknown_run_times]++;
         }
