@@ -116,16 +116,19 @@ TEST_CASE("every operation has an example", "[answers]")
     // learns in the background; a model of several machines, or of several versions;
     // files that are served as they are; the interface of nf-cws, of which a recorded run
     // is played.
-    const std::set<std::string> without = {
-        "getCwsHealth",     "publishCwsFiles",    "endCwsRun",
-        "startCwsRun",      "removeCwsEdges",     "addCwsEdges",
-        "endCwsBatch",      "removeCwsVertices",  "addCwsVertices",
-        "startCwsBatch",    "endCwsTask",         "addCwsMetrics",
-        "getCwsTask",       "addCwsTask",         "deleteSimulation",
-        "getDecisionChart", "getSimulationChart", "getDescription",
-        "getMetrics",       "getSimulation",      "getSimulationSchedule",
-        "portModel",        "rollBackModel",      "getClient",
-        "listClients"};
+    const std::set<std::string> without = {"getCwsHealth",      "getCwsRun",
+                                           "publishCwsFiles",   "endCwsRun",
+                                           "startCwsRun",       "removeCwsEdges",
+                                           "addCwsEdges",       "endCwsBatch",
+                                           "removeCwsVertices", "addCwsVertices",
+                                           "startCwsBatch",     "endCwsTask",
+                                           "addCwsMetrics",     "getCwsTask",
+                                           "addCwsTask",        "deleteSimulation",
+                                           "getDecisionChart",  "getSimulationChart",
+                                           "getDescription",    "getMetrics",
+                                           "getSimulation",     "getSimulationSchedule",
+                                           "portModel",         "rollBackModel",
+                                           "getClient",         "listClients"};
     const std::vector<example> all = examples();
 
     for (const route *r = routes(); r->method; r++) {
