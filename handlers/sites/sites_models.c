@@ -301,7 +301,7 @@ static enum error_code make_model(struct looking *l, const struct store_model_no
     struct request *rq = l->rq;
     struct site_term *rows = NEW(rq->arena, struct site_term, SITE_FITTED_TERMS);
     struct fitted_model fitted;
-    double off;
+    double off = 0;
 
     *out = (struct stored_model){0};
     budget_step(&rq->budget, MODEL_STEPS);
