@@ -289,8 +289,7 @@ TEST_CASE("a thousand wait for news, and nobody else waits for them", "[system][
     CHECK(g.metric("gridplan_db_pool_in_use") <= 2);
     CHECK(thread_count() <= threads + 2); // pools grow with what is busy, not with these
     CHECK(more_bytes < (size_t)SLOWER * all * 150000);
-    CHECK(beside_s <
-          5); // told above; here only that nobody stands behind those that wait
+    CHECK(beside_s < 5); // nobody stands behind those that wait
 
     double told_s = now_s();
     for (size_t i = 0; i < sessions; i++)
