@@ -17,7 +17,7 @@ if [ "${1-}" = --since ]; then
     shift 2
 fi
 build=${1:-build/release}
-tests=${2:-'[api]~[db]~[million]~[mutants]~[.]'}
+tests=${2:-'[api]~[db]~[million]~[heavy]~[mutants]~[.]'}
 docker/packages.sh build test
 if [ ! -x "$build/tests/gridplan_tests" ]; then
     cmake --preset release -B "$build" -DBUILD_TESTING=ON >/dev/null
