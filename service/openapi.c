@@ -406,13 +406,14 @@ static bool is_list(const struct json_field *f)
 /* The member is there, neither null nor an empty list. */
 static void print_given(const struct json_field *f, struct text_buffer *b)
 {
-    text_addf(b, "{\"required\":[\"%s\"]", f->name);
+    text_addf(b, "{\"required\":[\"%s\"],\"properties\":{\"%s\":", f->name, f->name);
     if (is_list(f) && f->least == 0)
-        text_addf(b, ",\"properties\":{\"%s\":{\"type\":\"array\",\"minItems\":1}}",
-                  f->name);
+        text_addf(b, "{\"type\":\"array\",\"items\":{},\"minItems\":1}");
     else if (f->flags & JSON_NULLABLE)
-        text_addf(b, ",\"properties\":{\"%s\":{\"not\":{\"type\":\"null\"}}}", f->name);
-    text_addf(b, "}");
+        text_addf(b, "{\"not\":{\"type\":\"null\"}}");
+    else
+        text_addf(b, "{}");
+    text_addf(b, "}}");
 }
 
 static void print_all_given(const struct json_object *table, const struct json_field *f,
@@ -458,25 +459,36 @@ static void print_company(const struct json_object *table, const struct json_fie
     }
 }
 
+/* What print_company() prints, for all rows. */
+static size_t count_company(const struct json_object *table)
+{
+    size_t count = 0;
+
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
+        for (const char *const *name = f->not_with; name && *name; name++)
+            count++;
+        count += f->unless ? 1 : 0;
+        count += f->with ? 1 : 0;
+    }
+    return count;
+}
+
 /* Members that exclude one another, or of which one must be there. It stands below `not`,
  * which generators of clients skip: they make wrong types of choices without a kind. */
 static void print_companies(const struct json_object *table, const struct description *d)
 {
+    struct text_buffer list = {.arena = d->b->arena};
+    bool several = count_company(table) > 1; /* a choice of one is none */
+
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
+        print_company(table, f, &list);
     text_addf(d->b, ",");
     line(d, 2);
-    text_addf(d->b, "\"not\":{\"anyOf\":[");
-    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
-        print_company(table, f, d->b);
-    text_addf(d->b, "]}");
-}
-
-static bool has_companies(const struct json_object *table)
-{
-    const struct json_field *f = table->fields;
-
-    while (f->type != JSON_END && !f->not_with && !f->unless && !f->with)
-        f++;
-    return f->type != JSON_END;
+    text_addf(d->b, several ? "\"not\":{\"anyOf\":[" : "\"not\":");
+    text_add(d->b, list.data, list.length);
+    if (several)
+        text_addf(d->b, "]}");
+    d->b->failed |= list.failed;
 }
 
 /* Requests are closed: the service refuses members that it does not know. Answers are
@@ -513,7 +525,7 @@ static void print_schema(const struct json_object *table, enum role role,
         first = false;
     }
     text_addf(b, first ? "" : "]");
-    if (role == IN_REQUEST && has_companies(table))
+    if (role == IN_REQUEST && count_company(table) > 0)
         print_companies(table, d);
     text_addf(b, "}");
 }
