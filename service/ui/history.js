@@ -73,7 +73,7 @@ export function Load({ p, set }) {
     ${past.data && !past.data.intervals.length ? html`<p>No samples of ${resource} in this window.</p>` : ""}
     ${data ? html`<${Curve} data=${data} label=${`Share of ${resource} that was free, with the middle nine tenths, and its forecast`}
       series=${[{ label: "mean free share", colour: 0 }, { label: "5 %", colour: "dim", dash: [4, 4] }, { label: "95 %", colour: "dim", dash: [4, 4] }, { label: "forecast", colour: 2, dash: [8, 3], width: 2.5 }]} bands=${[[3, 2]]} />` : ""}
-    ${forecast ? html`<p>In ${duration(horizon)}: <strong>${percent(forecast.value)}</strong>${forecast.low !== undefined && forecast.low !== null ? `, ${percent(forecast.low)} to ${percent(forecast.high)}` : ""}${forecast.forecaster ? `, by ${forecast.forecaster}` : ""}${forecast.mae !== undefined ? `, mean error so far ${short(forecast.mae)}` : ""}.</p>` : ""}
+    ${forecast ? html`<p>In ${duration(horizon)}: <strong>${percent(forecast.value)}</strong>${forecast.low !== undefined && forecast.low !== null ? `, ${percent(forecast.low)} to ${percent(forecast.high)}` : ""}${forecast.forecaster ? `, by ${forecast.forecaster}` : ""}${forecast.mae !== undefined && forecast.mae !== null ? `, mean error so far ${short(forecast.mae)}` : ""}.</p>` : ""}
     ${week.data && week.data.intervals.length ? html`<${DayMap} data=${week.data} />` : ""}</div></div>` : ""}
     ${next.data && next.data.warnings && next.data.warnings.length ? html`<ul>${next.data.warnings.map((w) => html`<li>${w}</li>`)}</ul>` : ""}`;
 }

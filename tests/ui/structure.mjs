@@ -13,7 +13,8 @@ function compare(name, found) {
   check(`${name} is as it was (line ${i + 1})`, false, { was: a.slice(i, i + 3), is: b.slice(i, i + 3) });
 }
 const masked = (yaml) => yaml.replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID").replace(/[0-9a-f]{8}-[0-9a-f]{4}\b/g, "ID")
-  .replace(/\d[\d,.:TZ-]*( (d|h|min|s|ms|µs))?( \d+ (h|min|s)\b)?/g, "N").replace(/\bby [a-z_N]+,/g, "by forecaster,").replace(/(N\b)(?:\s*,?\s*N\b)+/g, "$1") + "\n";
+  .replace(/\d[\d,.:TZ-]*( (d|h|min|s|ms|µs))?( \d+ (h|min|s)\b)?/g, "N").replace(/\bby [a-z_N]+,/g, "by forecaster,").replace(/(N\b)(?:\s*,?\s*N\b)+/g, "$1")
+  .replace(/(, N % to N %)?, by \w+,?( mean error so far N?)?\.?/g, ", by forecaster.") + "\n"; // as below
 
 const list = (await (await fetch(base + "/v1/decisions")).json()).items;
 const idOf = (fits) => list.find(fits).decision_id;
