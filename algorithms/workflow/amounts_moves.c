@@ -17,9 +17,6 @@
 #include "algorithms/workflow/moves_parts.h"
 #include "algorithms/workflow/problem_parts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define FREE_WORK 1e6 /* steps of profiles and edges looked at */
 
 struct search {
@@ -97,25 +94,6 @@ static void hold_shared(struct search *s, size_t task, double start_s, double en
 
 /* ---- the plan's order, laid out anew ---- */
 
-/* When its data are on a processor. */
-static double ready_s(const struct search *s, size_t task, size_t p)
-{
-    const struct workflow_problem *problem = s->problem;
-    double at_s = workflow_ready_s(problem, task, p);
-
-    for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
-         e++) {
-        const struct workflow_edge *edge = &problem->edges[e];
-
-        at_s = fmax(
-            at_s, fmax(0, s->finish_s[edge->parent]) +
-                      workflow_transfer_s(problem, edge, s->processor[edge->parent], p));
-    }
-    budget_step(problem->in->budget,
-                1 + problem->parent_first[task + 1] - problem->parent_first[task]);
-    return at_s;
-}
-
 /* Lays one out from from_s on, where it has its place; its start, HUGE_VAL: never. */
 static double lay(struct search *s, size_t task, const struct world_placed *placed,
                   double from_s)
@@ -185,9 +163,14 @@ static double makespan_s(struct search *s)
         const struct world_placed *placed = &plan->placed[s->x->job_of[task]];
         double from_s = 0;
 
-        for (size_t n = 0; n < placed->position_count; n++)
-            from_s = fmax(
-                from_s, ready_s(s, task, s->x->w->resources[placed->positions[n]].index));
+        for (size_t n = 0; n < placed->position_count; n++) {
+            size_t p = s->x->w->resources[placed->positions[n]].index;
+
+            budget_step(problem->in->budget, 1 + problem->parent_first[task + 1] -
+                                                 problem->parent_first[task]);
+            from_s =
+                fmax(from_s, mover_ready_s(problem, task, p, s->processor, s->finish_s));
+        }
         s->finish_s[task] =
             from_s < HUGE_VAL ? lay(s, task, placed, from_s) + placed->run_s : HUGE_VAL;
         last_s = fmax(last_s, s->finish_s[task]);
@@ -290,37 +273,6 @@ static enum error_code make_world(struct search *s)
     return OK;
 }
 
-struct begin {
-    double start_s, finish_s;
-    size_t position, task;
-};
-
-static int by_start(const void *a, const void *b)
-{
-    const struct begin *x = a, *y = b;
-
-    if (x->start_s != y->start_s)
-        return x->start_s > y->start_s ? 1 : -1;
-    if (x->finish_s != y->finish_s)
-        return x->finish_s > y->finish_s ? 1 : -1;
-    return (x->position > y->position) - (x->position < y->position);
-}
-
-static void list_order(struct search *s)
-{
-    const struct workflow_problem *problem = s->problem;
-    struct begin *list = NEW(s->a, struct begin, problem->task_count);
-
-    s->order = NEW(s->a, size_t, problem->task_count);
-    for (size_t i = 0; i < problem->task_count; i++)
-        if (workflow_is_open(problem, i) && s->plan->processor[i] != WORKFLOW_NONE)
-            list[s->order_count++] = (struct begin){
-                s->plan->start_s[i], s->plan->finish_s[i], problem->position[i], i};
-    qsort(list, s->order_count, sizeof(*list), by_start);
-    for (size_t k = 0; k < s->order_count; k++)
-        s->order[k] = list[k].task;
-}
-
 static void list_profiles(struct search *s)
 {
     const struct world *w = s->y.w;
@@ -375,7 +327,7 @@ static void begin(struct search *s)
         s->processor[i] = s->plan->processor[i];
         s->begun_s[i] = s->problem->fixed_finish_s[i];
     }
-    list_order(s);
+    s->order = movers_order(s->problem, s->plan, &s->order_count, s->a);
     list_profiles(s);
     fill_beside(s);
 }

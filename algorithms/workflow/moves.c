@@ -48,21 +48,29 @@ struct search {
 
 /* ---- times with some tasks elsewhere ---- */
 
-static double start_of(const struct search *s, size_t task, size_t p)
+double mover_ready_s(const struct workflow_problem *problem, size_t task, size_t p,
+                     const size_t *processor, const double *finish_s)
 {
-    const struct workflow_problem *problem = s->problem;
-    const struct workflow_processor *x = &problem->processors[p];
-    double time_s = workflow_time_s(problem, task, p);
     double at_s = workflow_ready_s(problem, task, p);
 
     for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
          e++) {
         const struct workflow_edge *edge = &problem->edges[e];
 
-        at_s = fmax(
-            at_s, fmax(0, s->finish_s[edge->parent]) +
-                      workflow_transfer_s(problem, edge, s->processor[edge->parent], p));
+        at_s = fmax(at_s,
+                    fmax(0, finish_s[edge->parent]) +
+                        workflow_transfer_s(problem, edge, processor[edge->parent], p));
     }
+    return at_s;
+}
+
+static double start_of(const struct search *s, size_t task, size_t p)
+{
+    const struct workflow_problem *problem = s->problem;
+    const struct workflow_processor *x = &problem->processors[p];
+    double time_s = workflow_time_s(problem, task, p);
+    double at_s = mover_ready_s(problem, task, p, s->processor, s->finish_s);
+
     if (!(time_s > 0))
         return at_s; /* in nobody's way */
     at_s = fmax(at_s, s->free_s[p]);
@@ -253,19 +261,33 @@ static int by_start(const void *a, const void *b)
     return (x->position > y->position) - (x->position < y->position);
 }
 
+size_t *movers_order(const struct workflow_problem *problem,
+                     const struct workflow_plan *plan, size_t *count, struct arena *a)
+{
+    struct begin *list = NEW(a, struct begin, problem->task_count);
+    size_t *order = NEW(a, size_t, problem->task_count);
+
+    *count = 0;
+    for (size_t i = 0; i < problem->task_count; i++)
+        if (workflow_is_open(problem, i) && plan->processor[i] != WORKFLOW_NONE)
+            list[(*count)++] = (struct begin){plan->start_s[i], plan->finish_s[i],
+                                              problem->position[i], i};
+    qsort(list, *count, sizeof(*list), by_start);
+    for (size_t k = 0; k < *count; k++)
+        order[k] = list[k].task;
+    return order;
+}
+
+/* Without those that never end. */
 static void list_order(struct search *s)
 {
-    const struct workflow_problem *problem = s->problem;
-    struct begin *list = NEW(s->a, struct begin, problem->task_count);
+    size_t kept = 0;
 
-    for (size_t i = 0; i < problem->task_count; i++)
-        if (workflow_is_open(problem, i) && s->plan->processor[i] != WORKFLOW_NONE &&
-            s->plan->finish_s[i] < HUGE_VAL)
-            list[s->order_count++] = (struct begin){
-                s->plan->start_s[i], s->plan->finish_s[i], problem->position[i], i};
-    qsort(list, s->order_count, sizeof(*list), by_start);
+    s->order = movers_order(s->problem, s->plan, &s->order_count, s->a);
     for (size_t k = 0; k < s->order_count; k++)
-        s->order[k] = list[k].task;
+        if (s->plan->finish_s[s->order[k]] < HUGE_VAL)
+            s->order[kept++] = s->order[k];
+    s->order_count = kept;
 }
 
 struct mover *movers_list(const struct workflow_problem *problem, size_t *count,
@@ -290,7 +312,6 @@ static void make_search(struct search *s)
     const struct workflow_problem *problem = s->problem;
     size_t n = problem->task_count, processors = problem->processor_count;
 
-    s->order = NEW(s->a, size_t, n);
     s->processor = NEW(s->a, size_t, n);
     s->finish_s = NEW(s->a, double, n);
     s->begun_s = NEW(s->a, double, n);

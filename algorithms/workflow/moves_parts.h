@@ -19,6 +19,15 @@ struct mover {
 struct mover *movers_list(const struct workflow_problem *problem, size_t *count,
                           struct arena *a);
 
+/* Open tasks with a place, as the plan starts them. */
+size_t *movers_order(const struct workflow_problem *problem,
+                     const struct workflow_plan *plan, size_t *count, struct arena *a);
+
+/* When the task's data are on processor p, with tasks where `processor` says, done at
+ * `finish_s`; [task]. */
+double mover_ready_s(const struct workflow_problem *problem, size_t task, size_t p,
+                     const size_t *processor, const double *finish_s);
+
 /* Seconds until the task would be done on a processor, HUGE_VAL: never; *transfer_s:
  * part of it. */
 double mover_there_s(const struct workflow_problem *problem,
