@@ -870,8 +870,11 @@ static size_t find_field(const struct json_object *table, size_t count, const ch
     size_t i;
 
     for (size_t k = 0; k < count; k++) {
+        const char *field;
+
         i = from + k < count ? from + k : from + k - count;
-        if (strcmp(table->fields[i].name, name) == 0)
+        field = table->fields[i].name;
+        if (*field == *name && strcmp(field, name) == 0) /* most differ at once */
             return i;
     }
     for (i = 0; i < count && !find_alias(&table->fields[i], name);)

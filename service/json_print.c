@@ -64,15 +64,19 @@ void text_add(struct text_buffer *b, const char *text, size_t length)
     b->data[b->length] = 0;
 }
 
+/* Mostly there is room, and it is printed once. */
 void text_addf(struct text_buffer *b, const char *format, ...)
 {
     va_list args, again;
+    size_t room = b->failed ? 0 : b->size - b->length;
     int length;
 
     va_start(args, format);
     va_copy(again, args);
-    length = vsnprintf(NULL, 0, format, args);
-    if (length >= 0 && reserve(b, (size_t)length)) {
+    length = vsnprintf(room > 0 ? b->data + b->length : NULL, room, format, args);
+    if (length >= 0 && (size_t)length < room) {
+        b->length += (size_t)length;
+    } else if (length >= 0 && reserve(b, (size_t)length)) {
         vsnprintf(b->data + b->length, (size_t)length + 1, format, again);
         b->length += (size_t)length;
     }
@@ -186,6 +190,11 @@ static bool print_decimal(double number, size_t decimals, uint64_t scale,
 static bool is_usual(double number)
 {
     return fabs(number) >= 1e-3 && fabs(number) < 1e12;
+}
+
+static void print_boolean(bool is_true, struct text_buffer *b)
+{
+    text_add(b, is_true ? "true" : "false", is_true ? 4 : 5);
 }
 
 void json_print_number(double number, struct text_buffer *b)
@@ -332,7 +341,7 @@ static void print_value(const struct named_value *v, struct text_buffer *b)
     else if (v->type == VALUE_NUMBER)
         json_print_number(v->number, b);
     else if (v->type == VALUE_BOOLEAN)
-        text_addf(b, "%s", v->number != 0 ? "true" : "false");
+        print_boolean(v->number != 0, b);
     else
         text_add(b, "null", 4);
 }
@@ -446,7 +455,7 @@ static void print_member(const struct json_object *table, const struct json_fiel
         print_whole(*(const uint64_t *)at, false, b);
         break;
     case JSON_TYPE_BOOLEAN:
-        text_addf(b, "%s", *(const bool *)at ? "true" : "false");
+        print_boolean(*(const bool *)at, b);
         break;
     case JSON_TYPE_TEXT:
         json_print_text(text_at(f, base), b);

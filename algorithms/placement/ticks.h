@@ -28,9 +28,14 @@ static inline void ticks_use(struct ticks *t, struct budget *budget)
 static inline bool ticks_ask(struct ticks *t)
 {
     t->work = 0;
-    if (t->asked_until != t->until)
-        t->part = budget_part(t->budget, 0, t->until);
-    t->asked_until = t->until;
+    if (t->asked_until != t->until) {
+        struct budget part = budget_part(t->budget, 0, t->until);
+
+        part.grain = t->part.grain; /* the work is as dear as before */
+        part.looked_at_s = t->part.looked_at_s;
+        t->part = part;
+        t->asked_until = t->until;
+    }
     t->spent = t->spent || budget_look(&t->part);
     return t->spent;
 }

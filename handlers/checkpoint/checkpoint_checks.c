@@ -117,13 +117,16 @@ static void check_ids(struct checkpoint_work *w, size_t i, const char *member,
                       const char *const *ids, size_t count)
 {
     struct name_index seen;
-    struct pointer list = pointer_in("/jobs", i, member);
+    struct pointer list;
 
-    if (ids && count == 0)
+    if (!ids)
+        return;
+    list = pointer_in("/jobs", i, member);
+    if (count == 0)
         checkpoint_job_mistake(w, i, member, ITEM_TOO_SHORT,
                                "must name at least one resource");
     name_index_create(&seen, count, w->rq->arena);
-    for (size_t r = 0; ids && r < count; r++) {
+    for (size_t r = 0; r < count; r++) {
         struct pointer pointer = pointer_in(list.text, r, NULL);
 
         if (name_index_add(&seen, ids[r], r) != NAME_NOT_FOUND)

@@ -30,17 +30,17 @@ void checkpoint_warn_all(struct checkpoint_work *w)
         CHECKPOINT_JOB_WARNINGS(X)
 #undef X
     };
-    const char *nodes =
-        arena_printf(w->rq->arena, "; %zu node(s) in all", w->unknown_nodes);
-
     for (size_t i = 0; i < CHECKPOINT_WARNING_COUNT; i++) {
         const struct checkpoint_affected *jobs = &w->affected[i];
+        const char *nodes = "";
 
-        if (jobs->count > 0)
-            w->warnings[w->warning_count++] =
-                arena_printf(w->rq->arena, "%s: %zu job(s), first '%.256s', %s%s",
-                             rows[i].code, jobs->count, jobs->first_id, rows[i].what,
-                             i == CHECKPOINT_WARNS_NO_HISTORY ? nodes : "");
+        if (jobs->count == 0)
+            continue;
+        if (i == CHECKPOINT_WARNS_NO_HISTORY)
+            nodes = arena_printf(w->rq->arena, "; %zu node(s) in all", w->unknown_nodes);
+        w->warnings[w->warning_count++] =
+            arena_printf(w->rq->arena, "%s: %zu job(s), first '%.256s', %s%s",
+                         rows[i].code, jobs->count, jobs->first_id, rows[i].what, nodes);
     }
     if (w->histories.peers_cut)
         w->warnings[w->warning_count++] =

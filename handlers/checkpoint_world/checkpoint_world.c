@@ -221,8 +221,9 @@ static void check_levels(struct checkpoint_work *w, size_t i)
     const struct checkpoint_job_world *x = &w->body->jobs[i].world;
     bool is_learnt = x->level_count == 1 || checkpoint_learns_survival(&w->body->jobs[i]);
 
-    checkpoint_check_levels(x->levels, x->level_count, is_learnt,
-                            pointer_in("/jobs", i, "levels").text, w->rq->err);
+    if (x->level_count > 0)
+        checkpoint_check_levels(x->levels, x->level_count, is_learnt,
+                                pointer_in("/jobs", i, "levels").text, w->rq->err);
 }
 
 static void check_predictor(struct checkpoint_work *w, size_t i)

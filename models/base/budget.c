@@ -18,13 +18,16 @@ static double now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Halved once for each doubling of the lateness: work may become dearer all at once. */
+/* Small decisions are over before it is large: it grows fast as long as that is safe. Halved
+ * once for each doubling of the lateness: work may become dearer all at once. */
 static int64_t next_grain(int64_t grain, double since_s)
 {
     if (grain == 0)
         return GRAIN_MIN;
-    if (since_s < LOOK_MIN_S)
-        return grain < GRAIN_MAX ? 2 * grain : GRAIN_MAX;
+    if (since_s < LOOK_MIN_S) {
+        grain *= since_s < LOOK_MIN_S / 8 ? 8 : 2;
+        return grain < GRAIN_MAX ? grain : GRAIN_MAX;
+    }
     for (; since_s > LOOK_MAX_S && grain > GRAIN_MIN; since_s /= 2)
         grain /= 2;
     return grain;
