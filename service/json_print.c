@@ -192,6 +192,64 @@ static bool is_usual(double number)
     return fabs(number) >= 1e-3 && fabs(number) < 1e12;
 }
 
+enum { DIGITS = 17 }; /* these tell every double from its neighbours */
+
+/* Of a usual number, rounded to DIGITS digits: their value, and the exponent of the first.
+ * The number is m * 2^e, and what is looked for m * 5^k * 2^(e + k): m has 53 bits, 5^k
+ * at most 45, and e + k is below 0, so nothing is lost before the last shift. */
+static uint64_t leading_digits(double number, int *exponent)
+{
+    static const double powers[] = {1e-3, 1e-2, 1e-1, 1,   1e1, 1e2,  1e3, 1e4,
+                                    1e5,  1e6,  1e7,  1e8, 1e9, 1e10, 1e11};
+    const uint64_t least = 10000000000000000; /* the smallest of DIGITS digits */
+    __extension__ typedef unsigned __int128 product;
+    size_t at = sizeof(powers) / sizeof(powers[0]) - 1;
+    uint64_t digits, power = 1;
+    int binary, k, shift;
+    product exact, rest, half;
+
+    while (number < powers[at])
+        at--;
+    *exponent = (int)at - 3;
+    k = DIGITS - 1 - *exponent;
+    for (int i = 0; i < k; i++)
+        power *= 5;
+    exact = (product)(uint64_t)ldexp(frexp(number, &binary), 53) * power;
+    shift = 53 - binary - k;
+    half = (product)1 << (shift - 1);
+    rest = exact & (2 * half - 1);
+    digits = (uint64_t)(exact >> shift);
+    digits += rest > half || (rest == half && digits & 1);
+    if (digits < 10 * least)
+        return digits;
+    ++*exponent;
+    return least;
+}
+
+/* The same characters as of "%.17g", many times as fast. */
+static void print_usual(double number, struct text_buffer *b)
+{
+    char text[32], *p = text + sizeof(text);
+    int exponent, decimals;
+    uint64_t digits = leading_digits(fabs(number), &exponent);
+
+    decimals = DIGITS - 1 - exponent;
+    for (; decimals > 0 && digits % 10 == 0; decimals--)
+        digits /= 10;
+    if (decimals > 0) {
+        for (int i = 0; i < decimals; i++, digits /= 10)
+            *--p = (char)('0' + digits % 10);
+        *--p = '.';
+    }
+    do {
+        *--p = (char)('0' + digits % 10);
+        digits /= 10;
+    } while (digits);
+    if (number < 0)
+        *--p = '-';
+    text_add(b, p, (size_t)(text + sizeof(text) - p));
+}
+
 static void print_boolean(bool is_true, struct text_buffer *b)
 {
     text_add(b, is_true ? "true" : "false", is_true ? 4 : 5);
@@ -212,10 +270,14 @@ void json_print_number(double number, struct text_buffer *b)
     }
     if (print_decimal(number, 6, 1000000, b) || print_decimal(number, 9, 1000000000, b))
         return;
+    if (is_usual(number)) {
+        print_usual(number, b);
+        return;
+    }
     /* strfromd() writes as snprintf() does, which costs twice as much here: libquadmath,
      * below LAPACK, hooks into it. */
-    length = strfromd(text, sizeof(text), is_usual(number) ? "%.17g" : "%.15g", number);
-    if (!is_usual(number) && strtod(text, NULL) != number)
+    length = strfromd(text, sizeof(text), "%.15g", number);
+    if (strtod(text, NULL) != number)
         length = strfromd(text, sizeof(text), "%.17g", number);
     text_add(b, text, (size_t)length);
 }

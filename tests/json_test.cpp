@@ -125,6 +125,35 @@ TEST_CASE("a body is bound member by member", "[json]")
     CHECK(std::string(p.raw) == R"({"k":[1,{"z":null}]})");
 }
 
+// Numbers that are no short decimals have seventeen digits, rounded as printf rounds.
+TEST_CASE("a computed number is printed as %.17g prints it", "[json]")
+{
+    std::mt19937_64 random(7);
+    auto check = [](double number) {
+        char text[40];
+        std::string printed = print_number(number);
+        CHECK(strtod(printed.c_str(), nullptr) == number);
+        if (printed.size() - printed.find('.') <= 10)
+            return; // up to nine decimals that read back the same
+        snprintf(text, sizeof(text), "%.17g", number);
+        CHECK(printed == text);
+    };
+
+    for (int i = 0; i < 100000; i++) {
+        double power = -3 + 15 * std::generate_canonical<double, 53>(random);
+        double number = std::pow(10, power);
+        check(i % 2 ? number : -number);
+    }
+    // half way between two numbers of seventeen digits: to the even one
+    for (int i = 0; i < 20000; i++)
+        check(1e10 + (double)(random() % 90000000000) +
+              (double)(2 * (random() % 64) + 1) / 128);
+    for (double end : {1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e5, 1e10, 1e11, 1e12})
+        for (double number : {end, std::nextafter(end, 0), std::nextafter(end, 1e300),
+                              std::nextafter(std::nextafter(end, 0), 0)})
+            check(number);
+}
+
 TEST_CASE("all mistakes are found at once, each with its pointer", "[json]")
 {
     outcome o = read_point(
