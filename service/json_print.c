@@ -194,9 +194,10 @@ static bool is_usual(double number)
 
 enum { DIGITS = 17 }; /* these tell every double from its neighbours */
 
-/* Of a usual number, rounded to DIGITS digits: their value, and the exponent of the first.
- * The number is m * 2^e, and what is looked for m * 5^k * 2^(e + k): m has 53 bits, 5^k
- * at most 45, and e + k is below 0, so nothing is lost before the last shift. */
+/* Of a usual number, rounded to DIGITS digits: their value, and the exponent of the
+ * first. The number is m * 2^e, and what is looked for m * 5^k * 2^(e + k): m has 53
+ * bits, 5^k at most 45, and e + k is below 0, so nothing is lost before the last shift.
+ */
 static uint64_t leading_digits(double number, int *exponent)
 {
     static const double powers[] = {1e-3, 1e-2, 1e-1, 1,   1e1, 1e2,  1e3, 1e4,

@@ -8,19 +8,21 @@
 /* ---- sessions ---- */
 
 #define T struct store_session
-#define HEAD_COLUMNS                                                                    \
-    DB_COLUMN(T, session_id, DB_TEXT), DB_COLUMN(T, application_id, DB_TEXT),           \
-        DB_COLUMN(T, snapshot_id, DB_TEXT), DB_COLUMN(T, definition_seq, DB_INTEGER),   \
-        DB_COLUMN(T, revision, DB_INTEGER), DB_COLUMN(T, lease_revision, DB_INTEGER),   \
-        DB_COLUMN(T, plan_revision, DB_INTEGER), DB_COLUMN(T, seen_leases, DB_INTEGER), \
-        DB_COLUMN(T, planned_at_s, DB_INSTANT), DB_COLUMN(T, due_at_s, DB_INSTANT),     \
-        DB_COLUMN(T, expires_after_s, DB_NUMBER),                                       \
-        DB_COLUMN(T, created_at_s, DB_INSTANT), DB_COLUMN(T, defined_at_s, DB_INSTANT), \
-        DB_COLUMN(T, last_event_at_s, DB_INSTANT),                                      \
-        DB_COLUMN(T, expires_at_s, DB_INSTANT), DB_COLUMN(T, now_s, DB_INSTANT),        \
-        DB_COLUMN(T, event_count, DB_INTEGER),                                          \
-        DB_COLUMN(T, status_revision, DB_INTEGER),                                      \
-        DB_COLUMN(T, running_count, DB_INTEGER), DB_COLUMN(T, world_version, DB_INTEGER)
+#define HEAD_COLUMNS                                                                     \
+    DB_COLUMN(T, session_id, DB_TEXT), DB_COLUMN(T, application_id, DB_TEXT),            \
+        DB_COLUMN(T, snapshot_id, DB_TEXT), DB_COLUMN(T, definition_seq, DB_INTEGER),    \
+        DB_COLUMN(T, revision, DB_INTEGER), DB_COLUMN(T, lease_revision, DB_INTEGER),    \
+        DB_COLUMN(T, plan_revision, DB_INTEGER), DB_COLUMN(T, planned_seq, DB_INTEGER),  \
+        DB_COLUMN(T, seen_leases, DB_INTEGER), DB_COLUMN(T, planned_at_s, DB_INSTANT),   \
+        DB_COLUMN(T, due_at_s, DB_INSTANT), DB_COLUMN(T, expires_after_s, DB_NUMBER),    \
+        DB_COLUMN(T, created_at_s, DB_INSTANT), DB_COLUMN(T, defined_at_s, DB_INSTANT),  \
+        DB_COLUMN(T, last_event_at_s, DB_INSTANT),                                       \
+        DB_COLUMN(T, expires_at_s, DB_INSTANT), DB_COLUMN(T, now_s, DB_INSTANT),         \
+        DB_COLUMN(T, event_count, DB_INTEGER),                                           \
+        DB_COLUMN(T, status_revision, DB_INTEGER),                                       \
+        DB_COLUMN(T, running_count, DB_INTEGER),                                         \
+        DB_COLUMN(T, counts_revision, DB_INTEGER), DB_COLUMN(T, done_count, DB_INTEGER), \
+        DB_COLUMN(T, stopped_count, DB_INTEGER), DB_COLUMN(T, world_version, DB_INTEGER)
 static const struct db_column head_columns[] = {HEAD_COLUMNS, {0}};
 static const struct db_column full_columns[] = {
     HEAD_COLUMNS, DB_COLUMN(T, definition, DB_TEXT), DB_COLUMN(T, plan, DB_TEXT), {0}};
@@ -33,10 +35,11 @@ static const struct db_column full_columns[] = {
     " AS n WHERE n.tenant = w.tenant AND n.snapshot_id = w.snapshot_id), 0)"
 #define HEAD                                                                         \
     "w.session_id, w.application_id, w.snapshot_id, w.definition_seq, w.revision,"   \
-    " w.lease_revision, w.plan_revision, w.seen_leases, w.planned_at, w.due_at,"     \
+    " w.lease_revision, w.plan_revision, coalesce(w.planned_seq, w.revision),"       \
+    " w.seen_leases, w.planned_at, w.due_at,"                                        \
     " w.expires_after_s, w.created_at, w.defined_at, w.last_event_at, w.expires_at," \
     " clock_timestamp(), w.event_count, w.status_revision, "                         \
-    "w.running_count, " WORLD_VERSION
+    "w.running_count, w.counts_revision, w.done_count, w.stopped_count, " WORLD_VERSION
 #define FROM_SESSION \
     " FROM workflow_session AS w WHERE w.tenant = $1 AND w.session_id = $2"
 
@@ -76,7 +79,7 @@ static const struct db_statement redefine_session = {
     "redefine_session",
     "UPDATE workflow_session SET application_id = $3, snapshot_id = $4, definition = $5,"
     " definition_seq = $6, revision = $6, expires_after_s = $7, plan = NULL,"
-    " plan_schedule = NULL,"
+    " plan_schedule = NULL, planned_seq = NULL,"
     " plan_revision = plan_revision + 1, planned_at = NULL, due_at = NULL,"
     " defined_at = clock_timestamp(), expires_at = clock_timestamp() + $7 * interval"
     " '1 second' WHERE tenant = $1 AND session_id = $2",
@@ -103,14 +106,15 @@ static const struct db_statement advance_session = {
 
 static const struct db_statement write_standing = {
     "write_session_standing",
-    "UPDATE workflow_session SET status_revision = $3, status = $4, running_count = $5"
+    "UPDATE workflow_session SET status_revision = $3, status = $4, running_count = $5,"
+    " counts_revision = $3, done_count = $6, stopped_count = $7"
     " WHERE tenant = $1 AND session_id = $2",
     0};
 
 static const struct db_statement write_plan = {
     "write_session_plan",
     "UPDATE workflow_session SET plan = $3, plan_revision = $4, planned_at = $5,"
-    " due_at = $6, seen_leases = $7, plan_schedule = $8"
+    " due_at = $6, seen_leases = $7, plan_schedule = $8, planned_seq = $9"
     " WHERE tenant = $1 AND session_id = $2 AND plan_revision = $4 - 1",
     0};
 
@@ -275,14 +279,16 @@ enum error_code store_session_advance(struct db_session *s, const char *tenant,
 }
 
 enum error_code store_session_stand(struct db_session *s, const char *tenant,
-                                    const char *session_id, uint64_t revision,
-                                    const char *status, uint64_t running_count,
-                                    struct error *err)
+                                    const struct store_session *session,
+                                    const char *status, struct error *err)
 {
     assert(db_in_transaction(s));
     return db_run(s, &write_standing,
-                  DB_PARAMS(db_text(tenant), db_text(session_id), db_integer(revision),
-                            db_text(status), db_integer(running_count)),
+                  DB_PARAMS(db_text(tenant), db_text(session->session_id),
+                            db_integer(session->revision), db_text(status),
+                            db_integer(session->running_count),
+                            db_integer(session->done_count),
+                            db_integer(session->stopped_count)),
                   NULL, err);
 }
 
@@ -325,7 +331,8 @@ enum error_code store_session_plan(struct db_session *s, const char *tenant,
                DB_PARAMS(db_text(tenant), db_text(session->session_id),
                          db_text(session->plan), db_integer(session->plan_revision),
                          db_instant(session->planned_at_s), db_instant(session->due_at_s),
-                         db_integer(session->seen_leases), db_text(session->schedule)),
+                         db_integer(session->seen_leases), db_text(session->schedule),
+                         db_integer(session->planned_seq)),
                &count, err));
     *written = count > 0;
     return OK;

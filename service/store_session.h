@@ -16,19 +16,22 @@ struct store_session {
     const char *snapshot_id; /* NULL: the definition has one */
     uint64_t definition_seq, revision, lease_revision;
     uint64_t plan_revision;               /* 0: there was none */
-    uint64_t seen_leases;                 /* world_version that the plan was made from */
+    uint64_t planned_seq;                 /* revision that the plan was made from */
+    uint64_t seen_leases;                 /* world_version likewise */
     double planned_at_s, due_at_s;        /* instants; NAN: none */
     double expires_after_s;               /* seconds from the last event to the end */
     double created_at_s, defined_at_s;    /* instants */
     double last_event_at_s, expires_at_s; /* likewise; NAN: no event */
     double now_s;                         /* by the database's clock */
     uint64_t event_count;
-    uint64_t status_revision; /* the revision that running_count is of */
-    uint64_t running_count;   /* tasks that run */
-    uint64_t world_version;   /* rises with each change of the snapshot or its leases */
-    const char *definition;   /* JSON; NULL in heads */
-    const char *plan;         /* JSON; NULL: none, and in heads */
-    const char *schedule; /* JSON, of a plan to be written; never read with the rest */
+    uint64_t status_revision;           /* the revision that running_count is of */
+    uint64_t running_count;             /* tasks that run */
+    uint64_t counts_revision;           /* the revision that the next two are of */
+    uint64_t done_count, stopped_count; /* tasks done; failed or cancelled */
+    uint64_t world_version; /* rises with each change of the snapshot or its leases */
+    const char *definition; /* JSON; NULL in heads */
+    const char *plan;       /* JSON; NULL: none, and in heads */
+    const char *schedule;   /* JSON, of a plan to be written; never read with the rest */
 };
 
 /* ERR_NOT_FOUND. */
@@ -78,12 +81,11 @@ enum error_code store_session_advance(struct db_session *s, const char *tenant,
                                       uint64_t event_count, bool event,
                                       struct error *err);
 
-/* Of a locked session: what its tasks come to at this revision ("running", "finished",
- * "stuck"), and how many of them run. */
+/* Of a locked session: what its tasks come to at its revision ("running", "finished",
+ * "stuck"), and its counts of tasks. */
 enum error_code store_session_stand(struct db_session *s, const char *tenant,
-                                    const char *session_id, uint64_t revision,
-                                    const char *status, uint64_t running_count,
-                                    struct error *err);
+                                    const struct store_session *session,
+                                    const char *status, struct error *err);
 
 /* Sessions of all tenants by what they come to. */
 struct store_session_census {

@@ -131,13 +131,15 @@ TEST_CASE("what a session comes to is stored with each change of it", "[api][db]
     NEED_DATABASE();
     test_db d;
     test_session db(d);
-    rng r = rng_create(7);
+    rng r = rng_create(9);
     auto below = [&](size_t n) { return rng_index(&r, n); };
     const char *const kinds[] = {"started", "started", "ended", "failed", "cancelled"};
-    int seen_finished = 0, seen_stuck = 0, seen_running = 0, number = 0;
+    int seen_finished = 0, seen_stuck = 0, seen_running = 0, seen_calm_end = 0,
+        number = 0;
     error err{};
 
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 18; round++) {
+        bool calm = round % 3 == 0; // nothing fails, so that counts alone tell it
         session s("", R"([{"id":"a","estimate_ref_s":4},{"id":"b","attempts_max":1,)"
                       R"("depends_on":["a"]},{"id":"c"}])");
         auto check = [&] {
@@ -153,6 +155,11 @@ TEST_CASE("what a session comes to is stored with each change of it", "[api][db]
             CHECK(ask("(status = '" + status + "')::int::float8") == 1);
             CHECK(ask("running_count::float8") == now["counts"]["running"]);
             CHECK(ask("(status_revision = revision)::int::float8") == 1);
+            CHECK(ask("(counts_revision = revision)::int::float8") == 1);
+            CHECK(ask("done_count::float8") == now["counts"]["done"]);
+            CHECK(ask("stopped_count::float8") ==
+                  (int)now["counts"]["failed"] + (int)now["counts"]["cancelled"]);
+            seen_calm_end += calm && status == "finished";
             seen_finished += status == "finished";
             seen_stuck += status == "stuck";
             seen_running += now["counts"]["running"] > 0;
@@ -166,14 +173,15 @@ TEST_CASE("what a session comes to is stored with each change of it", "[api][db]
 
             if (older) // it was of an older program: nobody wrote what it comes to
                 REQUIRE(db_execute(db,
-                                   ("UPDATE workflow_session SET status_revision = NULL"
-                                    " WHERE session_id = '" +
-                                    s.id + "'")
+                                   (std::string("UPDATE workflow_session SET ") +
+                                    (round % 2 ? "status_revision = NULL"
+                                               : "counts_revision = 1, done_count = 3") +
+                                    " WHERE session_id = '" + s.id + "'")
                                        .c_str(),
                                    &err) == OK);
-            if (!older && below(8) == 0)
+            if (!older && !calm && below(8) == 0)
                 s.host(name, (double)below(50), "host_down", below(2) ? "n1" : "n2");
-            else if (!older && below(9) == 0)
+            else if (!older && !calm && below(9) == 0)
                 s.post(s.path + "/tasks", R"({"id":")" + task + R"(","remove":true})");
             else if (!older && below(9) == 0)
                 s.post(s.path + "/tasks", R"({"id":")" + task + R"(","replace":true,)" +
@@ -184,7 +192,7 @@ TEST_CASE("what a session comes to is stored with each change of it", "[api][db]
                 for (int i = 0; i < 2; i++) {
                     task = std::string(1, (char)('a' + below(3)));
                     s.event(name + "-" + std::to_string(i), (double)below(50),
-                            kinds[below(5)],
+                            kinds[below(calm ? 3 : 5)],
                             session::of(task, 1 + (int)below(2)) + ",\"resource_id\":\"" +
                                 (below(2) ? "n1" : "n2") + "\"");
                 }
@@ -196,6 +204,8 @@ TEST_CASE("what a session comes to is stored with each change of it", "[api][db]
         }
     }
     CHECK(seen_finished > 3);
+    CAPTURE(seen_finished, seen_calm_end, seen_stuck, seen_running);
+    CHECK(seen_calm_end > 3);
     CHECK(seen_stuck > 3);
     CHECK(seen_running > 10);
 }

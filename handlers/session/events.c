@@ -246,25 +246,37 @@ static void list_superseded(struct storing *s, const struct session_fold *fold,
     s->out->superseded = list;
 }
 
-/* Tasks that run, of those that the fold has all events of. */
-static uint64_t count_running(const struct session_run *run,
-                              const struct session_fold *fold)
+/* Tasks by what they are alone. */
+struct tally {
+    uint64_t running, done, stopped;
+};
+
+/* Of those tasks that the fold has all events of; but for removed ones, which are
+ * cancelled with events and without. */
+static struct tally tally_of(const struct session_run *run,
+                             const struct session_fold *fold)
 {
-    uint64_t count = 0;
+    struct tally out = {0};
 
     budget_step(&run->rq->finish, fold->task_count);
     for (size_t i = 0; i < fold->task_count; i++) {
         const struct session_attempt *attempts = fold->first[i];
         size_t task = name_index_find(&run->ids, attempts->task_id);
+        enum session_task_status alone;
 
-        count += task != NAME_NOT_FOUND && session_task_runs(&run->graph[task], attempts);
+        if (task == NAME_NOT_FOUND || run->graph[task].removed)
+            continue;
+        alone = session_task_alone(&run->graph[task], attempts);
+        out.running += alone == SESSION_TASK_RUNNING;
+        out.done += alone == SESSION_TASK_DONE;
+        out.stopped += alone == SESSION_TASK_FAILED || alone == SESSION_TASK_CANCELLED;
     }
-    return count;
+    return out;
 }
 
 /* The same before the new ones came. */
-static uint64_t count_ran(const struct storing *s, const struct session_event *all,
-                          size_t count)
+static struct tally tally_before(const struct storing *s, const struct session_event *all,
+                                 size_t count)
 {
     struct request *rq = s->rq;
     struct session_event *before = NEW(rq->arena, struct session_event, count);
@@ -275,31 +287,65 @@ static uint64_t count_ran(const struct storing *s, const struct session_event *a
         if (all[i].seq <= s->run.row.revision)
             before[kept++] = all[i];
     session_fold_all(before, kept, &fold, &rq->finish, rq->arena);
-    return count_running(&s->run, &fold);
+    return tally_of(&s->run, &fold);
 }
 
-/* While a task runs that is all there is to say of the session; else all of its tasks
- * are looked at. */
+/* What is stored of all tasks, moved on by what has become of these. False: it is not of
+ * this revision. */
+static bool move_on(struct store_session *row, const struct tally *before,
+                    const struct tally *after)
+{
+    if (row->status_revision != row->revision || row->counts_revision != row->revision ||
+        row->running_count + after->running < before->running ||
+        row->done_count + after->done < before->done ||
+        row->stopped_count + after->stopped < before->stopped)
+        return false;
+    row->running_count += after->running - before->running;
+    row->done_count += after->done - before->done;
+    row->stopped_count += after->stopped - before->stopped;
+    return true;
+}
+
+/* Every task can be done some day: none is gone, and none waits for one that is not
+ * there. Tasks have no cycles. */
+static bool is_whole(const struct session_run *run)
+{
+    budget_step(&run->rq->finish, run->task_count);
+    for (size_t i = 0; i < run->task_count; i++) {
+        const struct session_task *task = &run->graph[i];
+
+        if (task->removed)
+            return false;
+        for (size_t k = 0; k < task->parent_count; k++)
+            if (task->parents[k] == SESSION_NO_TASK)
+                return false;
+    }
+    return run->task_count > 0;
+}
+
+/* While a task runs that is all there is to say of the session, and while none has failed
+ * either one can start or all are done; else all of its tasks are looked at. */
 static enum error_code stand(struct storing *s, struct db_session *db,
                              const struct session_touched *t)
 {
-    uint64_t running = count_running(&s->run, t->fold), before = 0;
     struct store_session row = s->run.row;
-    bool known = true;
+    struct tally before, after = tally_of(&s->run, t->fold);
+    enum session_status status = SESSION_IS_RUNNING;
+    bool known = false;
 
     if (!has_host_down(s)) {
-        before = count_ran(s, t->events, t->event_count);
-        known =
-            row.status_revision == row.revision && row.running_count + running >= before;
-        running += row.running_count - before;
+        before = tally_before(s, t->events, t->event_count);
+        known = move_on(&row, &before, &after);
     }
     row.revision = s->out->revision;
     row.event_count += s->fresh_count;
-    if (!known || running == 0)
-        return session_stand(s->rq, db, &row);
-    return store_session_stand(db, s->rq->principal.tenant, row.session_id, row.revision,
-                               session_status_names[SESSION_IS_RUNNING], running,
-                               s->rq->err);
+    if (!known ||
+        (row.running_count == 0 && (row.stopped_count > 0 || !is_whole(&s->run))))
+        return session_stand_of(&s->run, db, &row);
+    if (row.running_count == 0 && row.done_count == s->run.task_count)
+        status = SESSION_IS_FINISHED;
+    return store_session_stand(db, s->rq->principal.tenant, &row,
+                               session_status_names[status], s->rq->err);
 }
 
 /* With a host gone all that ran there is lost; else only these tasks have changed. */
@@ -422,7 +468,8 @@ static enum error_code accept(struct request *rq, const struct json_lines *in,
 
 enum error_code session_events_store(struct request *rq, const struct json_lines *in,
                                      const char *pointer,
-                                     struct session_events_answer *answer)
+                                     struct session_events_answer *answer,
+                                     struct session_run *read)
 {
     struct bulk_answer form = {0};
     struct bulk_items items;
@@ -450,6 +497,10 @@ enum error_code session_events_store(struct request *rq, const struct json_lines
     rq->ingested =
         (struct metrics_rows){answer->stored, answer->duplicates, answer->refused};
     count_events(&s);
+    if (read) {
+        *read = s.run;
+        read->revision = answer->revision;
+    }
     return OK;
 }
 
@@ -461,7 +512,7 @@ enum error_code post_session_events(struct request *rq, const void *in, void *ou
     if (rq->body_length > (count + 1) * SESSION_EVENT_BYTES_MAX)
         return fail(rq->err, ERR_TOO_LARGE, "", "an event has more than %d bytes",
                     SESSION_EVENT_BYTES_MAX);
-    return session_events_store(rq, lines, "", out);
+    return session_events_store(rq, lines, "", out, NULL);
 }
 
 /* ---- reading them ---- */

@@ -19,10 +19,12 @@ extern const struct json_object session_events_query_json;
 
 handler_fn post_session_events, get_session_events;
 
-/* Stores them in one transaction; `pointer` is where the list is in the body. */
+/* Stores them in one transaction; `pointer` is where the list is in the body. *read: the
+ * definition and tasks as of the revision that the answer tells; may be NULL. */
 enum error_code session_events_store(struct request *rq, const struct json_lines *in,
                                      const char *pointer,
-                                     struct session_events_answer *answer);
+                                     struct session_events_answer *answer,
+                                     struct session_run *read);
 
 /* ---- consequences.c: in the same transaction ---- */
 

@@ -527,7 +527,6 @@ enum error_code get_session_next(struct request *rq, const void *in, void *out)
 enum error_code post_session_starts(struct request *rq, const void *in, void *out)
 {
     const struct starts_body *body = in;
-    struct session_at at = {NAN, JSON_NO_INTEGER};
     struct session_wish wish = {
         .candidates = {body->candidate_task_ids, body->candidate_task_id_count},
         .resource_ids = body->resource_ids,
@@ -538,15 +537,15 @@ enum error_code post_session_starts(struct request *rq, const void *in, void *ou
     struct session_events_answer *events = NULL;
     struct session_answer *answer = out;
     struct session_choice choice;
-    struct session_run run;
+    struct session_run run, read;
 
     if (body->event_count) {
         struct json_lines lines = {.items = body->events, .count = body->event_count};
 
         events = NEW(rq->arena, struct session_events_answer, 1);
-        TRY(session_events_store(rq, &lines, "/events", events));
+        TRY(session_events_store(rq, &lines, "/events", events, &read));
     }
-    TRY(session_run_read(&run, rq, &at, false));
+    TRY(session_run_after(&run, rq, events ? &read : NULL));
     TRY(session_choose(&run, &wish, &choice));
     TRY(session_grant(&run, &choice, body->holder, body->hold_s));
     fill(&run, &choice, out);

@@ -156,16 +156,16 @@ static enum error_code check_graph(struct adding *x)
 static enum error_code stand(struct adding *x, struct db_session *db)
 {
     struct store_session row = x->run.row;
-    bool known = row.status_revision == row.revision && row.running_count > 0;
+    bool known = row.status_revision == row.revision &&
+                 row.counts_revision == row.revision && row.running_count > 0;
 
     for (size_t i = 0; i < x->count; i++)
         known &= name_index_find(&x->run.ids, x->list[i].task_id) == NAME_NOT_FOUND;
     row.revision = x->out->revision;
     if (!known)
         return session_stand(x->rq, db, &row);
-    return store_session_stand(db, x->rq->principal.tenant, row.session_id, row.revision,
-                               session_status_names[SESSION_IS_RUNNING],
-                               row.running_count, x->rq->err);
+    return store_session_stand(db, x->rq->principal.tenant, &row,
+                               session_status_names[SESSION_IS_RUNNING], x->rq->err);
 }
 
 static enum error_code add_locked(struct db_session *db, void *context, struct error *err)

@@ -208,22 +208,13 @@ static void warn_of_replay(struct session_run *run)
         session_warn(run, "definition_not_replayed: the definition is a later one");
 }
 
-enum error_code session_run_of(struct session_run *run, struct request *rq,
-                               const struct store_session *row,
-                               const struct session_at *at)
+/* What events and grants make of the tasks that were read. */
+static enum error_code work_out(struct session_run *run)
 {
+    struct request *rq = run->rq;
     struct db_session *db;
 
-    *run = (struct session_run){
-        .rq = rq,
-        .row = *row,
-        .revision = at->revision < row->revision ? at->revision : row->revision,
-        .now_s = isnan(at->now_s) ? row->now_s : round(at->now_s * 1e6) / 1e6,
-        .is_replay = !isnan(at->now_s) || at->revision != JSON_NO_INTEGER};
     TRY(request_db(rq, &db));
-    TRY(json_read(&session_definition_json, row->definition, strlen(row->definition),
-                  &run->definition, NULL, rq->arena, rq->err));
-    TRY(session_tasks_read(run));
     TRY(read_events(run, db));
     session_fold_all(run->events, run->event_count, &run->fold, &rq->finish, rq->arena);
     session_state_of(run->graph, run->task_count, &run->fold, &run->state, &rq->finish,
@@ -237,6 +228,52 @@ enum error_code session_run_of(struct session_run *run, struct request *rq,
     if (run->is_replay)
         warn_of_replay(run);
     return OK;
+}
+
+enum error_code session_run_of(struct session_run *run, struct request *rq,
+                               const struct store_session *row,
+                               const struct session_at *at)
+{
+    *run = (struct session_run){
+        .rq = rq,
+        .row = *row,
+        .revision = at->revision < row->revision ? at->revision : row->revision,
+        .now_s = isnan(at->now_s) ? row->now_s : round(at->now_s * 1e6) / 1e6,
+        .is_replay = !isnan(at->now_s) || at->revision != JSON_NO_INTEGER};
+    TRY(json_read(&session_definition_json, row->definition, strlen(row->definition),
+                  &run->definition, NULL, rq->arena, rq->err));
+    TRY(session_tasks_read(run));
+    return work_out(run);
+}
+
+/* Tasks change with the revision only. */
+static enum error_code run_again(struct session_run *run, const struct session_run *read,
+                                 const struct store_session *row)
+{
+    *run = *read;
+    run->row = *row;
+    run->revision = row->revision;
+    run->now_s = row->now_s;
+    run->warnings = NULL;
+    run->warning_count = 0;
+    return work_out(run);
+}
+
+enum error_code session_run_after(struct session_run *run, struct request *rq,
+                                  const struct session_run *read)
+{
+    struct session_at now = {NAN, JSON_NO_INTEGER};
+    struct store_session row;
+    struct db_session *db;
+
+    if (!read)
+        return session_run_read(run, rq, &now, false);
+    TRY(request_db(rq, &db));
+    TRY(store_session_read(db, rq->principal.tenant, rq->path_value[0], &row, rq->arena,
+                           rq->err));
+    TRY(session_check_expiry(&row, rq->err));
+    return row.revision == read->revision ? run_again(run, read, &row)
+                                          : session_run_of(run, rq, &row, &now);
 }
 
 enum error_code session_run_read(struct session_run *run, struct request *rq,
@@ -278,6 +315,21 @@ const char *session_status_name(const struct session_run *run)
     return session_status_names[session_status_of(&run->state, run->granted_count)];
 }
 
+static enum error_code store_standing(const struct session_run *run,
+                                      struct db_session *db)
+{
+    const size_t *counts = run->state.counts;
+    struct store_session row = run->row;
+
+    row.running_count = counts[SESSION_TASK_RUNNING];
+    row.done_count = counts[SESSION_TASK_DONE];
+    row.stopped_count = counts[SESSION_TASK_FAILED] + counts[SESSION_TASK_CANCELLED];
+    return store_session_stand(
+        db, run->rq->principal.tenant, &row,
+        session_status_names[session_status_of(&run->state, run->granted_count)],
+        run->rq->err);
+}
+
 enum error_code session_stand(struct request *rq, struct db_session *db,
                               const struct store_session *row)
 {
@@ -285,10 +337,16 @@ enum error_code session_stand(struct request *rq, struct db_session *db,
     struct session_run run;
 
     TRY(session_run_of(&run, rq, row, &now));
-    return store_session_stand(
-        db, rq->principal.tenant, row->session_id, row->revision,
-        session_status_names[session_status_of(&run.state, run.granted_count)],
-        run.state.counts[SESSION_TASK_RUNNING], rq->err);
+    return store_standing(&run, db);
+}
+
+enum error_code session_stand_of(const struct session_run *read, struct db_session *db,
+                                 const struct store_session *row)
+{
+    struct session_run run;
+
+    TRY(run_again(&run, read, row));
+    return store_standing(&run, db);
 }
 
 struct taken_running session_holds(const struct session_run *run, size_t task,

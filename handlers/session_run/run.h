@@ -63,6 +63,11 @@ enum error_code session_run_of(struct session_run *run, struct request *rq,
                                const struct store_session *row,
                                const struct session_at *at);
 
+/* As session_run_read() now, of what is read already: the definition and tasks as of
+ * `read->revision`, unless somebody has changed the session since. NULL: nothing is. */
+enum error_code session_run_after(struct session_run *run, struct request *rq,
+                                  const struct session_run *read);
+
 /* Reads its snapshot, and makes the world. */
 enum error_code session_world(struct session_run *run);
 
@@ -80,10 +85,13 @@ struct session_counts session_counts_of(const struct session_state *state);
 /* "finished", "stuck", "running", "expired". */
 const char *session_status_name(const struct session_run *run);
 
-/* What its tasks come to, and how many of them run; of a locked session whose events are
- * stored up to row->revision. Reads all of them. */
+/* Stores what its tasks come to, and how many of them run; of a locked session whose
+ * events are stored up to row->revision. Reads all of them; session_stand_of() not the
+ * tasks, which are in *read. */
 enum error_code session_stand(struct request *rq, struct db_session *db,
                               const struct store_session *row);
+enum error_code session_stand_of(const struct session_run *read, struct db_session *db,
+                                 const struct store_session *row);
 
 /* What a task needs while it runs, as a lease or a running job of the resource has it. */
 struct taken_running session_holds(const struct session_run *run, size_t task,

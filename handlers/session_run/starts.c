@@ -97,6 +97,24 @@ static double least_s(const struct session_run *run)
                : given_s;
 }
 
+/* What can be told without the plan: it is too old, or something has ended since. */
+static bool is_outdated(const struct session_run *run)
+{
+    double age_s = run->now_s - run->row.planned_at_s;
+
+    if (age_s >= 0 && age_s < least_s(run))
+        return false;
+    if (age_s < 0 || age_s >= run->definition.replan_max_interval_s)
+        return true;
+    budget_step(&run->rq->finish, run->event_count);
+    for (size_t i = 0; i < run->event_count; i++)
+        if (run->events[i].seq > run->row.planned_seq &&
+            run->events[i].kind != SESSION_STARTED &&
+            run->events[i].kind != SESSION_PROGRESS)
+            return true;
+    return false;
+}
+
 static bool holds(const struct session_run *run, const struct session_times *times,
                   const struct session_plan *plan, const struct session_wish *wish)
 {
@@ -169,6 +187,7 @@ static enum error_code write_plan(struct session_run *run, struct session_choice
                                 out->plan.schedule, out->plan.unplaced);
     row.plan_revision++;
     row.planned_at_s = run->now_s;
+    row.planned_seq = run->revision;
     row.due_at_s = NAN;
     row.seen_leases = row.world_version;
     TRY(request_db(rq, &db));
@@ -181,6 +200,8 @@ static enum error_code write_plan(struct session_run *run, struct session_choice
                            rq->err));
     run->row.plan = row.plan;
     run->row.plan_revision = row.plan_revision;
+    run->row.planned_seq = row.planned_seq;
+    run->row.planned_at_s = row.planned_at_s;
     run->row.seen_leases = row.seen_leases;
     TRY(read_plan(run, &out->plan, &found));
     out->is_fresh = !found;
@@ -193,9 +214,10 @@ static enum error_code settle_plan(struct session_run *run,
                                    struct session_choice *out)
 {
     double began_s = clock_monotonic_s();
-    bool found;
+    bool found = false;
 
-    TRY(read_plan(run, &out->plan, &found));
+    if (!is_outdated(run))
+        TRY(read_plan(run, &out->plan, &found));
     if (found && holds(run, times, &out->plan, wish))
         return OK;
     TRY(session_plan_make(run, times, &wish->candidates, &out->plan));

@@ -45,11 +45,10 @@ static enum session_task_status status_of(const struct session_task *task,
     }
 }
 
-bool session_task_runs(const struct session_task *task,
-                       const struct session_attempt *attempts)
+enum session_task_status session_task_alone(const struct session_task *task,
+                                            const struct session_attempt *attempts)
 {
-    return status_of(task, &(struct session_task_state){.attempts = attempts}) ==
-           SESSION_TASK_RUNNING;
+    return status_of(task, &(struct session_task_state){.attempts = attempts});
 }
 
 /* ---- the graph ---- */

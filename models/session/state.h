@@ -69,9 +69,10 @@ void session_state_of(const struct session_task *tasks, size_t task_count,
                       const struct session_fold *fold, struct session_state *state,
                       struct budget *budget, struct arena *a);
 
-/* Whether the task runs, by all of its attempts (session_attempts()). */
-bool session_task_runs(const struct session_task *task,
-                       const struct session_attempt *attempts);
+/* What the task is by all of its attempts (session_attempts()) alone: RUNNING, DONE,
+ * FAILED, CANCELLED, or IDLE where other tasks decide. */
+enum session_task_status session_task_alone(const struct session_task *task,
+                                            const struct session_attempt *attempts);
 
 /* `granted_count`: tasks that somebody has been told to start. */
 enum session_status session_status_of(const struct session_state *state,
