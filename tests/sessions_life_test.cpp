@@ -131,7 +131,7 @@ TEST_CASE("what a session comes to is stored with each change of it", "[api][db]
     NEED_DATABASE();
     test_db d;
     test_session db(d);
-    rng r = rng_create(9);
+    rng r = rng_create(10);
     auto below = [&](size_t n) { return rng_index(&r, n); };
     const char *const kinds[] = {"started", "started", "ended", "failed", "cancelled"};
     int seen_finished = 0, seen_stuck = 0, seen_running = 0, seen_calm_end = 0,

@@ -257,7 +257,7 @@ static void run_reports(struct db *db, const char *conninfo, struct arena *a)
 
 int main(int argc, char **argv)
 {
-    struct db_options options = {.conninfo = getenv("GRIDPLAN_TEST_DATABASE_URL"),
+    struct db_options options = {.conninfo = getenv("GRIDPLAN_BENCH_DATABASE"),
                                  .pool_size = THREADS_MAX + 1,
                                  .prepared = true,
                                  .connect_timeout_s = 5,

@@ -103,7 +103,7 @@ static void store_all(struct db_session *s, double from_s, const char *what)
 
 int main(void)
 {
-    struct db_options options = {.conninfo = getenv("GRIDPLAN_TEST_DATABASE_URL"),
+    struct db_options options = {.conninfo = getenv("GRIDPLAN_BENCH_DATABASE"),
                                  .pool_size = 2,
                                  .prepared = true,
                                  .connect_timeout_s = 2,
