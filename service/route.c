@@ -1696,6 +1696,11 @@ bool request_wait(struct request *rq, const struct request_wait *what, double wa
     return true;
 }
 
+bool request_has_waited(const struct request *rq)
+{
+    return rq->attempt && rq->attempt->stage == KEYED_LOCAL;
+}
+
 bool request_wait_over(struct request *rq)
 {
     struct attempt *t = rq->attempt;

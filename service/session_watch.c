@@ -18,6 +18,7 @@ struct session_watch {
     pthread_cond_t wake;
     struct session_waiter *first;
     size_t count;
+    bool looking;          /* now, without a pause */
     bool closing, failing; /* the latter: the last question failed, and that was said */
 };
 
@@ -42,6 +43,17 @@ bool session_watch_wait(struct session_watch *w, struct session_waiter *waiter)
     }
     pthread_mutex_unlock(&w->mutex);
     return taken;
+}
+
+void session_watch_look(struct session_watch *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->mutex);
+    w->looking = w->count > 0;
+    if (w->looking)
+        pthread_cond_signal(&w->wake);
+    pthread_mutex_unlock(&w->mutex);
 }
 
 size_t session_watch_count(struct session_watch *w)
@@ -148,8 +160,9 @@ static void pause_on(struct session_watch *w)
     double until_s = clock_monotonic_s() + WATCH_POLL_S;
     struct timespec until = {(time_t)until_s, (long)((until_s - floor(until_s)) * 1e9)};
 
-    while (!w->closing && clock_monotonic_s() < until_s)
+    while (!w->closing && !w->looking && clock_monotonic_s() < until_s)
         pthread_cond_timedwait(&w->wake, &w->mutex, &until);
+    w->looking = false;
 }
 
 static void *work(void *context)

@@ -3,7 +3,8 @@
  * They hold no thread and no connection: entries of a list. While there are any, a thread
  * asks the database every WATCH_POLL_S for the versions of all their sessions, by one
  * statement, and wakes those whose session is another one, whose time is over, or whose
- * client has gone; all of them when the service ends. Without entries it sleeps.
+ * client has gone; all of them when the service ends. What this process itself has
+ * changed it looks at without delay. Without entries it sleeps.
  */
 #ifndef GRIDPLAN_SESSION_WATCH_H
 #define GRIDPLAN_SESSION_WATCH_H
@@ -45,6 +46,9 @@ void session_watch_close(struct session_watch *w);
 
 /* False: there is no handle, too many wait, or the service ends. */
 bool session_watch_wait(struct session_watch *w, struct session_waiter *waiter);
+
+/* A session was changed here. Accepts NULL. */
+void session_watch_look(struct session_watch *w);
 
 /* How many wait now. */
 size_t session_watch_count(struct session_watch *w);

@@ -24,8 +24,12 @@
         DB_COLUMN(T, counts_revision, DB_INTEGER), DB_COLUMN(T, done_count, DB_INTEGER), \
         DB_COLUMN(T, stopped_count, DB_INTEGER), DB_COLUMN(T, world_version, DB_INTEGER)
 static const struct db_column head_columns[] = {HEAD_COLUMNS, {0}};
-static const struct db_column full_columns[] = {
-    HEAD_COLUMNS, DB_COLUMN(T, definition, DB_TEXT), DB_COLUMN(T, plan, DB_TEXT), {0}};
+static const struct db_column full_columns[] = {HEAD_COLUMNS,
+                                                DB_COLUMN(T, no_tasks, DB_BOOLEAN),
+                                                DB_COLUMN(T, no_grants, DB_BOOLEAN),
+                                                DB_COLUMN(T, definition, DB_TEXT),
+                                                DB_COLUMN(T, plan, DB_TEXT),
+                                                {0}};
 #undef T
 
 /* A snapshot's generation and lease_revision only rise, so their sum does with each
@@ -47,12 +51,17 @@ static const struct db_statement select_head = {
     "select_session_head", "SELECT " HEAD FROM_SESSION, DB_REPEATABLE};
 
 static const struct db_statement select_session = {
-    "select_session", "SELECT " HEAD ", w.definition, w.plan" FROM_SESSION,
+    "select_session",
+    "SELECT " HEAD ", NOT EXISTS (SELECT FROM workflow_session_task AS t"
+    " WHERE t.tenant = w.tenant AND t.session_id = w.session_id),"
+    " NOT EXISTS (SELECT FROM workflow_session_grant AS g WHERE g.tenant = w.tenant"
+    " AND g.session_id = w.session_id), w.definition, w.plan" FROM_SESSION,
     DB_REPEATABLE};
 
+/* Other tables are seen as they were before the lock: they tell nothing. */
 static const struct db_statement lock_session = {
-    "lock_session", "SELECT " HEAD ", w.definition, w.plan" FROM_SESSION " FOR UPDATE",
-    0};
+    "lock_session",
+    "SELECT " HEAD ", false, false, w.definition, w.plan" FROM_SESSION " FOR UPDATE", 0};
 
 static const struct db_statement select_sessions = {
     "select_sessions",

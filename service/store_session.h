@@ -28,10 +28,11 @@ struct store_session {
     uint64_t running_count;             /* tasks that run */
     uint64_t counts_revision;           /* the revision that the next two are of */
     uint64_t done_count, stopped_count; /* tasks done; failed or cancelled */
-    uint64_t world_version; /* rises with each change of the snapshot or its leases */
-    const char *definition; /* JSON; NULL in heads */
-    const char *plan;       /* JSON; NULL: none, and in heads */
-    const char *schedule;   /* JSON, of a plan to be written; never read with the rest */
+    uint64_t world_version;   /* rises with each change of the snapshot or its leases */
+    bool no_tasks, no_grants; /* there are no later tasks, no grants; false: not known */
+    const char *definition;   /* JSON; NULL in heads */
+    const char *plan;         /* JSON; NULL: none, and in heads */
+    const char *schedule; /* JSON, of a plan to be written; never read with the rest */
 };
 
 /* ERR_NOT_FOUND. */

@@ -11,6 +11,7 @@
 #include "service/config.h"
 #include "service/metrics.h"
 #include "service/service.h"
+#include "service/session_watch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -497,6 +498,8 @@ enum error_code session_events_store(struct request *rq, const struct json_lines
     rq->ingested =
         (struct metrics_rows){answer->stored, answer->duplicates, answer->refused};
     count_events(&s);
+    if (s.fresh_count > 0)
+        session_watch_look(rq->service->watch);
     if (read) {
         *read = s.run;
         read->revision = answer->revision;

@@ -10,6 +10,8 @@
 
 #include "handlers/session_run/lease_of.h"
 #include "models/base/names.h"
+#include "service/service.h"
+#include "service/session_watch.h"
 
 struct granting {
     struct session_run *run;
@@ -158,6 +160,7 @@ enum error_code session_grant(struct session_run *run, struct session_choice *ch
         TRY(grant_locked(db, &g, run->rq->err));
     else
         TRY(db_transaction(db, grant_locked, &g, run->rq->err));
+    session_watch_look(run->rq->service->watch);
     keep_granted(&g, g.granted);
     return OK;
 }

@@ -449,7 +449,7 @@ static enum error_code check_condition(struct request *rq, double wait_s,
     const char *tag;
 
     *condition = ANOTHER;
-    if (!rq->message->if_none_match)
+    if (!rq->message->if_none_match || request_has_waited(rq))
         return OK;
     TRY(request_db(rq, &db));
     TRY(store_session_head(db, rq->principal.tenant, rq->path_value[0], &head, rq->arena,

@@ -6,6 +6,7 @@
 #include "service/config.h"
 #include "service/etag.h"
 #include "service/service.h"
+#include "service/session_watch.h"
 
 #include <string.h>
 
@@ -255,6 +256,7 @@ enum error_code put_session(struct request *rq, const void *in, void *out)
         TRY(put_locked(db, &p, rq->err));
     else
         TRY(db_transaction(db, put_locked, &p, rq->err));
+    session_watch_look(rq->service->watch);
     TRY(session_run_read(&made, rq, &now, false));
     for (size_t i = 0; i < run.warning_count; i++)
         session_warn(&made, "%s", run.warnings[i]);

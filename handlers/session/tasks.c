@@ -9,6 +9,7 @@
 #include "models/base/pointer.h"
 #include "service/config.h"
 #include "service/service.h"
+#include "service/session_watch.h"
 
 #include <string.h>
 
@@ -228,6 +229,7 @@ enum error_code post_session_tasks(struct request *rq, const void *in, void *out
         TRY(add_locked(db, &x, rq->err));
     else
         TRY(db_transaction(db, add_locked, &x, rq->err));
+    session_watch_look(rq->service->watch);
     answer->refused += x.mistake_count - x.refused_before;
     answer->errors = x.mistakes;
     answer->error_count = x.mistake_count;

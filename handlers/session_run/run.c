@@ -133,14 +133,15 @@ static enum error_code read_later(struct session_run *run,
 enum error_code session_tasks_read(struct session_run *run)
 {
     const struct session_workflow *w = run->definition.workflow;
-    const struct store_session_task *later;
+    const struct store_session_task *later = NULL;
     struct request *rq = run->rq;
     struct db_session *db;
-    size_t count;
+    size_t count = 0;
 
     TRY(request_db(rq, &db));
-    TRY(store_session_tasks_read(db, rq->principal.tenant, run->row.session_id, &later,
-                                 &count, rq->arena, rq->err));
+    if (!run->row.no_tasks)
+        TRY(store_session_tasks_read(db, rq->principal.tenant, run->row.session_id,
+                                     &later, &count, rq->arena, rq->err));
     run->tasks = NEW(rq->arena, struct session_task_body, w->task_count + count);
     run->graph = NEW(rq->arena, struct session_task, w->task_count + count);
     name_index_create(&run->ids, w->task_count + count, rq->arena);
@@ -182,7 +183,7 @@ static enum error_code read_grants(struct session_run *run, struct db_session *d
     size_t count;
 
     run->granted = NEW(rq->arena, const struct store_session_grant *, run->task_count);
-    if (run->is_replay)
+    if (run->is_replay || run->row.no_grants)
         return OK;
     TRY(store_session_grants_read(db, rq->principal.tenant, run->row.session_id,
                                   run->now_s, &rows, &count, rq->arena, rq->err));
