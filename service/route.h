@@ -463,9 +463,6 @@ bool request_wait(struct request *rq, const struct request_wait *what, double wa
  * here. */
 bool request_wait_over(struct request *rq);
 
-/* request_wait_over() has said true: there is news, whatever else has come since. */
-bool request_has_waited(const struct request *rq);
-
 /* Seconds since the request began to be answered. */
 double request_elapsed_s(const struct request *rq);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASK_ARENA_BYTES = 16 << 20 };
+enum { ASK_ARENA_BYTES = 16 << 20, LOOK_PAUSES = 4 };
 
 struct session_watch {
     struct session_watch_options options;
@@ -18,7 +18,8 @@ struct session_watch {
     pthread_cond_t wake;
     struct session_waiter *first;
     size_t count;
-    bool looking;          /* now, without a pause */
+    double took_s;         /* to ask, the last time */
+    bool looking;          /* without the usual pause */
     bool closing, failing; /* the latter: the last question failed, and that was said */
 };
 
@@ -155,19 +156,29 @@ static struct session_waiter *take_due(struct session_watch *w)
     return due;
 }
 
+/* Until it is time to ask, or somebody looks: then for LOOK_PAUSES times as long as the
+ * last question took, so that a storm of events does not become one of questions. */
 static void pause_on(struct session_watch *w)
 {
-    double until_s = clock_monotonic_s() + WATCH_POLL_S;
-    struct timespec until = {(time_t)until_s, (long)((until_s - floor(until_s)) * 1e9)};
+    double began_s = clock_monotonic_s();
+    double late_s = began_s + WATCH_POLL_S, soon_s = began_s + LOOK_PAUSES * w->took_s;
 
-    while (!w->closing && !w->looking && clock_monotonic_s() < until_s)
+    while (!w->closing) {
+        double until_s = w->looking ? fmin(soon_s, late_s) : late_s;
+        struct timespec until = {(time_t)until_s,
+                                 (long)((until_s - floor(until_s)) * 1e9)};
+
+        if (clock_monotonic_s() >= until_s)
+            break;
         pthread_cond_timedwait(&w->wake, &w->mutex, &until);
+    }
     w->looking = false;
 }
 
 static void *work(void *context)
 {
     struct session_watch *w = context;
+    double began_s;
 
     pthread_setname_np(pthread_self(), "sessions");
     pthread_mutex_lock(&w->mutex);
@@ -180,8 +191,10 @@ static void *work(void *context)
         }
         pause_on(w);
         pthread_mutex_unlock(&w->mutex);
+        began_s = clock_monotonic_s();
         ask(w);
         pthread_mutex_lock(&w->mutex);
+        w->took_s = clock_monotonic_s() - began_s;
         due = take_due(w);
         pthread_mutex_unlock(&w->mutex);
         while (due) {

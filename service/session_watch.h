@@ -50,6 +50,11 @@ bool session_watch_wait(struct session_watch *w, struct session_waiter *waiter);
 /* A session was changed here. Accepts NULL. */
 void session_watch_look(struct session_watch *w);
 
+/* The request has waited and was told to compute (request_wait_over() of route.h): there
+ * is news, whatever has come since. */
+struct request;
+bool request_has_waited(const struct request *rq);
+
 /* How many wait now. */
 size_t session_watch_count(struct session_watch *w);
 

@@ -4,6 +4,7 @@
 #include "handlers/pictures/pictures.h"
 #include "models/base/names.h"
 #include "service/etag.h"
+#include "service/session_watch.h"
 
 #include <string.h>
 
