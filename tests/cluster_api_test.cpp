@@ -239,6 +239,19 @@ TEST_CASE("a cluster's queue is answered with nodes, parts and what is free",
     CHECK(answer["warnings"].size() == 2);
 }
 
+TEST_CASE("an account where there are none is said", "[api][cluster]")
+{
+    json body = small();
+
+    body["jobs"][0]["account_id"] = "a";
+    CHECK(post(body).json()["warnings"].empty());
+    body["cluster"].erase("accounts");
+    json answer = post(body).json();
+    REQUIRE(answer["warnings"].size() == 1);
+    CHECK(answer["warnings"][0].get<std::string>().find(
+              "no_accounts: account_id of 1 job(s), first /jobs/0/account_id,") == 0);
+}
+
 TEST_CASE("what is wrong with a cluster is told with its place", "[api][cluster]")
 {
     CHECK(post(small()).status == 200);

@@ -396,6 +396,8 @@ static void bind_owner(struct cluster_bound *b, size_t i, struct cluster_job *to
 {
     const struct waiting_job *w = &b->body->jobs[i];
 
+    if (w->cluster.account_id && b->in->account_count == 0)
+        cluster_count(&b->ignored_account, i);
     to->of = (struct cluster_owner){
         .user = cluster_user(b, w->of.user),
         .account = cluster_association(b, w->of.user, w->cluster.account_id,

@@ -1206,6 +1206,11 @@ static enum error_code warn_on_cluster(struct playing *p)
     if (b->ignored_promise.count)
         TRY(decision_warn(p->rq, out, "ignored: planned_start_s of %zu job(s)",
                           b->ignored_promise.count));
+    if (b->ignored_account.count)
+        TRY(decision_warn(p->rq, out,
+                          "no_accounts: account_id of %zu job(s), first "
+                          "/jobs/%zu/account_id, says nothing: the cluster has none",
+                          b->ignored_account.count, b->ignored_account.first));
     return warn_unplayed(p);
 }
 
