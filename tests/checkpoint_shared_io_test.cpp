@@ -233,7 +233,7 @@ TEST_CASE("as many jobs as are taken", "[checkpoint]")
     std::uniform_real_distribution<double> u;
     std::vector<shared_io_job> jobs;
     std::vector<std::string> ids;
-    const size_t count = is_shorter() ? 2000 : SHARED_IO_JOBS_MAX;
+    const size_t count = is_sanitized() ? 2000 : SHARED_IO_JOBS_MAX;
 
     for (size_t j = 0; j < count; j++)
         ids.push_back(std::to_string(j));

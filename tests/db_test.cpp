@@ -709,7 +709,7 @@ TEST_CASE("a million rows in one COPY; a third of it under a sanitizer", "[db]")
     NEED_DATABASE();
     store_fixture f;
     error &err = f.err;
-    const size_t count = is_shorter() ? 300000 : 1000000;
+    const size_t count = is_sanitized() ? 300000 : 1000000;
     std::vector<std::string> names;
     for (int i = 0; i < 1000; i++)
         names.push_back("host-" + std::to_string(i));

@@ -36,10 +36,11 @@ inline bool is_sanitized()
 #endif
 }
 
-// Where what is slow under a sanitizer may do less: the release build's tests do it all.
+// Where what takes long may do less: `./test --long` does it all, and so do the release
+// build's tests of `.ci/run --full`.
 inline bool is_shorter()
 {
-    return is_sanitized() && !is_long_run();
+    return !is_long_run();
 }
 
 // What a test gives an algorithm to ask; used nullptr: no limit in time.
