@@ -269,7 +269,7 @@ TEST_CASE("a policy that runs out of time says so, and another goes on", "[world
             g.resources.push_back({"n", 4});
         for (int i = 0; i < 300; i++)
             g.jobs.push_back({"j", NAN, 1.0 + i % 7});
-        int questions = 3;
+        int questions = 1;
         budget short_time = make_budget(time_up, &questions);
         g.budget = &short_time;
         listed l(g, static_cast<world_rule>(rule));
