@@ -311,10 +311,10 @@ static bool move_on(struct store_session *row, const struct tally *before,
  * there. Tasks have no cycles. */
 static bool is_whole(const struct session_run *run)
 {
-    budget_step(&run->rq->finish, run->task_count);
     for (size_t i = 0; i < run->task_count; i++) {
         const struct session_task *task = &run->graph[i];
 
+        budget_step(&run->rq->finish, task->parent_count + 1);
         if (task->removed)
             return false;
         for (size_t k = 0; k < task->parent_count; k++)

@@ -18,8 +18,8 @@ static double now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Small decisions are over before it is large: it grows fast as long as that is safe. Halved
- * once for each doubling of the lateness: work may become dearer all at once. */
+/* Small decisions are over before it is large: it grows fast as long as that is safe.
+ * Halved once for each doubling of the lateness: work may become dearer all at once. */
 static int64_t next_grain(int64_t grain, double since_s)
 {
     if (grain == 0)
