@@ -536,7 +536,7 @@ static enum error_code warn(struct telling *t)
                           "submitted_later: %zu job(s), first /jobs/%zu/submit_s, are "
                           "submitted after now_s; that counts as now_s",
                           b->later.count, b->later.first));
-    TRY(cluster_warn_running(t->rq, b, out));
+    TRY(cluster_warn_bound(t->rq, b, out));
     if (b->reserved.count)
         TRY(decision_warn(t->rq, out,
                           "reserved: %zu running job(s), first '%s', end after a "
@@ -552,11 +552,6 @@ static enum error_code warn(struct telling *t)
                           "/jobs/%zu/planned_start_s: %s keeps no promises",
                           b->ignored_promise.count, b->ignored_promise.first,
                           t->policy->name));
-    if (b->ignored_account.count)
-        TRY(decision_warn(t->rq, out,
-                          "no_accounts: account_id of %zu job(s), first "
-                          "/jobs/%zu/account_id, says nothing: the cluster has none",
-                          b->ignored_account.count, b->ignored_account.first));
     if (t->broken_count)
         TRY(decision_warn(t->rq, out,
                           "promise_broken: %zu job(s) do not start when they were "

@@ -949,8 +949,8 @@ enum error_code cluster_bind(struct cluster_bound *b)
     return b->rq->err->code;
 }
 
-enum error_code cluster_warn_running(struct request *rq, const struct cluster_bound *b,
-                                     struct decision_answer *out)
+enum error_code cluster_warn_bound(struct request *rq, const struct cluster_bound *b,
+                                   struct decision_answer *out)
 {
     if (b->overdue.count)
         TRY(decision_warn(rq, out,
@@ -962,5 +962,10 @@ enum error_code cluster_warn_running(struct request *rq, const struct cluster_bo
                           "unknown_end: %zu running job(s), first '%s', do not say when "
                           "they end; their nodes are never free",
                           b->unknown_end.count, b->of.running[b->unknown_end.first].id));
+    if (b->ignored_account.count)
+        TRY(decision_warn(rq, out,
+                          "no_accounts: account_id of %zu job(s), first "
+                          "/jobs/%zu/account_id, says nothing: the cluster has none",
+                          b->ignored_account.count, b->ignored_account.first));
     return OK;
 }

@@ -80,8 +80,9 @@ const int64_t *cluster_units(struct cluster_bound *b, double cpus, double memory
                              const struct named_value *needs, size_t need_count,
                              const struct cluster_take **shared, size_t *shared_count);
 
-/* Warns of running jobs whose end is past, or not known. */
-enum error_code cluster_warn_running(struct request *rq, const struct cluster_bound *b,
-                                     struct decision_answer *out);
+/* Warns of running jobs whose end is past, or not known, and of accounts where there are
+ * none: whatever is made of the cluster. */
+enum error_code cluster_warn_bound(struct request *rq, const struct cluster_bound *b,
+                                   struct decision_answer *out);
 
 #endif

@@ -1202,15 +1202,10 @@ static enum error_code warn_on_cluster(struct playing *p)
                           "no_time_limit: %zu job(s), first /jobs/%zu in the order of "
                           "arrival, and their partition have none; 365 days",
                           b->endless.count, b->endless.first));
-    TRY(cluster_warn_running(p->rq, b, out));
+    TRY(cluster_warn_bound(p->rq, b, out));
     if (b->ignored_promise.count)
         TRY(decision_warn(p->rq, out, "ignored: planned_start_s of %zu job(s)",
                           b->ignored_promise.count));
-    if (b->ignored_account.count)
-        TRY(decision_warn(p->rq, out,
-                          "no_accounts: account_id of %zu job(s), first "
-                          "/jobs/%zu/account_id, says nothing: the cluster has none",
-                          b->ignored_account.count, b->ignored_account.first));
     return warn_unplayed(p);
 }
 

@@ -97,14 +97,22 @@ static double least_s(const struct session_run *run)
                : given_s;
 }
 
+static double age_s(const struct session_run *run)
+{
+    return run->now_s - run->row.planned_at_s;
+}
+
+static bool is_young(const struct session_run *run)
+{
+    return age_s(run) >= 0 && age_s(run) < least_s(run);
+}
+
 /* What can be told without the plan: it is too old, or something has ended since. */
 static bool is_outdated(const struct session_run *run)
 {
-    double age_s = run->now_s - run->row.planned_at_s;
-
-    if (age_s >= 0 && age_s < least_s(run))
+    if (is_young(run))
         return false;
-    if (age_s < 0 || age_s >= run->definition.replan_max_interval_s)
+    if (age_s(run) < 0 || age_s(run) >= run->definition.replan_max_interval_s)
         return true;
     budget_step(&run->rq->finish, run->event_count);
     for (size_t i = 0; i < run->event_count; i++)
@@ -115,16 +123,15 @@ static bool is_outdated(const struct session_run *run)
     return false;
 }
 
+/* Of a plan that is not outdated. */
 static bool holds(const struct session_run *run, const struct session_times *times,
                   const struct session_plan *plan, const struct session_wish *wish)
 {
     struct plan_check j = {.run = run, .times = times, .plan = plan};
-    double age_s = run->now_s - plan->planned_at_s;
 
-    if (age_s >= 0 && age_s < least_s(run))
+    if (is_young(run))
         return true;
-    if (age_s < 0 || age_s >= run->definition.replan_max_interval_s ||
-        run->row.seen_leases != run->row.world_version ||
+    if (run->row.seen_leases != run->row.world_version ||
         run->tasks_seq > plan->revision ||
         (!wish->any_candidates &&
          !same_text(plan->candidates,
