@@ -1,5 +1,6 @@
 // api_test.cpp - the API without a database: decisions, errors, conventions.
 #include "tests/api.hpp"
+#include "tests/description.hpp"
 #include "tests/examples.hpp"
 
 #include <fstream>

@@ -1,5 +1,6 @@
 // openapi_test.cpp - what the description promises follows from the tables' flags.
 #include "tests/api.hpp"
+#include "tests/description.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 // reschedule_jobs_description_test.cpp - which kind of POST /v1/reschedules a body is,
 // and what the description says of it.
 #include "tests/api.hpp"
+#include "tests/description.hpp"
 
 TEST_CASE("exactly one kind of the description fits a body", "[api][reschedule_jobs]")
 {
