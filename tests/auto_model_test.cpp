@@ -125,6 +125,8 @@ TEST_CASE("a change of all run times is noticed and learnt", "[models]")
     for (int generator = 0; generator < GENERATORS; generator++)
         for (double factor : {2., 0.5, 5., 0.2})
             for (int seed = 1; seed <= seeds; seed++) {
+                if (is_sanitized() && is_shorter() && (factor < 1) == (generator == SO))
+                    continue; // growth or drops; the release build tries both
                 CAPTURE(generator, factor, seed);
                 stream s((uint64_t)(10 * seed + generator));
                 int noticed = 0;

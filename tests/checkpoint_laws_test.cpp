@@ -195,6 +195,8 @@ TEST_CASE("a request: now, later or never, as for a constant rate", "[checkpoint
                  {300, 21600, 300, 60, 3400, 20000}};
 
     for (auto &c : cases) {
+        if (is_shorter() && (c.since_s == 620 || c.since_s == 3400))
+            continue; // tables of thousands of steps, as that of the fourth
         room r;
         finite_request asked = {
             {1, c.m, c.c, c.r, c.r, c.d, 1e-3}, c.since_s, c.left_s, true};

@@ -160,7 +160,7 @@ TEST_CASE("a running job asks the dynamic programme", "[api][checkpoint]")
     CHECK(one["action"] == "omit");
     CHECK(one["reason"] == "cheaper_to_redo");
     CHECK(one["next_request_in_s"].is_null());
-    body["jobs"][0].update({{"remaining_s", 30000}, {"work_since_checkpoint_s", 13200}});
+    body["jobs"][0].update({{"remaining_s", 20000}, {"work_since_checkpoint_s", 13200}});
     one = decide(service, body)["intervals"][0];
     CHECK(one["action"] == "take");
     CHECK(one["next_request_in_s"].get<double>() > 5000);

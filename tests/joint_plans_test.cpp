@@ -190,7 +190,7 @@ TEST_CASE("copies on several nodes are as good as all their nodes",
     job["restart_s"] = 20;
     job["reschedule_delay_s"] = 100;
     job["checkpoint_overhead_s"] = 1e5; // none pays
-    body["verify"] = true;
+    body["verify"] = {{"trial_count", 2000}};
     json answer = answer_of(service, body), choice = answer["choices"][0];
     CHECK(choice["hosts"] == json({"a1", "a2"}));
     // E 4500, M 25000, and twice the CPU time

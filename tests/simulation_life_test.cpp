@@ -744,7 +744,7 @@ TEST_CASE("policies decide the same without counts, and read what they say they 
             bool is_slow = strcmp(asked->name, "expected_time") == 0 ||
                            strcmp(asked->name, "joint") == 0;
             bool shorter = is_slow && is_shorter();
-            g.s.stop_time_s = shorter ? 2500 : 8000;
+            g.s.stop_time_s = shorter ? 1200 : 8000;
             for (uint64_t seed : {1, 2}) {
                 bound_policy p, again;
 

@@ -152,8 +152,8 @@ TEST_CASE("every run keeps the rules", "[simulation][property]")
             // some look at all jobs many times, or price each running job in each round
             if (policy_find(placement_policies, name))
                 g.s.stop_time_s = 8000;
-            else if (strcmp(name, "expected_time") == 0 && !is_long_run())
-                g.s.stop_time_s = 3000;
+            else if (strcmp(name, "expected_time") == 0 && is_shorter())
+                g.s.stop_time_s = 1200;
             with_policy(p, name, checkpoints);
             sim_run_out out = run_scenario(g.s, p, seed, g.a, everything);
             const sim_metrics &m = out.metrics;
@@ -248,14 +248,14 @@ TEST_CASE("the log agrees with the figures", "[simulation][property]")
 
 TEST_CASE("all policies meet the same jobs and failures", "[simulation][property]")
 {
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= (is_shorter() ? 2 : 3); seed++) {
         std::vector<double> arrivals, failures;
         for (const std::string &name : round_names()) {
             test_grid g;
             bound_policy p;
             std::vector<double> came, failed;
             fill_random(g, 40 + seed);
-            g.s.stop_time_s = is_long_run() ? 10000 : 6000;
+            g.s.stop_time_s = is_shorter() ? 2500 : 10000;
             with_policy(p, name.c_str(), false);
             sim_run_out out = run_scenario(g.s, p, seed, g.a, everything);
             for (size_t i = 0; i < out.log_count; i++) {
