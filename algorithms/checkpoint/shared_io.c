@@ -106,10 +106,10 @@ static size_t piece_at(const struct profile *p, double at_s)
 /* Covered time before at_s, of a profile that repeats; after read_sums(). */
 static double covered_before(const struct profile *p, double at_s)
 {
-    double rounds = at_s >= p->span_s ? 1 : 0, all_s = 0;
+    double turns = at_s >= p->span_s ? 1 : 0, all_s = 0;
     const struct piece *piece;
 
-    if (rounds > 0) {
+    if (turns > 0) {
         const struct piece *last = &p->pieces[p->count - 1];
 
         all_s = last->sum_s + last->covered * (p->span_s - last->from_s);
@@ -191,7 +191,7 @@ static double best_offset(const struct profile *p, double span_s)
 {
     const struct piece *last = &p->pieces[p->count - 1];
     double all_s = last->sum_s + last->covered * (p->span_s - last->from_s);
-    double best_s = 0, least_s = HUGE_VAL, round = 0; /* of the end, like j */
+    double best_s = 0, least_s = HUGE_VAL, turn = 0; /* of the end, like j */
     size_t j = 0;
 
     for (size_t i = 0; i < p->count && least_s > 0; i++) {
@@ -200,14 +200,14 @@ static double best_offset(const struct profile *p, double span_s)
         for (;;) {
             double to_s = j + 1 < p->count ? p->pieces[j + 1].from_s : p->span_s;
 
-            if (to_s + round * p->span_s > end_s)
+            if (to_s + turn * p->span_s > end_s)
                 break;
-            round += j + 1 == p->count;
+            turn += j + 1 == p->count;
             j = j + 1 == p->count ? 0 : j + 1;
         }
         meets_s =
-            round * all_s + p->pieces[j].sum_s +
-            p->pieces[j].covered * (end_s - round * p->span_s - p->pieces[j].from_s) -
+            turn * all_s + p->pieces[j].sum_s +
+            p->pieces[j].covered * (end_s - turn * p->span_s - p->pieces[j].from_s) -
             p->pieces[i].sum_s;
         /* less than rounding is nothing */
         meets_s = meets_s > 1e-9 * span_s ? meets_s : 0;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { ROUNDS = 20 };
+enum { ITERATIONS = 20 };
 #define PRIOR_RUNS      2.0  /* of "no effect" */
 #define SLOPE_RIDGE     0.05 /* towards slope 1 */
 #define KAPPA           1.0
@@ -59,7 +59,7 @@ void machine_effects(const struct machine_run *run, size_t run_count,
         runs[run[i].machine] += counts[run[i].cell];
         in_cell[run[i].cell] += 1;
     }
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int k = 0; k < ITERATIONS; k++) {
         budget_step(budget, 2 * run_count + cell_count);
         for (size_t c = 0; c < cell_count; c++)
             mean[c] = 0;

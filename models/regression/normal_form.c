@@ -41,7 +41,7 @@ enum {
     POINTS_MIN = 4,   /* distinct ones of a model, and of a line */
     GRID_POINTS = 25, /* of a coarser grid, to search with it */
     PAIR_POINTS = 8,  /* for two terms of one input */
-    ROUNDS = 3,       /* of improvement */
+    ITERATIONS = 3,   /* of improvement */
     ALL_TERMS = TERMS_MAX,
     NO_FACTOR = -1,
 };
@@ -365,7 +365,7 @@ static void search_many(const struct points *p, struct point *room,
         }
         try_sets(p, chosen, best, error);
     }
-    for (int round = 0; round < ROUNDS; round++)
+    for (int i = 0; i < ITERATIONS; i++)
         improve(p, best, error);
 }
 

@@ -30,7 +30,7 @@
 #define ERROR_MIN 0.01 /* relative errors below count the same */
 #define ERROR_MAX 20.0 /* a further run that is off by such a factor is no use */
 
-enum { TERMS = 4, ROUNDS = 15, CONFIGURATIONS_MIN = 3 };
+enum { TERMS = 4, ITERATIONS = 15, CONFIGURATIONS_MIN = 3 };
 enum { NODES, SIZE }; /* inputs */
 
 /* Own coefficients: a, b, c, d, then these. */
@@ -122,14 +122,14 @@ enum error_code regression_fit_scale_out(const struct regression_data *data,
             value[k] = data->time_s[g.run[g.start[i] + k]];
         median[i] = sort_median(value, length);
     }
-    for (int round = 0, moved = 1; round < ROUNDS && moved; round++) {
+    for (int k = 0, moved = 1; k < ITERATIONS && moved; k++) {
         double before[TERMS];
 
         memcpy(before, c, sizeof(before));
         memset(model->statistics, 0, sizeof(model->statistics));
         for (size_t i = 0; i < g.count; i++)
             add_run(model->statistics, c, data->inputs + 2 * g.run[g.start[i]], median[i],
-                    round > 0);
+                    k > 0);
         solve(model);
     }
     for (size_t i = 0; i < report->used_count; i++) {
