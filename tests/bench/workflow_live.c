@@ -156,6 +156,7 @@ static void describe_task(size_t i)
     rows[i] = (struct workflow_task){
         .id = t->id,
         .estimate_ref_s = t->estimate,
+        .estimate_s = NAN,
         .depends_on = links[i],
         .dependency_count = t->parent_count,
         .output_bytes = t->bytes,

@@ -40,6 +40,7 @@ static struct workflow_task make_task(size_t number, double *etc_s, size_t proce
     return (struct workflow_task){
         .id = need(arena_printf(a, "t%zu", number)),
         .estimate_ref_s = NAN,
+        .estimate_s = NAN,
         .etc_s = etc_s,
         .etc_count = processors,
         .start_s = NAN,
