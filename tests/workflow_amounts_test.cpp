@@ -276,6 +276,25 @@ TEST_CASE("running tasks move where all they need is free", "[workflow][world][m
         b["snapshot"]["resources"][1]["reservations"][0]["start_s"] = 250;
         CHECK(moves(b) == both);
     }
+    SECTION("what waits for its inputs there holds what it needs")
+    {
+        json done = task("d", 10, 1), input = {{"task_id", "d"}, {"transfer_s", 1000}};
+
+        done.update({{"status", "done"}, {"resource_id", "slow"}});
+        b = body(2, {{"requirement", "mips_total > 0"}});
+        b["workflow"]["tasks"][1].update(
+            {{"requirement", "mips_total > 2"}, {"depends_on", {input}}});
+        b["workflow"]["tasks"].push_back(done);
+        CHECK(row_of(answered(a, b), "b")["next"] == true);
+        CHECK(moves(b) == none);
+        b["workflow"]["tasks"][1]["release_s"] = 249; // not before
+        CHECK(moves(b) == none);
+        b["workflow"]["tasks"][1]["release_s"] = 250;
+        CHECK(moves(b) == both);
+        b["workflow"]["tasks"][1]["cpus"] = 1; // room for both
+        b["workflow"]["tasks"][1]["release_s"] = 0;
+        CHECK(moves(b) == both);
+    }
     SECTION("its row among what runs counts once, its licence it keeps")
     {
         b = body(1, {{"needs", {{"licence", 1}}}});

@@ -142,6 +142,26 @@ TEST_CASE("only what stays idle long enough takes a task", "[workflow]")
     CHECK(answered(r, "auto").moves().empty());
 }
 
+TEST_CASE("what waits for its inputs is in the way of a move", "[workflow]")
+{
+    request r = one_running(0.05);
+    workflow_task &done = r.add_task("done", 1).given;
+    done.status = WORKFLOW_DONE;
+    done.resource_id = "p0";
+    r.add_task("waits").etc_s = {none, 10};
+    r.tasks()[2].parents = {{1, 1000, none}};
+    answered d(r, "auto", with_restart);
+    CHECK(d.next() == texts{"waits"}); // p1 is to begin with it now
+    CHECK(d.moves().empty());
+    r.tasks()[2].given.release_s = 303.61; // there is time before it
+    CHECK(answered(r, "auto", with_restart).moves() == texts{"t p0 p1"});
+    r.tasks()[2].given.release_s = 0;
+    r.tasks()[1].given.status = WORKFLOW_RUNNING;
+    answered later(r, "auto", with_restart);
+    CHECK(later.next().empty());
+    CHECK(later.moves() == texts{"t p0 p1"});
+}
+
 TEST_CASE("each task and each place once, those that gain most first", "[workflow]")
 {
     request r = one_running(0.05);

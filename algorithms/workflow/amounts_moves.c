@@ -293,6 +293,20 @@ static void list_profiles(struct search *s)
         profile_of_shared(w, k, &s->shared_base[k], s->a);
 }
 
+/* From when a planned task holds its needs on a resource: its start, or, where they are
+ * free, from when it waits there for its inputs. */
+static double held_from_s(struct search *s, size_t task, size_t position, double start_s)
+{
+    double from_s = movers_held_from_s(s->problem, s->plan, task);
+
+    budget_step(s->problem->in->budget,
+                1 + s->problem->parent_first[task + 1] - s->problem->parent_first[task]);
+    if (from_s < start_s && fit_s(s, &s->beside[position], job_of(s, task)->needs, 0,
+                                  start_s - from_s, from_s, from_s) == from_s)
+        return from_s;
+    return start_s;
+}
+
 /* The plan as it is, and the movers where they are. */
 static void fill_beside(struct search *s)
 {
@@ -309,9 +323,10 @@ static void fill_beside(struct search *s)
 
         for (size_t n = 0; n < placed->position_count; n++) {
             size_t p = s->x->w->resources[placed->positions[n]].index;
+            size_t position = s->y.jobs.position_of[p];
 
-            hold(s, &s->beside[s->y.jobs.position_of[p]], s->order[k], placed->start_s,
-                 placed->end_s);
+            hold(s, &s->beside[position], s->order[k],
+                 held_from_s(s, s->order[k], position, placed->start_s), placed->end_s);
         }
     }
 }

@@ -11,7 +11,8 @@
  * plan's order on its processors ends no later with it. By falling gain (tie: order of
  * tasks, then of processors), each task and each processor once; moves that were taken
  * count when the next is looked at. A task that stands still needs for ever: any place
- * pays.
+ * pays. A processor is not idle while a task whose parents are done waits there for its
+ * inputs: the answer says `next` of it, that is, to start it now.
  *
  * Source: spec search.md 7. Cost: O(tasks + edges) a try, O(running * processors) to
  * begin with. A search before has used the budget up: some milliseconds of work are done
@@ -226,7 +227,16 @@ static bool may_move(const struct workflow_problem *problem, size_t task)
            problem->fixed_processor[task] < problem->processor_count;
 }
 
-/* Until when nothing is to run on each processor. */
+double movers_held_from_s(const struct workflow_problem *problem,
+                          const struct workflow_plan *plan, size_t task)
+{
+    for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1]; e++)
+        if (problem->tasks[problem->edges[e].parent]->status != WORKFLOW_DONE)
+            return plan->start_s[task];
+    return fmin(plan->start_s[task], problem->release_s[task]);
+}
+
+/* Until when nothing is to run on each processor, or to wait there for its inputs. */
 static void find_idle(struct search *s)
 {
     const struct workflow_problem *problem = s->problem;
@@ -240,8 +250,11 @@ static void find_idle(struct search *s)
     for (size_t k = 0; k < s->order_count; k++) {
         size_t task = s->order[k], p = s->processor[task];
 
+        budget_step(problem->in->budget,
+                    1 + problem->parent_first[task + 1] - problem->parent_first[task]);
         if (s->plan->finish_s[task] > s->plan->start_s[task])
-            s->idle_until_s[p] = fmin(s->idle_until_s[p], s->plan->start_s[task]);
+            s->idle_until_s[p] =
+                fmin(s->idle_until_s[p], movers_held_from_s(problem, s->plan, task));
     }
 }
 

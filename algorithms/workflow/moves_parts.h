@@ -23,6 +23,11 @@ struct mover *movers_list(const struct workflow_problem *problem, size_t *count,
 size_t *movers_order(const struct workflow_problem *problem,
                      const struct workflow_plan *plan, size_t *count, struct arena *a);
 
+/* From when an open task is in the way of others where the plan has it: its start, or, if
+ * its parents are done, when it may be told to wait there for its inputs. O(parents). */
+double movers_held_from_s(const struct workflow_problem *problem,
+                          const struct workflow_plan *plan, size_t task);
+
 /* When the task's data are on processor p, with tasks where `processor` says, done at
  * `finish_s`; [task]. */
 double mover_ready_s(const struct workflow_problem *problem, size_t task, size_t p,
