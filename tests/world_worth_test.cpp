@@ -272,7 +272,7 @@ TEST_CASE("values and their bounds: gaps, sides, and when they are proven",
     CHECK(v[2].proven);
     CHECK(std::isnan(v[2].gap_ratio)); // 0 / 0
     CHECK(std::isnan(v[3].bound));
-    CHECK(v[3].bound_kind == nullptr);
+    CHECK(std::string(v[3].bound_kind) == "lower");
     CHECK_FALSE(v[3].proven);
     bounds[0].value = 13 - 1e-12; // by rounding
     bounds[3] = {true, 4, {}};

@@ -129,37 +129,21 @@ static void fill_makespan(const struct world_bound *bound, struct placement_out 
     out->bounds = list;
 }
 
-/* What the knapsack of jobs that start now has proven, of the first level; nothing of
- * those below it. */
-static bool fill_now(const struct amounts_result *found, struct placement_value *value,
-                     struct world_bound *bounds, struct arena *a)
+/* What the knapsack of jobs that start now has proven of the first level. */
+static void fill_now(const struct amounts_result *found, struct placement_value *value,
+                     struct arena *a)
 {
     const struct now_out *now = &found->now;
     struct placement_tier *tiers = NEW(a, struct placement_tier, now->tier_count);
 
-    if (now->tier_count <= 1) {
-        bounds[0].known = true;
-        bounds[0].value = now->tier_count ? now->tiers[0].bound : 0;
-        return now->proven && found->goal.level_count == 1;
-    }
+    value->of.proven = now->proven;
+    if (now->tier_count <= 1)
+        return;
     for (size_t k = 0; k < now->tier_count; k++)
         tiers[k] = (struct placement_tier){now->tiers[k].priority, now->tiers[k].value,
                                            now->tiers[k].bound, now->tiers[k].proven};
     value->tiers = tiers;
     value->tier_count = now->tier_count;
-    return now->proven && found->goal.level_count == 1;
-}
-
-static void list_values(const struct amounts_result *found,
-                        const struct world_value *values, struct placement_value *list)
-{
-    for (size_t k = 0; k < found->goal.level_count; k++) {
-        list[k].of = values[k];
-        if (!(fabs(values[k].value) < HUGE_VAL))
-            list[k].of.value = NAN;
-        if (list[k].tier_count)
-            list[k].of.proven = found->now.proven;
-    }
 }
 
 bool amounts_place_same(const struct world *w, const struct world_plan *a,
@@ -203,45 +187,83 @@ static bool has_unknown_end(const struct world_plan *plan)
     return false;
 }
 
-/* Nothing is better, as far as bounds tell. */
-static bool fill_values(const struct world *w, const struct amounts_result *found,
-                        struct placement_out *out, struct arena *a)
+/* The jobs that start now were searched for. */
+static bool is_searched_now(const struct amounts_result *found)
+{
+    return found->starts_now && !found->by_round;
+}
+
+/* What is known of all levels, of plans that place the same jobs. */
+static void bound_levels(const struct world *w, const struct amounts_result *found,
+                         const struct amounts_started *started, bool timed,
+                         struct world_bound *bounds, struct arena *a)
+{
+    const struct now_out *now = &found->now;
+
+    memset(bounds, 0, OBJECTIVE_LEVELS_MAX * sizeof(*bounds));
+    if (timed && (!is_searched_now(found) || found->goal.level_count > 1))
+        bound_values(w, found, bounds, a);
+    amounts_started_bound(started, &found->goal, bounds);
+    if (!is_searched_now(found) || now->tier_count > 1)
+        return;
+    bounds[0].known = true;
+    bounds[0].value = now->tier_count ? now->tiers[0].bound : 0;
+}
+
+/* Nothing is better, as far as bounds tell. Where only some of the ready jobs start,
+ * others of as much weight may be better in the levels below. */
+static bool is_proven(const struct world *w, const struct amounts_result *found,
+                      const struct placement_value *list)
+{
+    for (size_t k = 0; k < found->goal.level_count; k++)
+        if (!list[k].of.proven)
+            return false;
+    return !is_searched_now(found) || found->goal.level_count == 1 ||
+           found->plan->placed_count == w->job_count;
+}
+
+static bool fill_values(const struct amounts_call *call, const struct world *w,
+                        const struct amounts_result *found, struct placement_out *out,
+                        struct arena *a)
 {
     struct world_bound bounds[OBJECTIVE_LEVELS_MAX], *makespan = NULL;
     struct world_value values[OBJECTIVE_LEVELS_MAX];
     size_t levels = found->goal.level_count;
     struct placement_value *list = NEW(a, struct placement_value, levels);
-    bool proven = false, searched_now = found->starts_now && !found->by_round;
-    bool bounded =
-        !found->starts_now || (found->by_round && !has_unknown_end(found->plan));
+    const struct amounts_started *started = found->started;
+    bool timed = !found->starts_now || !has_unknown_end(found->plan);
 
-    memset(bounds, 0, sizeof(bounds));
-    if (searched_now)
-        proven = fill_now(found, list, bounds, a);
-    else if (bounded)
-        bound_values(w, found, bounds, a);
+    if (!is_searched_now(found) && !started)
+        started =
+            amounts_started_find(w, &found->goal, call->values[COMMON_MAX_NODES], a);
+    bound_levels(w, found, started, timed, bounds, a);
     for (size_t k = 0; found->has_optimum && k < levels; k++)
         if (found->goal.level[k] == OBJECTIVE_MAKESPAN)
             note_optimum(found->optimum_s, found->worth.value[k], &bounds[k]);
-    if (searched_now)
-        world_values(&found->goal, &found->worth, bounds, values);
-    else
-        proven = world_values(&found->goal, &found->worth, bounds, values);
-    list_values(found, values, list);
-    out->objective.values = list;
-    out->objective.value_count = levels;
-    for (size_t k = 0; k < levels; k++)
+    world_values(&found->goal, &found->worth, bounds, values);
+    for (size_t k = 0; k < levels; k++) {
+        list[k].of = values[k];
+        if (!(fabs(values[k].value) < HUGE_VAL))
+            list[k].of.value = NAN;
         if (found->goal.level[k] == OBJECTIVE_MAKESPAN)
             makespan = &bounds[k];
+    }
+    if (is_searched_now(found))
+        fill_now(found, &list[0], a);
+    amounts_started_tiers(started, w, &found->goal, found->plan, list, a);
+    out->objective.values = list;
+    out->objective.value_count = levels;
     if (!makespan) {
         makespan = NEW(a, struct world_bound, 1);
-        if (bounded)
+        if (timed && !is_searched_now(found))
             bound_makespan(w, found, out->objective.makespan_s, makespan, a);
         if (found->has_optimum)
             note_optimum(found->optimum_s, out->objective.makespan_s, makespan);
     }
     fill_makespan(makespan, out, a);
-    return proven;
+    if (has_unknown_end(found->plan))
+        out->objective.gap_ratio = NAN;
+    return is_proven(w, found, list);
 }
 
 bool amounts_plan_is_valid(const struct world *w, const struct world_plan *plan,
@@ -386,7 +408,7 @@ void amounts_answer(const struct amounts_call *call, struct placement_problem *p
     amounts_loads(p, w, found->plan, slots, &x);
     fill_placements(p, w, found, slots, &x);
     amounts_finish_loads(w, &x);
-    proven = fill_values(w, found, &x, p->arena);
+    proven = fill_values(call, w, found, &x, p->arena);
     assess(w, found, proven, &x, p->arena);
     fill_search(found, &x, p->arena);
     warn_plan(p, w, found->plan);

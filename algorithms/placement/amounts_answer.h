@@ -4,6 +4,7 @@
 
 #include "algorithms/placement/amounts.h"
 #include "algorithms/placement/amounts_decide.h"
+#include "algorithms/placement/amounts_started.h"
 #include "algorithms/placement/amounts_values.h"
 #include "algorithms/world/list.h"
 #include "algorithms/world/now.h"
@@ -27,6 +28,7 @@ struct amounts_result {
     struct world_bound bounds[OBJECTIVE_LEVELS_MAX]; /* of plans that place the jobs of */
     const struct world_plan *bounded;                /* this one; NULL: none yet */
     enum bound_work bound_work;
+    const struct amounts_started *started; /* NULL: not looked for yet */
     bool searched, search_cut; /* there was a search; the time limit ended it */
     bool check_failed;         /* the checker refused what it found */
     uint64_t steps;

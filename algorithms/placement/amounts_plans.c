@@ -183,6 +183,21 @@ size_t amounts_without_place(const struct amounts_maker *m)
     return m->w->group_count || best->plan->cut ? 0 : best->worth.unplaced_count;
 }
 
+/* Whether started_now_weight, which alone is left to prove, is at its bound. */
+static bool prove_started(struct amounts_maker *m, struct world_value *values)
+{
+    struct amounts_result *best = &m->best;
+
+    for (size_t k = 0; k < m->goal.level_count; k++)
+        if (m->goal.level[k] != OBJECTIVE_STARTED_NOW && !values[k].proven)
+            return false;
+    if (!best->started)
+        best->started = amounts_started_find(m->w, &m->goal,
+                                             m->call->values[COMMON_MAX_NODES], m->arena);
+    amounts_started_bound(best->started, &m->goal, best->bounds);
+    return world_values(&m->goal, &best->worth, best->bounds, values);
+}
+
 bool amounts_prove(struct amounts_maker *m, enum bound_work work)
 {
     struct amounts_result *best = &m->best;
@@ -195,8 +210,10 @@ bool amounts_prove(struct amounts_maker *m, enum bound_work work)
         best->bounded = best->plan;
         best->bound_work = work;
     }
-    return world_values(&m->goal, &best->worth, best->bounds, values) &&
-           best->worth.unplaced_count <= amounts_without_place(m);
+    if (!world_values(&m->goal, &best->worth, best->bounds, values) &&
+        !prove_started(m, values))
+        return false;
+    return best->worth.unplaced_count <= amounts_without_place(m);
 }
 
 /* Looks at a resource that are predicted, in all and in a second. */

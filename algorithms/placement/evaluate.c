@@ -3,9 +3,9 @@
 
 #include "algorithms/placement/amounts.h"
 #include "algorithms/placement/amounts_files.h"
+#include "algorithms/placement/amounts_started.h"
 #include "algorithms/placement/evaluate_parts.h"
 #include "algorithms/placement/unused.h"
-#include "algorithms/world/now.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,75 +213,6 @@ static enum decision_status status_of(const struct evaluation_out *out, bool cut
     return proven && out->unplaced_count == 0 ? DECISION_OPTIMAL : DECISION_FEASIBLE;
 }
 
-/* ---- jobs that start now, by priority ---- */
-
-/* The tier of a job; the last has all lower ones. */
-static size_t tier_of(const struct now_out *now, const struct world_job *j)
-{
-    size_t t = 0;
-
-    while (t + 1 < now->tier_count && (now->tiers[t].partition_tier != j->tier ||
-                                       now->tiers[t].priority != j->priority))
-        t++;
-    return t;
-}
-
-/* What the plan starts of each tier. The bound of a search holds for plans that start as
- * much in the tiers above as what it found; for others it is all that the tier has. */
-static void fill_tiers(const struct evaluation *e, const struct now_out *now,
-                       const struct world_plan *plan, struct placement_value *value)
-{
-    struct placement_tier *tiers = NEW(e->arena, struct placement_tier, now->tier_count);
-    bool same = true, proven = true;
-
-    for (size_t t = 0; t < now->tier_count; t++)
-        tiers[t] = (struct placement_tier){.priority = now->tiers[t].priority};
-    for (size_t j = 0; j < e->world->job_count; j++) {
-        budget_step(e->world->budget, now->tier_count);
-        tiers[tier_of(now, &e->world->jobs[j])].bound += e->world->jobs[j].weight;
-    }
-    for (size_t k = 0; k < plan->placed_count; k++) {
-        size_t job = plan->sequence[k];
-
-        budget_step(e->world->budget, now->tier_count);
-        if (plan->placed[job].start_s <= 0)
-            tiers[tier_of(now, &e->world->jobs[job])].value += e->world->jobs[job].weight;
-    }
-    for (size_t t = 0; t < now->tier_count; t++) {
-        if (same)
-            tiers[t].bound = now->tiers[t].bound;
-        proven = proven && same && tiers[t].value >= tiers[t].bound * (1 - 1e-9);
-        tiers[t].proven = proven;
-        same = same && fabs(tiers[t].value - now->tiers[t].value) <=
-                           1e-9 * fmax(1, now->tiers[t].value);
-    }
-    value->of.proven = proven;
-    value->tiers = tiers;
-    value->tier_count = now->tier_count;
-}
-
-/* Bounds of started_now_weight, in values and in bounds: the most that a search for it
- * leaves open. */
-static void bound_started(const struct evaluation *e, const struct world_goal *goal,
-                          double max_nodes, const struct now_out **now,
-                          struct world_bound *bounds)
-{
-    struct now_in in = {.w = e->world, .max_nodes = (size_t)max_nodes};
-    struct now_out *found = NEW(e->arena, struct now_out, 1);
-
-    *now = NULL;
-    if (!world_goal_has(goal, OBJECTIVE_STARTED_NOW) || e->world->resource_count == 0)
-        return;
-    world_start_all(&in, found, e->arena);
-    *now = found;
-    for (size_t k = 0; k < goal->level_count; k++) {
-        if (goal->level[k] != OBJECTIVE_STARTED_NOW || found->tier_count > 1)
-            continue;
-        bounds[k].known = true;
-        bounds[k].value = found->tier_count ? found->tiers[0].bound : 0;
-    }
-}
-
 /* Values, and for a valid plan bounds: what breaks rules may well be below them. */
 static bool value(const struct evaluation *e, const struct world_goal *goal,
                   const struct world_plan *plan, struct evaluation_out *out)
@@ -289,9 +220,9 @@ static bool value(const struct evaluation *e, const struct world_goal *goal,
     const struct world_goal makespan = {{OBJECTIVE_MAKESPAN}, 1};
     struct world_bound bounds[OBJECTIVE_LEVELS_MAX] = {0};
     struct world_value values[OBJECTIVE_LEVELS_MAX];
-    const struct now_out *now = NULL;
+    const struct amounts_started *started = NULL;
     struct world_worth worth;
-    bool proven;
+    bool proven = out->valid;
 
     world_worth(e->world, &makespan, plan, &worth, e->arena);
     out->makespan_s = worth.value[0];
@@ -299,18 +230,16 @@ static bool value(const struct evaluation *e, const struct world_goal *goal,
     out->value_count = goal->level_count;
     if (out->valid) {
         world_bounds(e->world, goal, plan, &worth, BOUNDS_ASCENT, bounds, e->arena);
-        bound_started(e, goal, e->problem->common[COMMON_MAX_NODES], &now, bounds);
+        started = amounts_started_find(e->world, goal,
+                                       e->problem->common[COMMON_MAX_NODES], e->arena);
+        amounts_started_bound(started, goal, bounds);
     }
-    proven = world_values(goal, &worth, out->valid ? bounds : NULL, values);
-    for (size_t k = 0; k < goal->level_count; k++) {
+    world_values(goal, &worth, out->valid ? bounds : NULL, values);
+    for (size_t k = 0; k < goal->level_count; k++)
         out->values[k].of = values[k];
-        if (!now || now->tier_count <= 1 || goal->level[k] != OBJECTIVE_STARTED_NOW)
-            continue;
-        fill_tiers(e, now, plan, &out->values[k]);
-        proven = out->values[k].of.proven;
-        for (size_t other = 0; other < goal->level_count; other++)
-            proven = proven && (other == k || values[other].proven);
-    }
+    amounts_started_tiers(started, e->world, goal, plan, out->values, e->arena);
+    for (size_t k = 0; k < goal->level_count; k++)
+        proven = proven && out->values[k].of.proven;
     return proven;
 }
 

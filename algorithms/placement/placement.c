@@ -2,6 +2,7 @@
 #include "algorithms/placement/placement.h"
 
 #include "algorithms/placement/amounts_decide.h"
+#include "algorithms/placement/amounts_values.h"
 #include "algorithms/placement/bound.h"
 #include "algorithms/placement/due_order.h"
 #include "algorithms/placement/initial.h"
@@ -205,6 +206,15 @@ static void fill_loads(const struct placement_plan *plan, struct placement_out *
 
 #define OPTIMAL_GAP 1e-9 /* a bound is a little lowered for rounding */
 
+/* A run time is not known, so that nothing is known of the makespan. */
+static bool is_timeless(const struct placement_out *out)
+{
+    for (size_t i = 0; i < out->placement_count; i++)
+        if (isnan(out->placements[i].finish_s))
+            return true;
+    return false;
+}
+
 static void assess(const struct placement_plan *plan, struct placement_out *out)
 {
     struct placement_objective *o = &out->objective;
@@ -212,7 +222,9 @@ static void assess(const struct placement_plan *plan, struct placement_out *out)
     bool all = plan->placed_count == pending;
 
     o->lower_bound_s = fmin(bound_list_best(&plan->bounds), o->makespan_s);
-    if (o->makespan_s <= o->lower_bound_s * (1 + OPTIMAL_GAP))
+    if (is_timeless(out))
+        o->gap_ratio = NAN;
+    else if (o->makespan_s <= o->lower_bound_s * (1 + OPTIMAL_GAP))
         o->gap_ratio = 0;
     else if (o->lower_bound_s > 0)
         o->gap_ratio = o->makespan_s / o->lower_bound_s - 1;
@@ -246,6 +258,23 @@ static enum error_code confirm(struct placement_plan *plan, struct placement_out
     out->status = plan->cut ? DECISION_CUT : DECISION_FEASIBLE;
     out->check_failed = true;
     return OK;
+}
+
+/* The makespan as the objective that it is. A run time that is not known leaves it
+ * without a value. */
+static void fill_value(const struct placement_plan *plan, struct placement_out *out)
+{
+    const struct world_goal goal = {{OBJECTIVE_MAKESPAN}, 1};
+    const struct placement_objective *o = &out->objective;
+    struct placement_value *value = NEW(plan->arena, struct placement_value, 1);
+    struct world_worth worth = {.value = {o->makespan_s}};
+    struct world_bound bound = {.known = !is_timeless(out), .value = o->lower_bound_s};
+
+    if (!bound.known)
+        worth.value[0] = NAN;
+    world_values(&goal, &worth, &bound, &value->of);
+    out->objective.values = value;
+    out->objective.value_count = 1;
 }
 
 /* What a search says of itself, and the bounds. */
@@ -290,6 +319,7 @@ enum error_code placement_answer(struct placement_plan *plan, bool estimates,
     TRY(bound_of(plan, err));
     assess(plan, &x);
     TRY(confirm(plan, &x, err));
+    fill_value(plan, &x);
     fill_search(plan, &x);
     x.warnings = plan->problem->warnings;
     x.warning_count = plan->problem->warning_count;

@@ -209,7 +209,7 @@ struct placement_objective {
     double gap_ratio;     /* makespan_s / lower_bound_s - 1; NAN: the bound is 0 */
     double bytes_moved;
     uint64_t late_count;                  /* jobs beyond their deadline */
-    const struct placement_value *values; /* of a plan of amounts, by importance */
+    const struct placement_value *values; /* by importance */
     size_t value_count;
 };
 

@@ -87,7 +87,6 @@ static void compare(struct world_value *v, bool most)
     v->bound = most ? fmax(v->bound, v->value) : fmin(v->bound, v->value);
     least = most ? v->value : v->bound;
     largest = most ? v->bound : v->value;
-    v->bound_kind = world_bound_sides[most];
     v->proven = largest - least <= slack;
     if (least > 0)
         v->gap_ratio = v->proven ? 0 : largest / least - 1;
@@ -103,7 +102,12 @@ bool world_values(const struct world_goal *goal, const struct world_worth *worth
         struct world_value *v = &out[k];
 
         *v = (struct world_value){
-            world_objective_names[objective], worth->value[k], NAN, NULL, NAN, false};
+            .name = world_objective_names[objective],
+            .value = worth->value[k],
+            .bound = NAN,
+            .bound_kind = world_bound_sides[is_most[objective]],
+            .gap_ratio = NAN,
+        };
         if (bounds && bounds[k].known) {
             v->bound = bounds[k].value;
             compare(v, is_most[objective]);

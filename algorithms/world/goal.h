@@ -17,7 +17,7 @@ struct world_value {
     const char *name;
     double value;
     double bound;           /* NAN: none is known */
-    const char *bound_kind; /* "lower" or "upper"; NULL: none */
+    const char *bound_kind; /* of what there is, or would be: "lower" or "upper" */
     double gap_ratio;       /* NAN: there is none */
     bool proven;            /* the bound is met */
 };

@@ -451,11 +451,11 @@ static const struct json_field value_rows[] = {
      .offset = JSON_AT(T, of.bound, double),
      .flags = JSON_OPTIONAL},
     {.name = "bound_kind",
-     .doc = "lower; upper where the largest value is best",
+     .doc = "lower; upper where the largest value is best; also where there is no bound",
      .type = JSON_TYPE_TEXT,
      .offset = JSON_AT(T, of.bound_kind, const char *),
      .choices = world_bound_sides,
-     .flags = JSON_OPEN | JSON_OPTIONAL},
+     .flags = JSON_OPEN},
     {.name = "gap_ratio",
      .doc = "How far the value may be from the best, as a share of it",
      .type = JSON_TYPE_NUMBER,
@@ -490,7 +490,8 @@ static const struct json_field objective_rows[] = {
     JSON_INTEGER(T, late_count, 0, JSON_EXACT, 0, 0, "Jobs that miss their deadline"),
     JSON_LIST(T, values, value_count, struct placement_value, &placement_value_json, 0,
               JSON_OPTIONAL,
-              "Where amounts count: each objective, in the order of the request"),
+              "Each objective, in the order of the request; makespan_s when it names "
+              "none"),
     {0},
 };
 #undef T
