@@ -502,6 +502,26 @@ TEST_CASE("an answer lists what it is asked for", "[api][world]")
     for (const char *list : {"placements", "unplaced", "loads"})
         CHECK(some[list] == all[list]);
     api a;
+    CHECK(all.contains("timings"));
+    CHECK_FALSE(some.contains("timings"));
+    for (json none : {json::array(), json{"reasons"}, json{"run_times"}}) {
+        INFO(none.dump());
+        body["include"] = none;
+        some = place(body);
+        for (const char *list : {"placements", "unplaced", "loads"})
+            CHECK(some[list].empty());
+        CHECK(some["placement_count"] == 1);
+        CHECK_FALSE(some.contains("timings"));
+    }
+    for (const char *plain : {"{}", R"({"cpus": 2})"}) { // slots, amounts
+        json resource = json::parse(plain);
+        resource["id"] = "m";
+        some = place({{"snapshot", {{"resources", {resource}}}},
+                      {"jobs", {{{"id", "j"}, {"estimate_s", 1}}}},
+                      {"include", {"timings"}}});
+        CHECK(some["placements"].empty());
+        CHECK(some["timings"].contains("decide_s"));
+    }
     body["include"] = {"placements", "plans"};
     CHECK(a.post("/v1/placements", body.dump()).pointers() ==
           std::vector<std::string>{"/include/1"});

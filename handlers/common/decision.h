@@ -104,17 +104,20 @@ extern const struct json_object decision_timings_json;
         .choices = decision_status_names                                                \
     }
 
+/* All that follows but the timings. */
+#define DECISION_NOTE_ROWS(T)                                                        \
+    {.name = "warnings",                                                             \
+     .doc = "What the caller should know about this answer",                         \
+     .type = JSON_TYPE_TEXTS,                                                        \
+     .offset = JSON_AT(T, decision.warnings, const char *const *),                   \
+     .count_offset = JSON_AT(T, decision.warning_count, size_t)},                    \
+    {                                                                                \
+        .name = "labels", .doc = "The labels of the request", .type = JSON_TYPE_RAW, \
+        .offset = JSON_AT(T, decision.labels, const char *), .flags = JSON_OPTIONAL  \
+    }
+
 #define DECISION_END_ROWS(T)                                                       \
-    {.name = "warnings",                                                           \
-     .doc = "What the caller should know about this answer",                       \
-     .type = JSON_TYPE_TEXTS,                                                      \
-     .offset = JSON_AT(T, decision.warnings, const char *const *),                 \
-     .count_offset = JSON_AT(T, decision.warning_count, size_t)},                  \
-        {.name = "labels",                                                         \
-         .doc = "The labels of the request",                                       \
-         .type = JSON_TYPE_RAW,                                                    \
-         .offset = JSON_AT(T, decision.labels, const char *),                      \
-         .flags = JSON_OPTIONAL},                                                  \
+    DECISION_NOTE_ROWS(T),                                                         \
     {                                                                              \
         .name = "timings", .doc = "Where the time went", .type = JSON_TYPE_OBJECT, \
         .offset = JSON_AT(T, decision.timings, struct decision_timings),           \

@@ -68,6 +68,7 @@ struct placements_answer {
     const struct run_time_basis *run_times;
     size_t run_time_count;
     struct lease_publication lease;
+    const struct decision_timings *timings; /* NULL: not asked for */
 };
 
 #define T struct job
@@ -257,9 +258,9 @@ static const struct json_field request_rows[] = {
      .offset = JSON_AT(T, world.preempt, bool)},
     JSON_TEXTS(
         T, include, include_count, 16, 0,
-        "What the answer lists, of placements, unplaced, reasons, loads, run_times "
-        "(where each run time comes from); a list that is not named is empty, "
-        "counts are always there; default all but run_times"),
+        "What the answer lists, of placements, unplaced, reasons, loads, timings, "
+        "run_times (where each run time comes from); a list that is not named is empty, "
+        "timings are left out, counts are always there; default all but run_times"),
     PLACEMENT_FINISHED_ROW(T, "Jobs that are done, which others name in `after`"),
     JSON_OBJECT(
         T, lease, const struct placement_lease *, &placement_lease_json, JSON_POINTER,
@@ -628,7 +629,10 @@ static const struct json_field answer_rows[] = {
      .type = JSON_TYPE_INSTANT,
      .offset = JSON_AT(T, lease.made.expires_at_s, double),
      .flags = JSON_OPTIONAL},
-    DECISION_END_ROWS(T),
+    DECISION_NOTE_ROWS(T),
+    JSON_OBJECT(T, timings, const struct decision_timings *, &decision_timings_json,
+                JSON_POINTER | JSON_OPTIONAL,
+                "Where the time went; left out when `include` does not name it"),
     {0},
 };
 #undef PLAN_LIST
@@ -752,12 +756,17 @@ static void leave_out(const struct request *rq, const struct placements_request 
     struct placement_out *plan = &answer->plan;
     struct placement_unplaced *rows;
 
-    if (!includes(body, "placements"))
+    if (!includes(body, "placements")) {
         plan->placement_count = 0;
+        if (!includes(body, "run_times"))
+            answer->run_time_count = 0;
+    }
     if (!includes(body, "loads"))
         plan->load_count = 0;
     if (!includes(body, "unplaced"))
         plan->unplaced_count = plan->unplaced_class_count = answer->unplaced_id_count = 0;
+    if (includes(body, "timings"))
+        answer->timings = &answer->decision.timings;
     if (includes(body, "reasons"))
         return;
     rows = NEW(rq->arena, struct placement_unplaced, plan->unplaced_count);
