@@ -585,6 +585,16 @@ TEST_CASE("decisions come back byte for byte, newest first", "[store][db]")
     CHECK(got.makespan_s == 7.5);
     CHECK(std::isnan(got.gap_ratio));
     CHECK(got.decide_s == 0.25);
+    d.decision_id = "fdcba987-89ab-cdef-0123-456789012346"; // its rows were not asked for
+    d.algorithm = "max";
+    d.status = "feasible";
+    d.answer =
+        R"({"placements":[],"unplaced":[],"placement_count":7,"unplaced_count":2})";
+    REQUIRE_OK(store_decision_create(f.s, f.tenant, &d, &err));
+    REQUIRE_OK(store_decision_read(f.s, f.tenant, d.decision_id, &got, f.a, &err));
+    CHECK(got.job_count == 9);
+    CHECK(got.unplaced_count == 2);
+    CHECK(std::isnan(got.decide_s));
     const struct {
         const char *algorithm, *status, *job_id, *q;
         size_t count;
