@@ -98,7 +98,7 @@ TEST_CASE("a guess from times by resource is one by resource", "[workflow]")
     r.tasks()[1].etc_s = {6, 7};
     CHECK(time_of(decide(r, "heft"), "3") == Approx(8));
     r.tasks()[0].etc_s = r.tasks()[1].etc_s = {1, none}; // most cannot run there
-    CHECK(decide(r, "heft").missing("3")->reason == "no_resource");
+    CHECK(decide(r, "heft").missing("3")->reason == "failed");
 }
 
 TEST_CASE("nothing to guess from: no place, and the answer says so", "[workflow]")

@@ -316,7 +316,7 @@ TEST_CASE("resources are taken when they are free", "[workflow]")
         r.resources[0].n_max = 1;
         CHECK(decide(r, "heft").of("a").start_s == 7);
         r.resources[0].job_count = 4; // the ends of two are not known
-        CHECK(decide(r, "heft").missing("a")->reason == "no_resource");
+        CHECK(decide(r, "heft").missing("a")->reason == "unknown_end");
     }
     SECTION("more than the slots are used: who ends first leaves none")
     {
@@ -332,7 +332,7 @@ TEST_CASE("resources are taken when they are free", "[workflow]")
         r.resources[0].job_count = 4; // the end of one is not known
         CHECK(decide(r, "heft", true).of("a").start_s == 7);
         r.resources[0].job_count = 5;
-        CHECK(decide(r, "heft", true).missing("a")->reason == "no_resource");
+        CHECK(decide(r, "heft", true).missing("a")->reason == "unknown_end");
     }
     SECTION("two tasks run where there is one slot")
     {
@@ -381,7 +381,7 @@ TEST_CASE("resources are taken when they are free", "[workflow]")
     {
         r.resources[0].failed = true;
         decision d = decide(r, "heft");
-        CHECK(d.missing("a")->reason == "no_resource");
+        CHECK(d.missing("a")->reason == "failed");
         CHECK(d.missing("a")->resource_count == 1);
         CHECK(d.status == DECISION_INFEASIBLE);
     }
@@ -413,7 +413,7 @@ TEST_CASE("tasks that can run nowhere have no place, nor those behind them", "[w
         decision d = decide(r, p->name);
 
         INFO(p->name);
-        CHECK(d.missing("a")->reason == "no_resource");
+        CHECK(d.missing("a")->reason == "no_estimate");
         CHECK(d.missing("b")->reason == "after_unplaced");
         CHECK(d.missing("b")->detail.find("'a'") != std::string::npos);
         CHECK(d.of("c").finish_s == 1.5);

@@ -91,7 +91,7 @@ TEST_CASE("a round starts what fits: all amounts, licences, several nodes, reser
                                                                 {"f", "too_few_nodes"},
                                                                 {"l2", "shared_short"},
                                                                 {"g", "too_small"},
-                                                                {"h", "no_resource"}});
+                                                                {"h", "requirement"}});
 }
 
 TEST_CASE("a round moves a running task only where its amounts are free", "[api][round]")

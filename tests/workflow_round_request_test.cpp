@@ -510,7 +510,7 @@ TEST_CASE("run times count as they are, speeds change nothing", "[workflow][roun
         r.resources[0].failed = false;
         decided never(r);
         CHECK(never.started("b") == "p0");
-        CHECK(never.unplaced("a") == "no_resource");
+        CHECK(never.unplaced("a") == "no_estimate");
     }
     SECTION("a running one has the part left that its progress says, and moves for it")
     {
@@ -568,7 +568,9 @@ TEST_CASE("workflows.md 5.8: edge cases", "[workflow][round]")
             for (size_t k = 0; k < d.out.carry_count; k++)
                 carried += d.out.carry_over[k].task_count;
             CHECK(carried == 2);
-            const char *why = how == 2 || how == 4 ? "no_free_now" : "no_resource";
+            const char *const reasons[] = {"no_resource", "failed", "no_free_now",
+                                           "no_free_now", "no_free_now"};
+            const char *why = reasons[how];
             CHECK(d.unplaced("x") == why);
             CHECK(d.unplaced("y") == why);
             CHECK(d.warns((std::string("unplaced: 2, ") + why + ": 2").c_str()));

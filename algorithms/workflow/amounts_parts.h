@@ -58,6 +58,10 @@ void workflow_amounts_too_small(const struct workflow_amounts *x,
                                 const struct world_reason *found, const char *name,
                                 struct workflow_unplaced *out);
 
+/* The filters leave it no resource: which of them, and of how many. */
+void workflow_amounts_kept_out(const struct workflow_amounts *x, size_t job,
+                               struct workflow_unplaced *out);
+
 /* Warnings of the world, which point to jobs where the request has tasks. */
 void workflow_amounts_pass_warnings(struct workflow_amounts *x);
 

@@ -8,7 +8,9 @@
  * Cost of a plan: O(n log n + (e + n) P) and the fits.
  */
 #include "algorithms/workflow/amounts_parts.h"
+#include "algorithms/workflow/kept_out.h"
 #include "algorithms/workflow/list.h"
+#include "algorithms/world/board_parts.h"
 #include "algorithms/world/objective.h"
 #include "models/base/rng.h"
 
@@ -323,12 +325,21 @@ void workflow_amounts_plan(struct workflow_amounts *x, size_t steps,
 
 /* ---- the answer ---- */
 
-static const struct {
-    const char *reason, *detail;
-} why_rows[] = {
-#define X(symbol, name) [symbol] = {name, ""},
+static const char *const wait_names[] = {
+#define X(symbol, name) [symbol] = name,
     WORLD_WAITS(X)
 #undef X
+};
+
+static const char *const wait_details[] = {
+    [WORLD_WAIT_NO_ESTIMATE] = "no run time is known for it",
+    [WORLD_WAIT_UNKNOWN_END] =
+        "what it needs is held by what runs, and it is not known until when",
+    [WORLD_WAIT_RESERVED_FOR_EVER] = "what it needs is reserved for ever",
+    [WORLD_WAIT_SHARED_SHORT] = "there is never so much of a shared amount",
+    [WORLD_WAIT_TOO_FEW_NODES] = "fewer resources suit it than it needs nodes",
+    [WORLD_WAIT_GROUP_SPREAD] = "every value of its group's key has enough members",
+    [WORLD_WAIT_OUT_OF_TIME] = "the time limit came first",
 };
 
 /* What the largest resource that passes the filters has too little of; NULL: nothing. */
@@ -400,25 +411,27 @@ void workflow_amounts_too_small(const struct workflow_amounts *x,
     out->resource_count = found->too_small.short_count;
 }
 
-/* No resource is left for it: by its partitions, or before. */
-static void tell_filtered(const struct workflow_amounts *x, size_t job,
-                          struct workflow_unplaced *out)
+void workflow_amounts_kept_out(const struct workflow_amounts *x, size_t job,
+                               struct workflow_unplaced *out)
 {
     const struct problem_class *c = &x->jobs.classes[x->jobs.jobs[job].job_class];
-    uint64_t passed = 0;
+    const struct world_job *j = &x->w->jobs[job];
+    size_t counts[KEPT_OUT_COUNT] = {
+        [KEPT_OUT_FAILED] = c->dropped[FILTER_FAILED],
+        [KEPT_OUT_STALE] = c->dropped[FILTER_STALE],
+        [KEPT_OUT_UNAUTHORISED] = c->dropped[FILTER_UNAUTHORISED],
+        [KEPT_OUT_REQUIREMENT] = c->dropped[FILTER_REQUIREMENT],
+    };
+    bool split = x->problem->in->snapshot->partition_count > 0;
 
-    budget_step(x->w->budget, x->jobs.block_count);
-    for (size_t b = 0; b < x->jobs.block_count; b++)
-        passed |= c->mask[b];
-    out->reason = "no_resource";
-    out->detail = "every resource has failed, or its requirement is true on none";
-    if (passed && x->problem->in->snapshot->partition_count) {
-        out->reason = "partition";
-        out->detail = "what it could run on is in none of its partitions, or these are "
-                      "closed to it";
-    } else if (passed) {
-        out->detail = "no run time is known for it where it may run (etc_s)";
-    }
+    budget_step(x->w->budget, x->w->resource_count);
+    for (size_t p = 0; p < x->w->resource_count; p++)
+        if (problem_class_has(c, p)) {
+            bool timed = world_run_s(x->w, j, p) < HUGE_VAL;
+
+            counts[timed && split ? KEPT_OUT_PARTITION : KEPT_OUT_NO_ESTIMATE]++;
+        }
+    workflow_tell_kept_out(counts, out);
 }
 
 void workflow_amounts_why(struct workflow_amounts *x, size_t task,
@@ -428,14 +441,15 @@ void workflow_amounts_why(struct workflow_amounts *x, size_t task,
     const struct world_job *j = &x->w->jobs[job];
     bool any;
     const char *name = short_of(x, j, &any);
-    const char *reason = why_rows[board_plan(x->board)->placed[job].wait].reason;
     struct world_reason found;
+    enum world_wait wait;
+    size_t wait_on;
 
     if (!x->reasons)
         x->reasons = reasons_create(x->w, board_plan(x->board), false, x->arena);
     reasons_of(x->reasons, job, &found);
     if (!any) {
-        tell_filtered(x, job, out);
+        workflow_amounts_kept_out(x, job, out);
         return;
     }
     if (name) {
@@ -448,9 +462,10 @@ void workflow_amounts_why(struct workflow_amounts *x, size_t task,
                                    j->nodes, most_nodes(x, j));
         return;
     }
-    out->reason = *reason ? reason : "unknown_end";
-    out->detail = "what it needs is never free together, or nobody knows when";
-    if (found.wait == WORLD_WAIT_UNKNOWN_END)
+    wait = board_why(x->board, job, &wait_on);
+    out->reason = wait_names[wait];
+    out->detail = wait_details[wait];
+    if (wait == WORLD_WAIT_UNKNOWN_END && found.wait == wait)
         tell_blockers(x, &found, out);
 }
 

@@ -8,6 +8,7 @@
  * bound. A search's plan that breaks one is replaced by the best list plan.
  */
 #include "algorithms/workflow/amounts.h"
+#include "algorithms/workflow/kept_out.h"
 #include "algorithms/workflow/problem_parts.h"
 #include "algorithms/workflow/verify.h"
 
@@ -368,6 +369,46 @@ static size_t runnable_count(const struct workflow_problem *problem, size_t task
     return count;
 }
 
+static bool is_always(const struct workflow_blocked *list, size_t count)
+{
+    return count == 1 && list[0].from_s <= 0 && list[0].to_s == HUGE_VAL;
+}
+
+/* What keeps the task from a resource, of which it can run on no slot. */
+static enum kept_out cause_at(const struct workflow_problem *problem, size_t resource,
+                              const struct workflow_processor *slot)
+{
+    const struct resource *r = &problem->in->snapshot->resources[resource];
+
+    if (r->failed)
+        return KEPT_OUT_FAILED;
+    if (!slot) /* all of them are taken */
+        return r->n_max == 0 ? KEPT_OUT_NO_SLOT : KEPT_OUT_UNKNOWN_END;
+    if (is_always(slot->closed, slot->closed_count))
+        return KEPT_OUT_NO_WINDOW;
+    return slot->usable ? KEPT_OUT_NO_ESTIMATE : KEPT_OUT_UNKNOWN_END;
+}
+
+static void tell_kept_out(const struct workflow_problem *problem,
+                          struct workflow_unplaced *out)
+{
+    size_t resources = problem->in->snapshot->resource_count,
+           counts[KEPT_OUT_COUNT] = {0};
+    size_t p = 0;
+
+    for (size_t r = 0; r < resources; r++) {
+        const struct workflow_processor *slot = NULL;
+        size_t first = p;
+
+        for (; p < problem->processor_count && problem->processors[p].resource == r; p++)
+            if (!slot || problem->processors[p].usable)
+                slot = &problem->processors[p];
+        budget_step(problem->in->budget, 1 + p - first);
+        counts[cause_at(problem, r, slot)]++;
+    }
+    workflow_tell_kept_out(counts, out);
+}
+
 static bool reachable(const struct workflow_problem *problem,
                       const struct workflow_plan *plan, size_t task)
 {
@@ -423,14 +464,18 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
     }
     if (plan->amounts && plan->status != DECISION_CUT && parent == WORKFLOW_NONE) {
         workflow_amounts_why(plan->amounts, task, &u);
+        if ((strcmp(u.reason, "unknown_end") == 0 ||
+             strcmp(u.reason, "reserved_for_ever") == 0) &&
+            !reachable(problem, plan, task)) {
+            u.reason = "unreachable";
+            u.detail = "no link brings its inputs to a resource that can run it";
+        }
         return u;
     }
     runnable = runnable_count(problem, task);
     u.resource_count = runnable;
     if (runnable == 0) {
-        u.reason = "no_resource";
-        u.detail = "every resource has failed, is never free, or cannot run it";
-        u.resource_count = resources;
+        tell_kept_out(problem, &u);
     } else if (plan->status == DECISION_CUT) {
         u.reason = "time_limit";
         u.detail = "the time limit came first";

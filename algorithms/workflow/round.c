@@ -177,6 +177,8 @@ static void number_resources(struct wf_request *rq)
             .n_max = resource_slots(&s->resources[c]),
             .job_count_other = wf_job_count(rq, c) - rq->listed[c],
             .usable = !s->resources[c].failed && !stale && !closed[c],
+            .failed = s->resources[c].failed,
+            .stale = stale,
             .own_slots = !wf_shares(rq, c),
         };
         if (rq->amounts) { /* n_max is one of them */

@@ -163,7 +163,8 @@ struct workflow_plain_resource {
     size_t site;
     double free_speed;             /* V, >= 0 */
     size_t n_max, job_count_other; /* slots; those taken by tasks not listed here */
-    bool usable;                   /* not failed, not stale */
+    bool usable;                   /* not failed, not stale, and there now */
+    bool failed, stale;            /* why not */
     bool own_slots; /* each task has all of free_speed; else they share it */
 };
 

@@ -304,6 +304,28 @@ static struct reasons *reasons_here(struct workflow_amounts *x)
     return x->reasons;
 }
 
+/* No resource that can be used now passes the filters. */
+static void tell_kept_out(const struct workflow_amounts *x, const struct wf_plan *plan,
+                          size_t job, struct workflow_unplaced *out)
+{
+    const struct problem_class *of = &x->jobs.classes[x->jobs.jobs[job].job_class];
+    size_t counts[KEPT_OUT_COUNT] = {0};
+
+    for (size_t c = 0; c < plan->in->resource_count; c++) {
+        size_t p = x->jobs.position_of[c];
+
+        if (!wf_usable(plan, c))
+            counts[wf_kept_out(plan, c)]++;
+        else if (problem_class_has(of, p))
+            counts[KEPT_OUT_PARTITION]++;
+        else
+            counts[problem_class_unmet(of, p) ? KEPT_OUT_REQUIREMENT
+                                              : KEPT_OUT_UNAUTHORISED]++;
+    }
+    budget_step(x->w->budget, plan->in->resource_count);
+    workflow_tell_kept_out(counts, out);
+}
+
 void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, size_t task,
                     struct workflow_unplaced *out)
 {
@@ -327,9 +349,7 @@ void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, siz
     name = too_small(x, j);
     *out = (struct workflow_unplaced){.resource_count = suits};
     if (suits == 0) {
-        out->reason = "no_resource";
-        out->detail = "its requirement or its partition leaves none that can be used now";
-        out->resource_count = plan->in->resource_count;
+        tell_kept_out(x, plan, x->job_of[task], out);
     } else if (large == 0 || name) {
         reasons_of(reasons_here(rq->amounts), x->job_of[task], &found);
         workflow_amounts_too_small(x, &found, name, out);

@@ -222,9 +222,19 @@ static size_t usable_count(const struct answer *w)
     return usable;
 }
 
+/* No resource can be used now: why. */
+static void tell_unusable(const struct answer *w, struct workflow_unplaced *out)
+{
+    size_t counts[KEPT_OUT_COUNT] = {0};
+
+    for (size_t c = 0; c < w->plan->in->resource_count; c++)
+        counts[wf_kept_out(w->plan, c)]++;
+    workflow_tell_kept_out(counts, out);
+}
+
 static struct workflow_unplaced reason_against(const struct answer *w)
 {
-    size_t resources = w->plan->in->resource_count, usable = usable_count(w);
+    size_t usable = usable_count(w);
 
     if (w->plan->free_count > 0 && w->plan->out->cut)
         return (struct workflow_unplaced){.reason = "time_limit",
@@ -235,14 +245,12 @@ static struct workflow_unplaced reason_against(const struct answer *w)
             .reason = "unreachable",
             .detail = "its input can be brought to no resource that has a free slot",
             .resource_count = w->plan->free_count};
-    if (usable == 0)
-        return (struct workflow_unplaced){
-            .reason = "no_resource",
-            .detail = resources == 0
-                          ? "there is no resource"
-                          : "every resource has failed, is not there now, was not "
-                            "observed lately or has no speed left",
-            .resource_count = resources};
+    if (usable == 0) {
+        struct workflow_unplaced of = {.reason = NULL};
+
+        tell_unusable(w, &of);
+        return of;
+    }
     return (struct workflow_unplaced){
         .reason = "no_free_now",
         .detail = "every slot of the resources that can be used is taken",
@@ -267,7 +275,7 @@ static void tell_no_place(const struct answer *w, size_t task,
     if (with_room > 0)
         return;
     *reason = (struct workflow_unplaced){
-        .reason = suits ? "no_free_now" : "no_resource",
+        .reason = suits ? "no_free_now" : "no_estimate",
         .detail = suits ? "every slot of the resources that can run it is taken"
                         : "it can run on no resource that can be used now (etc_s)",
         .resource_count = suits ? suits : w->plan->in->resource_count,

@@ -92,6 +92,17 @@ bool wf_usable(const struct wf_plan *plan, size_t resource)
     return r->usable && r->free_speed > 0;
 }
 
+enum kept_out wf_kept_out(const struct wf_plan *plan, size_t resource)
+{
+    const struct workflow_plain_resource *r = &plan->in->resources[resource];
+
+    if (r->failed)
+        return KEPT_OUT_FAILED;
+    if (r->stale)
+        return KEPT_OUT_STALE;
+    return r->usable ? KEPT_OUT_NO_SPEED : KEPT_OUT_NOT_NOW;
+}
+
 bool wf_has_room(const struct wf_plan *plan, size_t resource)
 {
     return wf_usable(plan, resource) &&

@@ -17,6 +17,7 @@
 #ifndef GRIDPLAN_WORKFLOW_ROUND_PLAN_H
 #define GRIDPLAN_WORKFLOW_ROUND_PLAN_H
 
+#include "algorithms/workflow/kept_out.h"
 #include "algorithms/workflow/round.h"
 
 #include "models/base/rng.h"
@@ -151,6 +152,9 @@ double wf_stage_s(const struct wf_plan *plan, size_t task, size_t resource);
 
 /* Not failed, not stale, with free speed. */
 bool wf_usable(const struct wf_plan *plan, size_t resource);
+
+/* Why it is not. */
+enum kept_out wf_kept_out(const struct wf_plan *plan, size_t resource);
 
 /* Usable, with a slot for one more; with amounts: and as much as any task needs. */
 bool wf_has_room(const struct wf_plan *plan, size_t resource);
