@@ -13,6 +13,7 @@
 #define GRIDPLAN_WORKFLOW_MODEL_H
 
 #include "models/base/value.h"
+#include "models/job.h"
 #include "models/progress/progress.h"
 
 #include <stdbool.h>
@@ -62,6 +63,12 @@ struct workflow_task {
     const char *const
         *partition_ids; /* of the snapshot, any one of them; NULL: default */
     size_t partition_id_count;
+    const char *user; /* NULL: anonymous */
+    const char *const *organisations;
+    size_t organisation_count;
+    const struct job_group *group; /* spread or exclude; NULL: none */
+    double priority, weight;       /* not looked at; 0, NAN: not said */
+    bool preemptible;              /* not looked at */
     const struct job_model *model; /* has told the times above, if the caller did not;
                                       NULL: none */
     bool deferred;                 /* list policies place it behind all that are not */

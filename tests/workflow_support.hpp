@@ -38,7 +38,7 @@ struct task {
         given.estimate_s = none;
         given.start_s = given.finish_s = given.progress_pct = given.elapsed_s = none;
         given.work_done_ref_s = given.checkpoint_work_ref_s = none;
-        given.since_last_move_s = none;
+        given.since_last_move_s = given.weight = none;
     }
 };
 

@@ -14,13 +14,13 @@
 static bool resource_asks(const struct resource *r)
 {
     return r->capacity_count || r->disk_bytes > 0 || r->running_count ||
-           r->reservation_count;
+           r->reservation_count || r->allowed;
 }
 
 static bool asks_more(const struct workflow_task *t)
 {
     return t->disk_bytes > 0 || t->need_count || t->nodes > 1 || t->exclusive ||
-           t->time_limit_s > 0 || t->requirement || t->partition_id_count;
+           t->time_limit_s > 0 || t->requirement || t->partition_id_count || t->group;
 }
 
 /* What a resource of today can limit. */
@@ -90,6 +90,10 @@ static struct job job_of(const struct workflow_problem *problem, size_t task)
     if (t->nodes)
         job.nodes = t->nodes;
     job.exclusive = t->exclusive;
+    job.user = t->user;
+    job.organisations = t->organisations;
+    job.organisation_count = t->organisation_count;
+    job.group = t->group;
     job.requirement = t->requirement;
     job.partition_ids = t->partition_ids;
     job.partition_id_count = t->partition_id_count;
@@ -307,7 +311,6 @@ static void add_holder(struct holders *h, size_t position, struct world_holder h
     *at = position;
     holder.positions = at;
     holder.position_count = 1;
-    holder.group = WORLD_NONE;
     h->list[h->count++] = holder;
     h->here[position]++;
 }
@@ -367,6 +370,7 @@ static void add_running(struct holders *h)
                                              .end_unknown =
                                                  problem->fixed_finish_s[i] == HUGE_VAL,
                                              .amounts = amounts_of(x, t),
+                                             .group = workflow_amounts_group(x, t),
                                              .weight = 1});
     }
 }
@@ -388,7 +392,8 @@ static void add_closed(struct holders *h)
                                              .start_s = p->closed[k].from_s,
                                              .end_s = p->closed[k].to_s,
                                              .all = true,
-                                             .amounts = none});
+                                             .amounts = none,
+                                             .group = WORLD_NONE});
     }
 }
 
@@ -439,6 +444,7 @@ void workflow_amounts_hold(struct workflow_amounts *x)
     memcpy(h.list, x->w->holders, x->w->holder_count * sizeof(*h.list));
     add_running(&h);
     add_closed(&h);
+    workflow_amounts_join_groups(x, h.list, x->w->holder_count, h.count);
     list_holders(&h, x->w->holder_count);
 }
 
@@ -497,6 +503,7 @@ enum error_code workflow_amounts_world(struct workflow_amounts *x, struct error 
     };
     TRY(params_bind(placement_common_params, NULL, 0, common, err));
     amounts_check(in, false, &checked, a, err);
+    workflow_amounts_check_groups(x, in->jobs, in->job_count, err);
     problem_prepare(in, common, &x->jobs, a, err);
     if (err->item_count > before) {
         point_to_tasks(x, last ? last->next : err->first);

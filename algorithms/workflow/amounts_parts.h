@@ -62,6 +62,25 @@ void workflow_amounts_too_small(const struct workflow_amounts *x,
 void workflow_amounts_kept_out(const struct workflow_amounts *x, size_t job,
                                struct workflow_unplaced *out);
 
+/* ---- amounts_groups.c ---- */
+
+/* Groups that no plan of tasks keeps are mistakes of the jobs, "/jobs/3/group". */
+void workflow_amounts_check_groups(const struct workflow_amounts *x,
+                                   const struct job *jobs, size_t count,
+                                   struct error *err);
+
+/* The group of the world that the task is in; WORLD_NONE. */
+size_t workflow_amounts_group(const struct workflow_amounts *x,
+                              const struct workflow_task *t);
+
+/* The holders from `first` to before `end` become members of the groups that they name.
+ */
+void workflow_amounts_join_groups(struct workflow_amounts *x,
+                                  const struct world_holder *holders, size_t first,
+                                  size_t end);
+
+/* ---- amounts.c ---- */
+
 /* Warnings of the world, which point to jobs where the request has tasks. */
 void workflow_amounts_pass_warnings(struct workflow_amounts *x);
 

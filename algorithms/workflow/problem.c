@@ -250,6 +250,7 @@ enum error_code workflow_problem_make(const struct workflow_in *in, bool slots,
     mean_times(p);
     workflow_mean_links(p);
     workflow_report_ends(p);
+    workflow_warn_unused(p);
     *problem = p;
     return OK;
 }

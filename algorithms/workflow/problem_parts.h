@@ -49,6 +49,11 @@ const char *workflow_path(const struct workflow_in *in, size_t workflow, char *b
 enum error_code workflow_check_request(struct workflow_problem *problem,
                                        struct error *err);
 
+/* ---- unused.c ---- */
+
+/* Warns of members of tasks that nothing looks at. */
+void workflow_warn_unused(struct workflow_problem *problem);
+
 /* ---- problem_estimates.c ---- */
 
 /* Tasks without a run time get one if any task has one; a warning says how many. Needs

@@ -391,6 +391,7 @@ static enum error_code number(struct wf_request *rq)
     if (rq->amounts)
         workflow_amounts_pass_warnings(rq->amounts);
     workflow_report_ends(&rq->problem);
+    workflow_warn_unused(&rq->problem);
     return OK; /* what matters more comes first */
 }
 

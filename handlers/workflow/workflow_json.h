@@ -135,6 +135,21 @@ extern const struct json_object workflow_carry_json;
         JSON_TEXTS(struct workflow_task, partition_ids, partition_id_count, 1000, 0,     \
                    "Partitions of the snapshot, of which it uses any one; default: the " \
                    "default partition, or every resource if there is none"),             \
+        JSON_TEXT(struct workflow_task, user, JSON_NULLABLE,                             \
+                  "Who runs it, for `allowed` of resources and users_allowed of "        \
+                  "partitions"),                                                         \
+        JSON_TEXTS(struct workflow_task, organisations, organisation_count, 1000, 0,     \
+                   "Virtual organisations of the user, for `allowed` of resources"),     \
+        JSON_OBJECT(struct workflow_task, group, const struct job_group *,               \
+                    &job_group_json, JSON_POINTER | JSON_NULLABLE,                       \
+                    "A rule that it keeps with others, also of other workflows: "        \
+                    "spread or exclude"),                                                \
+        JSON_NUMBER(struct workflow_task, priority, -JSON_LARGEST, JSON_LARGEST, 0, 0,   \
+                    "Not looked at: tasks go by what depends on them"),                  \
+        JSON_NUMBER(struct workflow_task, weight, 0, 1e15, NAN, JSON_NULLABLE,           \
+                    "Not looked at: the objective is the makespan"),                     \
+        JSON_BOOLEAN(struct workflow_task, preemptible, false, 0,                        \
+                     "Not looked at: nothing is stopped for others"),                    \
         JSON_CHOICE(                                                                     \
             struct workflow_task, status, workflow_status_names, 0, 0,                   \
             "idle: not started, the default; staging: has its slot, inputs are on "      \

@@ -103,6 +103,7 @@ static struct workflow_task *draw_tasks(const struct drawing *d, struct rng *r,
             .work_done_ref_s = NAN,
             .checkpoint_work_ref_s = NAN,
             .since_last_move_s = NAN,
+            .weight = NAN,
         };
         for (size_t p = 0; p < list[i].etc_count; p++)
             etc_s[p] = 1 + floor(100 * rng_uniform(r));
