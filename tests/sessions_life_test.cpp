@@ -242,12 +242,19 @@ TEST_CASE("what is wrong with a definition is said where it is", "[api][db]")
          "out_of_bounds"},
         {definition(R"([{"id":"a","attempts_max":0}])"), "/workflow/tasks/0/attempts_max",
          "out_of_bounds"},
+        {definition(R"([{"id":"a"},{"id":"b","partition_ids":["none"]}])"),
+         "/workflow/tasks/1/partition_ids/0", "unknown_id"},
+        {definition(R"([{"id":"a","requirement":"cpus_total >"}])"),
+         "/workflow/tasks/0/requirement", "expression"},
+        {definition(R"([{"id":"a","group":{"id":"g","policy":"gang"}}])"),
+         "/workflow/tasks/0/group", "not_applicable"},
     };
     for (const auto &c : cases) {
         INFO(c.body);
         api_reply r = a.call("PUT", "/v1/workflow-sessions/x", c.body);
         INFO(r.body);
-        REQUIRE(r.status == (c.code == "unknown_id" ? 404 : 422));
+        REQUIRE(r.status ==
+                (c.pointer == "/snapshot_id" && c.code == "unknown_id" ? 404 : 422));
         CHECK(r.json()["errors"][0]["code"] == c.code);
         if (!c.pointer.empty())
             CHECK(r.json()["errors"][0]["pointer"] == c.pointer);
@@ -388,6 +395,11 @@ TEST_CASE("tasks come, change and go while a workflow runs", "[api][db]")
                R"([{"id":"c"},{"id":"later","depends_on":["a"],"replace":true}])");
     CHECK(cycle.status == 422);
     CHECK(cycle.json()["errors"][0]["code"] == "cycle");
+    api_reply nowhere =
+        s.post(s.path + "/tasks", R"([{"id":"c"},{"id":"d","partition_ids":["none"]}])");
+    CHECK(nowhere.status == 422);
+    CHECK(nowhere.json()["errors"][0]["code"] == "unknown_id");
+    CHECK(nowhere.json()["errors"][0]["pointer"] == "/workflow/tasks/4/partition_ids/0");
     CHECK(s.get(s.path + "/tasks").json()["items"].size() == 3);
 
     CHECK(add(R"({"id":"b","remove":true})")["stored"] == 1);

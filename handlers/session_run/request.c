@@ -8,6 +8,7 @@
  */
 #include "handlers/session_run/plan.h"
 
+#include "algorithms/workflow/amounts.h"
 #include "algorithms/workflow/list.h"
 #include "handlers/workflow/workflow_progress.h"
 #include "models/base/names.h"
@@ -514,6 +515,7 @@ enum error_code session_request_check(struct session_run *run)
     const struct policy *policy;
     struct request *rq = run->rq;
     struct workflow_problem *problem;
+    struct workflow_amounts *amounts;
     struct workflow_body body;
     struct workflow_call call;
 
@@ -532,6 +534,8 @@ enum error_code session_request_check(struct session_run *run)
         decision_unknown_policy(body.decision.algorithm, workflow_policies, rq->err);
     TRY(workflow_call_begin(&call, rq, &body));
     TRY(workflow_problem_make(&call.in, false, &problem, rq->arena, rq->err));
+    if (workflow_amounts_asked(&call.in))
+        TRY(workflow_amounts_make(problem, &amounts, rq->arena, rq->err));
     return check_options(rq, &call, policy, &body.decision);
 }
 
