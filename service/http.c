@@ -683,13 +683,22 @@ static enum MHD_Result go_on(struct exchange *x)
     return x->err.code == OK ? admit(x) : refuse_early(x);
 }
 
-/* The answer names no more than the path, so the path must not be the matter. */
-static enum error_code check_size(struct exchange *x)
+/* The answer names the path, so the path must not be the matter. */
+static enum error_code check_target(struct exchange *x, const char *url)
 {
+    struct error spoilt = {0};
+
     if (x->peer->target_bytes > TARGET_MAX_BYTES)
         return fail(&x->err, ERR_TARGET_LENGTH, "",
                     "path and query have %zu bytes, %d are allowed",
                     x->peer->target_bytes, TARGET_MAX_BYTES);
+    x->message.path = decode(url, x->arena, x->err.code == OK ? &x->err : &spoilt);
+    return OK;
+}
+
+/* What is wrong with the header as such; a mistake may be in x->err already. */
+static enum error_code check_fields(struct exchange *x)
+{
     if (x->header_bytes > HEADERS_MAX_BYTES)
         return fail(&x->err, ERR_HEADER_LENGTH, "",
                     "the header fields have %zu bytes, %d are allowed", x->header_bytes,
@@ -714,10 +723,8 @@ static enum error_code check_header(struct exchange *x, const char *url,
     enum error_code code;
     char allow[80];
 
-    TRY(check_size(x));
-    m->path = decode(url, x->arena, &x->err);
-    if (!m->path)
-        return x->err.code;
+    TRY(check_target(x, url));
+    TRY(check_fields(x));
     TRY(facade_mount(m, h->service->config->cws_mount, x->arena, &x->err));
     TRY(facade_take_key(m, x->arena, &x->err));
     TRY(door_check(&h->door, &head, &x->err));
