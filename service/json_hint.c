@@ -336,16 +336,32 @@ static void hint_required(const struct json_object *table, struct error *err)
         error_hint(err, "did you mean {%s}?", text);
 }
 
+/* The list that the object is about: the first that must be there, else the first; NULL.
+ */
+static const struct json_field *list_of(const struct json_object *table)
+{
+    const struct json_field *first = NULL;
+
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
+        if (f->type != JSON_TYPE_LIST)
+            continue;
+        if (f->flags & JSON_REQUIRED)
+            return f;
+        first = first ? first : f;
+    }
+    return first;
+}
+
 void json_hint_object(const struct json_object *table, bool is_array, const char *text,
                       struct error *err)
 {
-    const struct json_field *f = table->fields;
+    const struct json_field *f = table->fields, *list;
 
     if (is_array) {
-        while (f->type != JSON_END && f->type != JSON_TYPE_LIST)
-            f++;
-        if (f->type == JSON_TYPE_LIST)
-            error_hint(err, "a list goes into a member of it: {\"%s\": [...]}", f->name);
+        list = list_of(table);
+        if (list)
+            error_hint(err, "a list goes into a member of it: {\"%s\": [...]}",
+                       list->name);
         else
             hint_required(table, err);
     } else if (text) {

@@ -481,3 +481,27 @@ TEST_CASE("words of other tools are known where their members are", "[hints][api
         {"id":"a","submit_s":0,"run_time_s":5,"cpus":4}]})");
     CHECK(log["/jobs/0/cpus"] == "in a pool it is 'processors'");
 }
+
+TEST_CASE("a list where an object belongs: into the member that it is about",
+          "[hints][api]")
+{
+    api a;
+    const struct {
+        const char *body, *pointer, *member;
+    } cases[] = {
+        {R"({"snapshot": [{"id": "n"}], "jobs": []})", "/snapshot", "resources"},
+        {R"({"snapshot": [], "jobs": []})", "/snapshot", "resources"},
+        {"[]", "", "jobs"},
+    };
+    for (auto &c : cases) {
+        INFO(c.body);
+        nlohmann::json mistake = a.post("/v1/placements", c.body).json()["errors"][0];
+        CHECK(mistake["pointer"] == c.pointer);
+        CHECK(mistake["hint"] == "a list goes into a member of it: {\"" +
+                                     std::string(c.member) + "\": [...]}");
+    }
+    nlohmann::json mistake = a.post("/v1/workflow-schedules",
+                                    R"({"snapshot": {"resources": []}, "workflow": []})")
+                                 .json()["errors"][0];
+    CHECK(mistake["hint"] == "a list goes into a member of it: {\"tasks\": [...]}");
+}
