@@ -152,6 +152,7 @@ static void make_table(const struct ensemble_data *data, const struct ensemble *
         t->weight[i] = run->weight;
         t->is_bound[i] = run->is_bound;
     }
+    tree_sort(t, a);
 }
 
 /* A configuration and one of its rows, for sorting. */

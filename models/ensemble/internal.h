@@ -6,6 +6,15 @@
 
 enum { CODES_MAX = ENSEMBLE_VALUES_MAX + 1 }; /* values of a category, and the rest */
 
+enum { TREE_INPUTS_MAX = ENSEMBLE_INPUTS_MAX + 1 }; /* and size per processor */
+
+/* A number that trees look at: of each row, and rows that have one by it. */
+struct tree_column {
+    const double *value; /* NAN: missing */
+    const uint32_t *row;
+    size_t count; /* of them; value NULL: a category, whose numbers are each fit's */
+};
+
 /* Runs by their known inputs: of numbers the value, of texts the place of the value
  * (value_count: the rest); NAN: missing or never seen. */
 struct table {
@@ -16,6 +25,7 @@ struct table {
     double *context;       /* likewise */
     bool *is_bound;
     size_t count;
+    struct tree_column tree[TREE_INPUTS_MAX]; /* by tree_sort() */
 };
 
 /* Some rows of a table, ascending. */
@@ -73,7 +83,6 @@ enum {
     TREE_NODES = 31,
     TREES_MAX = 120,
     BINS_MAX = 64,
-    TREE_INPUTS_MAX = ENSEMBLE_INPUTS_MAX + 1, /* and size per processor */
     TREE_LEAF = 255,
 };
 
@@ -99,13 +108,23 @@ void trees_fit(const struct part *part, const struct ridge *ridge,
                const struct tree_rules *rules, struct budget *budget, struct trees *out,
                struct arena *a);
 size_t tree_input_count(const struct ensemble *e); /* that its trees have */
+
+/* Sorts the table's rows by each input of trees, once for all fits to parts of it. */
+void tree_sort(struct table *t, struct arena *a);
 double trees_answer(const struct ensemble *e, const struct trees *trees, const double *x);
 
-/* One tree over numbers: bins (of `inputs` inputs, row after row) of `count` rows with
- * residuals r and weights w, `edges` each. Takes its values off r. */
-void tree_grow(const uint8_t *bins, size_t inputs, const size_t *edges, double *r,
-               const double *w, size_t count, const struct tree_rules *rules,
-               struct budget *budget, struct tree_node *out, struct arena *a);
+/* What trees over the same rows share: `bins` of row after row, tree_width(inputs) for
+ * each, of which what is beyond `inputs` is 0; w, their weights; `edges` of each input,
+ * below BINS_MAX. All of it is kept by pointer but the edges. */
+struct tree_room;
+size_t tree_width(size_t inputs);
+struct tree_room *tree_room(const uint8_t *bins, size_t inputs, const size_t *edges,
+                            const double *w, size_t count, struct arena *a);
+
+/* One tree over the residuals r of the rows. Takes its values off them. At most
+ * TREE_DEPTH_MAX deep. */
+void tree_grow(const struct tree_room *room, double *r, const struct tree_rules *rules,
+               struct budget *budget, struct tree_node *out);
 
 /* ---- context.c ---- */
 

@@ -18,7 +18,9 @@
 
 #include "models/base/order.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct tree_rules tree_rules_whole = {120, 4, 10, 0.12, 1, 5};
@@ -26,47 +28,132 @@ const struct tree_rules tree_rules_fold = {60, 4, 10, 0.2, 1, 5};
 
 _Static_assert(BINS_MAX <= 64, "filled_bins() has a bit for each");
 
-enum { ROWS_LEAST = 24 };
+enum {
+    ROWS_LEAST = 24,
+    FEW_ROWS = 32, /* of a node: most of its bins are empty */
+};
 #define CODE_PRIOR   5.0
 #define GAIN_LEAST   1e-9
 #define GAIN_GREATER (1 + 1e-12)
 
-/* Far above what rounding makes of a comparison without divisions. */
+/* Far above what rounding makes of a comparison without divisions, */
 #define SURELY_LESS (1 - 1e-9)
+
+/* and of gains, and of sums, that are computed in another way, rounding in empty bins
+ * included. */
+#define NEAR_GAIN (1 - 1e-6)
+#define NEAR_SUM  1e-12
 
 /* Sums of a bin, side by side so that both are added at once. */
 enum { BIN_G, BIN_W };
 typedef double bin_sums __attribute__((vector_size(2 * sizeof(double))));
+typedef long long bin_mask __attribute__((vector_size(2 * sizeof(double))));
 
 /* ---- one tree ---- */
 
+/* Of nodes that may be split at once: a split adds one, and the last depth needs none. */
+enum { HISTOGRAMS_MAX = 1 << (TREE_DEPTH_MAX - 1) };
+
+enum { PAIRS_MAX = (TREE_INPUTS_MAX + 1) / 2 };
+
+/* Inputs stand in pairs, so that two are looked at in one go: bin b of input k is number
+ * 2 b + k % 2 of its pair. A last one without a partner has one without edges. */
+struct tree_room {
+    const uint8_t *bins; /* of each row: `width` numbers */
+    size_t inputs, width;
+    size_t edges[2 * PAIRS_MAX];
+    size_t pair[PAIRS_MAX]; /* where it begins in a histogram */
+    size_t histogram_size;
+    size_t count;             /* of rows */
+    const double *w;          /* their weights */
+    bool is_whole;            /* all are 1: their sums are exact */
+    bin_sums *sums;           /* of each row: w r, w */
+    uint32_t *row, *to_right; /* rows of each node, side by side; ascending */
+    bin_sums *histograms;
+    bin_sums *clear;  /* a histogram of zeros */
+    bin_sums *filled; /* bins of a pair that are not empty */
+};
+
 struct growth {
-    const uint8_t *bins;
-    size_t inputs;
-    const size_t *edges;
-    bin_sums *sums; /* of each row: w r, w */
+    const struct tree_room *room;
     const struct tree_rules *rules;
     struct budget *budget;
-    uint32_t *row, *room; /* rows of each node, side by side; ascending */
     size_t start[TREE_NODES], count[TREE_NODES];
+    bin_sums all[TREE_NODES];
     bin_sums *histogram[TREE_NODES]; /* of nodes that may be split */
-    struct arena *a;
+    size_t histogram_count;
 };
+
+size_t tree_width(size_t inputs)
+{
+    return inputs + inputs % 2;
+}
+
+static size_t greater_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+struct tree_room *tree_room(const uint8_t *bins, size_t inputs, const size_t *edges,
+                            const double *w, size_t count, struct arena *a)
+{
+    struct tree_room *room = NEW(a, struct tree_room, 1);
+
+    *room = (struct tree_room){
+        .bins = bins,
+        .inputs = inputs,
+        .width = tree_width(inputs),
+        .count = count,
+        .w = w,
+        .is_whole = true,
+        .sums = NEW(a, bin_sums, count + 1),
+        .row = NEW(a, uint32_t, count + 1),
+        .to_right = NEW(a, uint32_t, count + 1),
+        .filled = NEW(a, bin_sums, 2 * (BINS_MAX + 1)),
+    };
+    for (size_t k = 0; k < inputs; k++)
+        room->edges[k] = edges[k];
+    for (size_t k = 0; k < room->width; k += 2) {
+        room->pair[k / 2] = room->histogram_size;
+        room->histogram_size +=
+            2 * (greater_size(room->edges[k], room->edges[k + 1]) + 1);
+    }
+    for (size_t i = 0; i < count; i++)
+        room->is_whole = room->is_whole && w[i] >= 1 && w[i] <= 1;
+    room->histograms = NEW(a, bin_sums, HISTOGRAMS_MAX * room->histogram_size + 1);
+    room->clear = NEW(a, bin_sums, room->histogram_size + 1);
+    return room;
+}
+
+/* Adds the rows of a node to a histogram. */
+static void add_rows(const struct growth *g, size_t node, bin_sums *h)
+{
+    const struct tree_room *room = g->room;
+    size_t width = room->width;
+
+    for (size_t i = 0; i < g->count[node]; i++) {
+        size_t row = room->row[g->start[node] + i];
+        const uint8_t *bins = room->bins + row * width;
+        const bin_sums more = room->sums[row];
+
+        for (size_t k = 0; k < width; k += 2) {
+            bin_sums *pair = h + room->pair[k / 2];
+
+            pair[2 * bins[k]] += more;
+            pair[2 * bins[k + 1] + 1] += more;
+        }
+    }
+    budget_step(g->budget, g->count[node] * room->inputs);
+}
 
 static void fill(struct growth *g, size_t node)
 {
-    bin_sums *h = g->histogram[node] = NEW(g->a, bin_sums, g->inputs * BINS_MAX);
-    size_t inputs = g->inputs;
+    const struct tree_room *room = g->room;
+    bin_sums *h = room->histograms + g->histogram_count++ * room->histogram_size;
 
-    for (size_t i = 0; i < g->count[node]; i++) {
-        size_t row = g->row[g->start[node] + i];
-        const uint8_t *bins = g->bins + row * inputs;
-        const bin_sums more = g->sums[row];
-
-        for (size_t k = 0; k < inputs; k++)
-            h[k * BINS_MAX + bins[k]] += more;
-    }
-    budget_step(g->budget, g->count[node] * g->inputs);
+    memset(h, 0, room->histogram_size * sizeof(*h));
+    add_rows(g, node, h);
+    g->histogram[node] = h;
 }
 
 /* The larger child's is what the smaller one leaves of the parent's, in its place. */
@@ -74,8 +161,34 @@ static void subtract(struct growth *g, size_t parent, size_t smaller, size_t lar
 {
     bin_sums *h = g->histogram[larger] = g->histogram[parent];
 
-    for (size_t i = 0; i < g->inputs * BINS_MAX; i++)
+    for (size_t i = 0; i < g->room->histogram_size; i++)
         h[i] -= g->histogram[smaller][i];
+}
+
+static void take(bin_sums *from, bin_sums *what)
+{
+    *from -= *what;
+    *what = (bin_sums){0, 0};
+}
+
+/* The same where the smaller one is not split itself, and touches few bins. */
+static void take_rows(struct growth *g, size_t parent, size_t smaller, size_t larger)
+{
+    const struct tree_room *room = g->room;
+    bin_sums *h = g->histogram[larger] = g->histogram[parent];
+
+    add_rows(g, smaller, room->clear);
+    for (size_t i = 0; i < g->count[smaller]; i++) {
+        const uint8_t *bins = room->bins + room->row[g->start[smaller] + i] * room->width;
+
+        for (size_t k = 0; k < room->width; k += 2) {
+            size_t first = room->pair[k / 2] + 2 * (size_t)bins[k],
+                   second = room->pair[k / 2] + 2 * (size_t)bins[k + 1] + 1;
+
+            take(h + first, room->clear + first);
+            take(h + second, room->clear + second);
+        }
+    }
 }
 
 /* One bit for each of the first bins that is not empty. */
@@ -84,32 +197,142 @@ static uint64_t filled_bins(const bin_sums *h, size_t count)
     uint64_t filled = 0;
 
     for (size_t b = 0; b < count; b++)
-        filled |= (uint64_t)(h[b][BIN_W] > 0) << b;
+        filled |= (uint64_t)(h[2 * b][BIN_W] > 0) << b;
     return filled;
 }
 
-/* The best split of a node; false: none gains. */
-static bool find_split(const struct growth *g, size_t node, bin_sums all, size_t *input,
-                       size_t *edge)
+static double greater_of(double a, double b)
+{
+    return a > b ? a : b; /* one instruction, as fmax() is not */
+}
+
+/* The greatest sums of both sides' G^2 / (W + lambda) of two inputs, but for rounding:
+ * with L, V left sums of G and W + lambda, and A, C those of both sides together, they
+ * are A^2 / C + (C L - A V)^2 / (V (C - V) C). */
+static inline void best_sums(const struct growth *g, const bin_sums *h, size_t bins,
+                             bin_sums all, bool is_whole, double *first, double *second)
+{
+    double lambda = g->rules->lambda, least = g->rules->least_weight;
+    const bin_sums all_g = {all[BIN_G], all[BIN_G]}, all_w = {all[BIN_W], all[BIN_W]};
+    const bin_sums both = all_w + 2 * lambda;
+    const bin_mask sign = {LLONG_MIN, LLONG_MIN};
+    bin_sums left_g = {0, 0}, left_w = {0, 0};
+    double best = 0, other_best = 0;
+
+    for (size_t b = 0; b < bins; b++, h += 2) {
+        bin_sums more_g = {h[0][BIN_G], h[1][BIN_G]}, over, off, gain;
+        bin_sums more_w = {h[0][BIN_W], h[1][BIN_W]};
+        bin_mask light;
+
+        if (!is_whole) { /* what rounding leaves in an empty bin is no weight */
+            bin_mask counts = more_w > 0;
+
+            more_g = (bin_sums)((bin_mask)more_g & counts);
+            more_w = (bin_sums)((bin_mask)more_w & counts);
+        }
+        left_g += more_g;
+        left_w += more_w;
+        over = left_w + lambda;
+        off = both * left_g - all_g * over;
+        gain = off * off / (over * (both - over));
+        /* less than 0 where a side has too little */
+        light = (bin_mask)(left_w - least) | (bin_mask)(all_w - left_w - least);
+        gain = (bin_sums)((bin_mask)gain | (light & sign));
+        best = greater_of(gain[0], best);
+        other_best = greater_of(gain[1], other_best);
+    }
+    *first = (all[BIN_G] * all[BIN_G] + best) / both[0];
+    *second = (all[BIN_G] * all[BIN_G] + other_best) / both[0];
+}
+
+/* One bit for each bin of an input that a row of the node is in. */
+static void find_touched(const struct growth *g, size_t node, uint64_t *touched)
+{
+    const struct tree_room *room = g->room;
+
+    for (size_t k = 0; k < room->width; k++)
+        touched[k] = 0;
+    for (size_t i = 0; i < g->count[node]; i++) {
+        const uint8_t *bins = room->bins + room->row[g->start[node] + i] * room->width;
+
+        for (size_t k = 0; k < room->width; k++)
+            touched[k] |= (uint64_t)1 << bins[k];
+    }
+}
+
+/* The touched bins of a pair, each input's in a row; the length of the longer. */
+static size_t close_up(const bin_sums *h, const size_t *edges, const uint64_t *touched,
+                       bin_sums *out)
+{
+    size_t count[2] = {0, 0}, longer;
+
+    for (size_t k = 0; k < 2; k++) {
+        uint64_t left = touched[k] & (((uint64_t)1 << edges[k]) - 1);
+
+        for (; left; left &= left - 1)
+            out[2 * count[k]++ + k] = h[2 * (size_t)__builtin_ctzll(left) + k];
+    }
+    longer = greater_size(count[0], count[1]);
+    for (size_t k = 0; k < 2; k++)
+        for (; count[k] < longer; count[k]++)
+            out[2 * count[k] + k] = (bin_sums){0, 0};
+    return longer;
+}
+
+/* Puts down what the best split of each input gives; the greatest of all. */
+static double best_of_inputs(const struct growth *g, size_t node, double *most)
+{
+    const struct tree_room *room = g->room;
+    bool few = g->count[node] < FEW_ROWS && room->is_whole;
+    uint64_t touched[2 * PAIRS_MAX];
+    double greatest = 0;
+
+    if (few)
+        find_touched(g, node, touched);
+    for (size_t k = 0; k < room->width; k += 2) {
+        const bin_sums *h = g->histogram[node] + room->pair[k / 2];
+        size_t bins = few ? close_up(h, room->edges + k, touched + k, room->filled)
+                          : greater_size(room->edges[k], room->edges[k + 1]);
+
+        if (room->is_whole)
+            best_sums(g, few ? room->filled : h, bins, g->all[node], true, &most[k],
+                      &most[k + 1]);
+        else
+            best_sums(g, h, bins, g->all[node], false, &most[k], &most[k + 1]);
+        greatest = greater_of(greater_of(most[k], most[k + 1]), greatest);
+    }
+    return greatest;
+}
+
+/* The best split of a node; false: none gains. Inputs whose best is not nearly the best
+ * of all are not looked at again. */
+static bool find_split(const struct growth *g, size_t node, size_t *input, size_t *edge)
 {
     const struct tree_rules *rules = g->rules;
-    double best = GAIN_LEAST,
-           whole = all[BIN_G] * all[BIN_G] / (all[BIN_W] + rules->lambda);
+    const struct tree_room *room = g->room;
+    const bin_sums all = g->all[node];
+    double best = GAIN_LEAST, most[TREE_INPUTS_MAX + 1],
+           whole = all[BIN_G] * all[BIN_G] / (all[BIN_W] + rules->lambda),
+           greatest = best_of_inputs(g, node, most);
     double enough = (whole + best * GAIN_GREATER) * SURELY_LESS;
     bool any = false;
 
-    for (size_t k = 0; k < g->inputs; k++) {
-        const bin_sums *h = g->histogram[node] + k * BINS_MAX;
-        uint64_t filled = filled_bins(h, g->edges[k]);
+    greatest = whole + (greatest - whole) * NEAR_GAIN - greatest * NEAR_SUM;
+    enough = fmax(enough, greatest);
+    for (size_t k = 0; k < room->inputs; k++) {
+        const bin_sums *h = g->histogram[node] + room->pair[k / 2] + k % 2;
+        uint64_t filled;
         bin_sums left = {0, 0};
 
+        if (most[k] < greatest)
+            continue;
         /* at an empty one it is the same as at the edge before */
-        for (; filled; filled &= filled - 1) {
+        for (filled = filled_bins(h, room->edges[k]); filled; filled &= filled - 1) {
             size_t b = (size_t)__builtin_ctzll(filled);
             bin_sums right, over, gains;
             double gain;
 
-            left += h[b];
+            left += h[2 * b];
             right = all - left;
             if (left[BIN_W] < rules->least_weight || right[BIN_W] < rules->least_weight)
                 continue;
@@ -123,37 +346,44 @@ static bool find_split(const struct growth *g, size_t node, bin_sums all, size_t
             if (!(gain > best * GAIN_GREATER))
                 continue;
             best = gain;
-            enough = (whole + best * GAIN_GREATER) * SURELY_LESS;
             *input = k;
             *edge = b;
             any = true;
         }
     }
-    budget_step(g->budget, g->inputs * BINS_MAX / 4);
+    budget_step(g->budget, room->inputs * BINS_MAX / 4);
     return any;
 }
 
 /* The rows of a node go to its children, in their order. */
 static void part_rows(struct growth *g, size_t node, size_t input, size_t edge)
 {
-    const uint8_t *bins = g->bins + input;
-    uint32_t *rows = g->row + g->start[node];
+    static const bin_mask masks[] = {{0, 0}, {-1, -1}};
+    const struct tree_room *room = g->room;
+    const uint8_t *bins = room->bins + input;
+    uint32_t *rows = room->row + g->start[node];
     size_t left = 0, right = 0;
+    bin_sums left_sums = {0, 0}, right_sums = {0, 0};
 
     for (size_t i = 0; i < g->count[node]; i++) { /* without a branch to guess */
         uint32_t row = rows[i];
-        bool is_right = bins[row * g->inputs] > edge;
+        bool is_right = bins[row * room->width] > edge;
+        bin_mask more = (bin_mask)room->sums[row];
 
-        rows[left] = g->room[right] = row;
+        rows[left] = room->to_right[right] = row;
         left += !is_right;
         right += is_right;
+        left_sums += (bin_sums)(more & masks[!is_right]);
+        right_sums += (bin_sums)(more & masks[is_right]);
     }
     if (right > 0)
-        memcpy(rows + left, g->room, right * sizeof(*rows));
+        memcpy(rows + left, room->to_right, right * sizeof(*rows));
     g->start[2 * node + 1] = g->start[node];
     g->count[2 * node + 1] = left;
+    g->all[2 * node + 1] = left_sums;
     g->start[2 * node + 2] = g->start[node] + left;
     g->count[2 * node + 2] = right;
+    g->all[2 * node + 2] = right_sums;
 }
 
 /* Histograms of two children that may be split: the smaller one's is counted. */
@@ -161,11 +391,17 @@ static void fill_children(struct growth *g, size_t node)
 {
     size_t left = 2 * node + 1, right = 2 * node + 2;
     bool left_is_larger = g->count[left] > g->count[right];
+    size_t larger = left_is_larger ? left : right,
+           smaller = left_is_larger ? right : left;
 
-    if (g->count[left_is_larger ? left : right] < g->rules->least_rows)
+    if (g->count[larger] < g->rules->least_rows)
         return;
-    fill(g, left_is_larger ? right : left);
-    subtract(g, node, left_is_larger ? right : left, left_is_larger ? left : right);
+    if (g->count[smaller] < g->rules->least_rows) {
+        take_rows(g, node, smaller, larger);
+        return;
+    }
+    fill(g, smaller);
+    subtract(g, node, smaller, larger);
 }
 
 static size_t depth_of(size_t node)
@@ -177,42 +413,37 @@ static size_t depth_of(size_t node)
     return depth;
 }
 
-void tree_grow(const uint8_t *bins, size_t inputs, const size_t *edges, double *r,
-               const double *w, size_t count, const struct tree_rules *rules,
-               struct budget *budget, struct tree_node *out, struct arena *a)
+/* All rows in the root. */
+static void plant(struct growth *g, const double *r)
 {
-    struct arena_mark mark = arena_mark(a);
-    struct growth g = {
-        .bins = bins,
-        .inputs = inputs,
-        .edges = edges,
-        .sums = NEW(a, bin_sums, count + 1),
-        .rules = rules,
-        .budget = budget,
-        .row = NEW(a, uint32_t, count + 1),
-        .room = NEW(a, uint32_t, count + 1),
-        .count = {count},
-        .a = a,
-    };
+    const struct tree_room *room = g->room;
 
-    for (size_t i = 0; i < count; i++) {
-        g.row[i] = (uint32_t)i;
-        g.sums[i] = (bin_sums){w[i] * r[i], w[i]};
+    g->count[0] = room->count;
+    for (size_t i = 0; i < room->count; i++) {
+        room->row[i] = (uint32_t)i;
+        room->sums[i] = (bin_sums){room->w[i] * r[i], room->w[i]};
+        g->all[0] += room->sums[i];
     }
-    fill(&g, 0);
+    fill(g, 0);
+}
+
+void tree_grow(const struct tree_room *room, double *r, const struct tree_rules *rules,
+               struct budget *budget, struct tree_node *out)
+{
+    struct growth g = {.room = room, .rules = rules, .budget = budget};
+
+    plant(&g, r);
     for (size_t node = 0; node < TREE_NODES; node++) {
         size_t depth = depth_of(node), input = 0, edge = 0;
-        bin_sums all = {0, 0};
+        const bin_sums all = g.all[node];
 
         out[node] = (struct tree_node){0, TREE_LEAF, 0};
         if (g.count[node] == 0)
             continue;
-        for (size_t i = 0; i < g.count[node]; i++)
-            all += g.sums[g.row[g.start[node] + i]];
         out[node].value =
             (float)(rules->rate * all[BIN_G] / (all[BIN_W] + rules->lambda));
         if (depth >= rules->depth || g.count[node] < rules->least_rows ||
-            !find_split(&g, node, all, &input, &edge))
+            !find_split(&g, node, &input, &edge))
             continue;
         out[node].input = (uint8_t)input;
         out[node].bin = (uint8_t)edge;
@@ -222,8 +453,7 @@ void tree_grow(const uint8_t *bins, size_t inputs, const size_t *edges, double *
     }
     for (size_t node = 0; node < TREE_NODES; node++)
         for (size_t i = 0; out[node].input == TREE_LEAF && i < g.count[node]; i++)
-            r[g.row[g.start[node] + i]] -= (double)out[node].value;
-    arena_rewind(a, mark);
+            r[room->row[g.start[node] + i]] -= (double)out[node].value;
 }
 
 /* ---- inputs as bins ---- */
@@ -278,15 +508,12 @@ static uint8_t bin_of(const struct tree_input *in, double x)
     return (uint8_t)low;
 }
 
-/* Edges between the values of an input, which are sorted here. */
-static void find_edges(double *value, size_t count, struct tree_input *in)
+/* Edges between the values of an input, which are sorted. */
+static void find_edges(const double *value, size_t count, struct tree_input *in)
 {
     size_t distinct = 0, before = 0, next = 1;
 
     in->edge_count = 0;
-    if (count == 0)
-        return;
-    sort_numbers(value, count);
     for (size_t i = 0; i < count; i++)
         distinct += i == 0 || value[i] > value[i - 1];
     if (distinct <= BINS_MAX) {
@@ -340,53 +567,175 @@ static void find_codes(const struct part *part, const double *r, struct trees *t
     }
 }
 
+/* ---- rows by their inputs ---- */
+
+struct placed {
+    double value;
+    uint32_t row;
+};
+
+static int compare_placed(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static bool is_category(const struct ensemble *e, size_t k)
+{
+    size_t numbers = 0, texts = 0;
+
+    for (size_t i = 0; i < e->input_count; i++) {
+        numbers += !e->input[i].is_text && e->input[i].is_used;
+        texts += e->input[i].is_text && e->input[i].is_used;
+    }
+    return k >= numbers && k < numbers + texts;
+}
+
+static void sort_column(size_t count, const double *value, struct placed *room,
+                        struct tree_column *out, struct arena *a)
+{
+    uint32_t *row = NEW(a, uint32_t, count + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(value[i]))
+            room[n++] = (struct placed){value[i], (uint32_t)i};
+    qsort(room, n, sizeof(*room), compare_placed);
+    for (size_t i = 0; i < n; i++)
+        row[i] = room[i].row;
+    *out = (struct tree_column){value, row, n};
+}
+
+void tree_sort(struct table *t, struct arena *a)
+{
+    static const struct trees none = {0};
+    const struct ensemble *e = t->e;
+    struct placed *room = NEW(a, struct placed, t->count + 1);
+    double *value[TREE_INPUTS_MAX] = {0}, x[TREE_INPUTS_MAX];
+    size_t inputs = tree_input_count(e);
+
+    for (size_t k = 0; k < inputs; k++)
+        if (!is_category(e, k))
+            value[k] = NEW(a, double, t->count + 1);
+    for (size_t i = 0; i < t->count; i++) {
+        tree_inputs(e, &none, t->x + i * e->input_count, x);
+        for (size_t k = 0; k < inputs; k++)
+            if (value[k])
+                value[k][i] = x[k];
+    }
+    for (size_t k = 0; k < inputs; k++)
+        if (value[k])
+            sort_column(t->count, value[k], room, &t->tree[k], a);
+}
+
 /* ---- the trees ---- */
+
+#define NOT_IN_PART UINT32_MAX
+
+/* A fit under way. */
+struct fit {
+    const struct part *part;
+    struct trees *out;
+    uint32_t *place; /* in the part, of each row of the table */
+    double *r, *w, *list;
+    uint32_t *at;  /* in the part, of each of the list */
+    uint8_t *bins; /* of the part's rows, `width` each; 0: missing */
+    size_t width;
+};
+
+/* Rows of the part are taken off all rows in order, and their bins with them. */
+static void bin_numbers(struct fit *f, const struct tree_column *column, size_t k)
+{
+    struct tree_input *in = &f->out->input[k];
+    size_t count = 0, bin = 0;
+
+    for (size_t i = 0; i < column->count; i++) { /* without a branch to guess */
+        uint32_t row = column->row[i];
+
+        f->list[count] = column->value[row];
+        f->at[count] = f->place[row];
+        count += f->place[row] != NOT_IN_PART;
+    }
+    find_edges(f->list, count, in);
+    for (size_t i = 0; i < count; i++) {
+        while (bin < in->edge_count && f->list[i] > in->edge[bin])
+            bin++;
+        f->bins[f->at[i] * f->width + k] = (uint8_t)bin;
+    }
+}
+
+static void bin_category(struct fit *f, size_t k)
+{
+    const struct ensemble *e = f->part->table->e;
+    struct tree_input *in = &f->out->input[k];
+    double x[TREE_INPUTS_MAX];
+
+    for (size_t i = 0; i < f->part->count; i++) {
+        tree_inputs(e, f->out, part_x(f->part, i), x);
+        f->list[i] = x[k];
+    }
+    sort_numbers(f->list, f->part->count);
+    find_edges(f->list, f->part->count, in);
+    for (size_t i = 0; i < f->part->count; i++) {
+        tree_inputs(e, f->out, part_x(f->part, i), x);
+        f->bins[i * f->width + k] = bin_of(in, x[k]);
+    }
+}
+
+static void prepare(struct fit *f, const struct ridge *ridge, struct arena *a)
+{
+    const struct table *t = f->part->table;
+    size_t n = f->part->count;
+
+    f->r = NEW(a, double, n);
+    f->w = NEW(a, double, n);
+    f->list = NEW(a, double, t->count + 1);
+    f->at = NEW(a, uint32_t, t->count + 1);
+    f->place = NEW(a, uint32_t, t->count + 1);
+    f->bins = NEW(a, uint8_t, n * f->width + 1);
+    for (size_t i = 0; i < t->count; i++)
+        f->place[i] = NOT_IN_PART;
+    for (size_t i = 0; i < n; i++) {
+        f->place[f->part->row[i]] = (uint32_t)i;
+        f->r[i] = t->y[f->part->row[i]] - ridge_answer(t->e, ridge, part_x(f->part, i));
+        f->w[i] = t->weight[f->part->row[i]];
+    }
+}
 
 void trees_fit(const struct part *part, const struct ridge *ridge,
                const struct tree_rules *rules, struct budget *budget, struct trees *out,
                struct arena *a)
 {
     const struct table *t = part->table;
-    const struct ensemble *e = t->e;
+    struct fit f = {.part = part, .out = out};
     size_t n = part->count, edges[TREE_INPUTS_MAX];
+    struct tree_room *room;
     struct arena_mark mark;
-    double *r, *w, *x, *list;
-    uint8_t *bins;
 
     *out = (struct trees){0};
     if (n < ROWS_LEAST)
         return;
     out->node = arena_alloc(a, sizeof(*out->node), rules->trees);
+    out->input_count = tree_input_count(t->e);
+    f.width = tree_width(out->input_count);
     mark = arena_mark(a);
-    r = NEW(a, double, n);
-    w = NEW(a, double, n);
-    x = NEW(a, double, n *TREE_INPUTS_MAX);
-    list = NEW(a, double, n);
-    for (size_t i = 0; i < n; i++) {
-        r[i] = t->y[part->row[i]] - ridge_answer(e, ridge, part_x(part, i));
-        w[i] = t->weight[part->row[i]];
-    }
-    find_codes(part, r, out);
-    for (size_t i = 0; i < n; i++)
-        out->input_count = tree_inputs(e, out, part_x(part, i), x + i * TREE_INPUTS_MAX);
-    bins = NEW(a, uint8_t, n * out->input_count + 1);
+    prepare(&f, ridge, a);
+    find_codes(part, f.r, out);
     for (size_t k = 0; k < out->input_count; k++) {
-        size_t count = 0;
-
-        for (size_t i = 0; i < n; i++)
-            if (!isnan(x[i * TREE_INPUTS_MAX + k]))
-                list[count++] = x[i * TREE_INPUTS_MAX + k];
-        find_edges(list, count, &out->input[k]);
+        if (t->tree[k].value)
+            bin_numbers(&f, &t->tree[k], k);
+        else
+            bin_category(&f, k);
         edges[k] = out->input[k].edge_count;
-        for (size_t i = 0; i < n; i++)
-            bins[i * out->input_count + k] =
-                bin_of(&out->input[k], x[i * TREE_INPUTS_MAX + k]);
     }
+    room = tree_room(f.bins, out->input_count, edges, f.w, n, a);
     for (; out->input_count > 0 && out->tree_count < rules->trees &&
            !budget_step(budget, n);
          out->tree_count++)
-        tree_grow(bins, out->input_count, edges, r, w, n, rules, budget,
-                  out->node[out->tree_count], a);
+        tree_grow(room, f.r, rules, budget, out->node[out->tree_count]);
     arena_rewind(a, mark);
 }
 
