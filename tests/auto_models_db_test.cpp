@@ -124,6 +124,7 @@ TEST_CASE("a model of kind auto follows a changed world, machines and texts",
     CHECK(learnt["outcome"]["cause"] == "change");
     json now = s.done(s.get("/v1/models/" + s.app));
     CHECK(now["summary"]["change"]["factor"].get<double>() == Approx(2).epsilon(0.1));
+    CHECK(now["summary"]["change"]["at_execution_id"] == s.app + "-60");
     REQUIRE(now["windows"].size() == 2);
     CHECK(now["windows"][0]["version"] == 1);
     CHECK(now["windows"][0]["run_count"] == 60);

@@ -896,6 +896,14 @@ TEST_CASE("a stored model follows run times that change", "[models][api][db]")
     json samples = m.done(m.get("/v1/models/" + id + "/samples?page_size=100"), 200);
     for (const json &s : samples["items"])
         CHECK(s["verdict"] == "fit"); // what was an outlier is none any more
+    json change = now["summary"]["change"];
+    bool is_known = false; // the run that it begins with
+    for (const json &s : samples["items"])
+        if (s["execution_id"] == change["at_execution_id"]) {
+            is_known = true;
+            CHECK(s["started_at"] == change["at"]);
+        }
+    CHECK(is_known);
     p = m.done(m.post("/v1/predictions", ask.dump()), 200);
     double time_s = p["run_time_s"];
     CHECK(time_s == Approx(factor * 287.75).epsilon(0.15));

@@ -440,6 +440,8 @@ static const struct json_object porting_json = {
 
 #define T struct model_change
 static const struct json_field change_rows[] = {
+    JSON_TEXT(T, at_execution_id, JSON_OPTIONAL,
+              "The first run since then; left out of a model that is not stored"),
     JSON_INSTANT(T, at, JSON_OPTIONAL, "When the first run since then started"),
     JSON_NUMBER(T, factor, 0, 0, 0, 0, "Run times since then over those of before"),
     JSON_INTEGER(T, earlier_run_count, 0, JSON_EXACT, 0, 0,
@@ -507,9 +509,12 @@ void model_summary_of(const struct fitted_model *m, const char *reference_model_
 
     if (m->core && m->core->change_count > 0) {
         change = NEW(a, struct model_change, 1);
-        *change = (struct model_change){m->core->change_at_s, m->core->change_factor,
-                                        m->core->change_earlier_count,
-                                        m->core->runs_since_change};
+        *change = (struct model_change){
+            .at_s = m->core->change_at_s,
+            .factor = m->core->change_factor,
+            .earlier_run_count = m->core->change_earlier_count,
+            .run_count = m->core->runs_since_change,
+        };
     }
     if (m->kind == MODEL_COMPREHENSIVE && m->set.reference) {
         porting = NEW(a, struct model_porting, 1);

@@ -139,7 +139,8 @@ struct model_porting {
 };
 /* A change of the run times. */
 struct model_change {
-    double at_s; /* instant; NAN: not known */
+    const char *at_execution_id; /* NULL: not known */
+    double at_s;                 /* instant; NAN: not known */
     double factor;
     uint64_t earlier_run_count, run_count;
 };

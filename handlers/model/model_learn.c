@@ -211,13 +211,14 @@ enum error_code stored_runs(enum model_kind kind, const struct model_settings *s
 
 enum error_code model_write(struct db_session *db, const struct store_model *model,
                             const struct fitted_model *fitted, const char *cause,
-                            const char *reference_model_id,
+                            const struct model_origins *origins,
                             const struct store_sample *looked_at, size_t looked_at_count,
                             struct arena *a, struct error *err)
 {
     bool is_ported = fitted->kind == MODEL_COMPREHENSIVE && fitted->set.reference;
     struct text_buffer b = {.arena = a};
     struct model_summary summary;
+    struct model_change change;
     struct store_model_version version = {
         .parent_version = strcmp(cause, "train") == 0 || strcmp(cause, "port") == 0 ||
                                   strcmp(cause, "correction") == 0
@@ -234,7 +235,12 @@ enum error_code model_write(struct db_session *db, const struct store_model *mod
 
     fitted_pack(fitted, true, &numbers, &count, a);
     version.numbers = store_numbers(numbers, count, a);
-    model_summary_of(fitted, reference_model_id, &summary, a);
+    model_summary_of(fitted, origins->reference_model_id, &summary, a);
+    if (summary.change) {
+        change = *summary.change;
+        change.at_execution_id = origins->change_execution_id;
+        summary.change = &change;
+    }
     json_print(&model_summary_json, &summary, &b);
     text_add(&b, "", 1);
     if (!version.numbers.data)
@@ -251,7 +257,6 @@ struct learnt_result {
     const char *cause; /* of the next version; NULL: there is none, and why is `note` */
     const char *note;
     bool forgets; /* ... and the model has no version any more */
-    const char *reference_model_id;
     const struct store_sample *looked_at;
     size_t looked_at_count;
 };
@@ -264,8 +269,9 @@ struct learning {
     enum model_kind kind;
     struct model_settings settings;
     struct fitted_model fitted;
-    const char *reference_model_id; /* of a ported model */
-    struct store_sample *unlearnt;  /* nobody has looked at them */
+    struct model_origins origins;
+    bool change_is_earlier;        /* ... began with a run of before the batch */
+    struct store_sample *unlearnt; /* nobody has looked at them */
     size_t unlearnt_count;
     bool train_due, reform_due;
     const struct training_window *window; /* NULL: as it is */
@@ -275,12 +281,10 @@ struct learning {
 };
 
 static void conclude(struct learning *l, const char *cause,
-                     const char *reference_model_id, const struct store_sample *looked_at,
-                     size_t looked_at_count)
+                     const struct store_sample *looked_at, size_t looked_at_count)
 {
     l->result = (struct learnt_result){.is_there = true,
                                        .cause = cause,
-                                       .reference_model_id = reference_model_id,
                                        .looked_at = looked_at,
                                        .looked_at_count = looked_at_count};
 }
@@ -288,7 +292,7 @@ static void conclude(struct learning *l, const char *cause,
 /* No model came of it: the new runs have been looked at, and why is noted. */
 static void conclude_without(struct learning *l, const char *reason)
 {
-    conclude(l, NULL, NULL, l->unlearnt, l->unlearnt_count);
+    conclude(l, NULL, l->unlearnt, l->unlearnt_count);
     l->result.note = reason;
 }
 
@@ -307,8 +311,8 @@ static enum error_code write_result(const struct learning *l, struct db_session 
         return store_model_advance(db, &l->model, &advance, l->rq->arena, l->rq->err);
     if (l->kind == MODEL_AUTO && l->settings.target == TARGET_RUN_TIME)
         TRY(store_machine_effects_stale(db, l->model.tenant, l->rq->err));
-    return model_write(db, &l->model, &l->fitted, r->cause, r->reference_model_id,
-                       r->looked_at, r->looked_at_count, l->rq->arena, l->rq->err);
+    return model_write(db, &l->model, &l->fitted, r->cause, &l->origins, r->looked_at,
+                       r->looked_at_count, l->rq->arena, l->rq->err);
 }
 
 /* Every run that the model may learn: those of before, then the new runs. */
@@ -396,7 +400,7 @@ static enum error_code train(struct learning *l, struct learn_outcome *out, bool
     l->fitted = trained;
     out->cause = "train";
     out->version = l->model.last_version + 1;
-    conclude(l, "train", NULL, looked_at, count + older_count);
+    conclude(l, "train", looked_at, count + older_count);
     return OK;
 }
 
@@ -518,7 +522,9 @@ static void take_back(struct learning *l, size_t last, size_t count, size_t *ear
             continue; /* not one that the model remembers */
         s->verdict = fitted_verdict_names[RUN_FIT];
         count--;
+        l->origins.change_execution_id = s->execution_id;
     }
+    l->change_is_earlier = count > 0;
     *earlier = count > *earlier ? count : *earlier;
 }
 
@@ -545,6 +551,8 @@ static enum error_code take_back_earlier(struct learning *l, size_t count)
             (!is_outlier && strcmp(known[i].verdict, fitted_verdict_names[RUN_FIT]) != 0))
             continue;
         count--;
+        if (l->change_is_earlier)
+            l->origins.change_execution_id = known[i].execution_id;
         if (!is_outlier)
             continue;
         l->unlearnt[l->unlearnt_count] = known[i];
@@ -605,7 +613,7 @@ static enum error_code conclude_batch(struct learning *l, const struct batch *ba
                                     : "refine";
     out->version = l->model.last_version + 1;
     TRY(take_back_earlier(l, batch->earlier));
-    conclude(l, out->cause, NULL, l->unlearnt, l->unlearnt_count);
+    conclude(l, out->cause, l->unlearnt, l->unlearnt_count);
     return OK;
 }
 
@@ -662,7 +670,7 @@ static enum error_code learn_unlearnt(struct learning *l, struct learn_outcome *
         return code;
     }
     /* Of a layout that remembers no runs: it is trained from those that are stored. */
-    l->train_due = l->settings.profile == PERF_ROBUST && !l->reference_model_id;
+    l->train_due = l->settings.profile == PERF_ROBUST && !l->origins.reference_model_id;
     if (has_model)
         TRY(refine(l));
     if (!has_model || l->model.train_requested || l->train_due)
@@ -677,7 +685,36 @@ static enum error_code learn_unlearnt(struct learning *l, struct learn_outcome *
         TRY(reform(l));
     out->cause = l->reform_due ? "reform" : "refine";
     out->version = l->model.last_version + 1;
-    conclude(l, out->cause, l->reference_model_id, l->unlearnt, l->unlearnt_count);
+    conclude(l, out->cause, l->unlearnt, l->unlearnt_count);
+    return OK;
+}
+
+#define T struct model_origins
+static const struct json_field origins_rows[] = {
+    JSON_TEXT(T, change_execution_id, JSON_OPTIONAL, "The first run since a change"),
+    {0},
+};
+#undef T
+static const struct json_object origins_json = {
+    "ModelOrigins", "What is kept of a summary", sizeof(struct model_origins),
+    origins_rows};
+
+/* The first run since the last change stays in the summaries. */
+static enum error_code read_change(struct learning *l,
+                                   const struct store_model_version *version)
+{
+    struct arena *a = l->rq->arena;
+    const char *change = NULL, *id = NULL, *text;
+    struct model_origins kept;
+
+    TRY(json_member(version->summary, "change", &change, a, l->rq->err));
+    if (change)
+        TRY(json_member(change, "at_execution_id", &id, a, l->rq->err));
+    if (!id)
+        return OK;
+    text = arena_printf(a, "{\"change_execution_id\": %s}", id);
+    TRY(json_read(&origins_json, text, strlen(text), &kept, NULL, a, l->rq->err));
+    l->origins.change_execution_id = kept.change_execution_id;
     return OK;
 }
 
@@ -694,7 +731,7 @@ static enum error_code read_reference(struct learning *l,
     if (porting)
         TRY(json_member(porting, "reference_model_id", &id, a, l->rq->err));
     if (id && strlen(id) > 2) /* a text without characters that are escaped */
-        l->reference_model_id = arena_text(a, id + 1, strlen(id) - 2);
+        l->origins.reference_model_id = arena_text(a, id + 1, strlen(id) - 2);
     return OK;
 }
 
@@ -712,6 +749,7 @@ static enum error_code learn_from_stored(struct learning *l, struct learn_outcom
         TRY(store_model_version_read(l->db, l->model.tenant, l->model.model_id,
                                      l->model.version, &version, a, rq->err));
         TRY(read_reference(l, &version));
+        TRY(read_change(l, &version));
     }
     TRY(stored_settings(&l->model, &l->kind, &l->settings, a, rq->err));
     TRY(stored_fitted(&l->model, &version, &l->fitted, a, rq->err));

@@ -66,10 +66,16 @@ enum error_code stored_runs(enum model_kind kind, const struct model_settings *s
                             struct fitted_run **runs, size_t **place, size_t *run_count,
                             struct arena *a, struct error *err);
 
+/* What a summary says and a fitted model does not know; NULL: there is none. */
+struct model_origins {
+    const char *reference_model_id;  /* of a ported model */
+    const char *change_execution_id; /* the first run since the last change */
+};
+
 /* Writes a fitted model as the next version of the locked model. */
 enum error_code model_write(struct db_session *db, const struct store_model *model,
                             const struct fitted_model *fitted, const char *cause,
-                            const char *reference_model_id,
+                            const struct model_origins *origins,
                             const struct store_sample *looked_at, size_t looked_at_count,
                             struct arena *a, struct error *err);
 

@@ -972,6 +972,7 @@ static enum error_code write_port(struct request *rq, struct db_session *db,
                                   void *context)
 {
     const struct porting *p = context;
+    const struct model_origins origins = {p->body->reference_model_id, NULL};
     struct store_model now;
 
     TRY(store_model_await(db, rq->principal.tenant, rq->path_value[0], &now, rq->arena,
@@ -980,8 +981,8 @@ static enum error_code write_port(struct request *rq, struct db_session *db,
         return model_is_busy(rq, now.model_id);
     if (p->ported.reason)
         return OK;
-    return model_write(db, &p->target, &p->ported, "port", p->body->reference_model_id,
-                       p->samples, p->sample_count, rq->arena, rq->err);
+    return model_write(db, &p->target, &p->ported, "port", &origins, p->samples,
+                       p->sample_count, rq->arena, rq->err);
 }
 
 /* Without an Idempotency-Key: a transaction of its own. */
