@@ -35,6 +35,7 @@ struct job_model {
     const struct named_value *parameters;  /* further inputs */
     size_t parameter_count;
     double quantile; /* 0 to 1: of runs that are shorter than the time */
+    bool resources;  /* memory_bytes becomes what its first attempt is to ask for */
 };
 
 /* Where a run time comes from. Numbers that do not exist are NAN. */
@@ -45,6 +46,7 @@ struct run_time_basis {
     double low_s, high_s, level;
     const char *interval_basis;
     double extrapolation_ratio;
+    double memory_bytes; /* that took the place of the job's */
 };
 
 struct job {

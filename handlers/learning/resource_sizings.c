@@ -5,6 +5,7 @@
  */
 #include "algorithms/sizing/sizing.h"
 #include "handlers/common/decision.h"
+#include "handlers/learning/first_requests.h"
 #include "handlers/learning/routes.h"
 #include "handlers/learning/sizing_models.h"
 #include "handlers/prediction/prediction_models.h"
@@ -16,7 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TASKS_MAX = 10000, RUNS_LEAST = 2 };
+enum { TASKS_MAX = 10000, RUNS_LEAST = 2, ATTEMPTS = 4, BYTES_LEAST = 4194304 };
+#define FAILURE_SHARE 0.5
 #define LEVEL         0.9
 #define CAP_RATIO     1.5 /* of the largest peak that was seen */
 #define RETRY_RATIO   2.0 /* of a request that failed */
@@ -28,7 +30,8 @@ enum { TASKS_MAX = 10000, RUNS_LEAST = 2 };
 
 struct sizing_task {
     const char *id, *application_id, *model_id, *resource_class;
-    double problem_size, processors, memory_requested_bytes, run_time_s;
+    double problem_size, memory_requested_bytes, run_time_s;
+    double processors; /* NAN: not said; below 0: so many, unless all runs had one */
     uint64_t attempt;
     const struct named_value *parameters;
     size_t parameter_count;
@@ -82,9 +85,9 @@ static const struct json_field request_rows[] = {
               JSON_REQUIRED, "The tasks", JSON_LEAST(1)),
     JSON_CHOICE(T, target, targets, 0, 0,
                 "What is asked for; default memory_peak_bytes, the only one"),
-    JSON_INTEGER(T, max_attempts, 1, SIZING_ATTEMPTS_MAX, 4, 0,
+    JSON_INTEGER(T, max_attempts, 1, SIZING_ATTEMPTS_MAX, ATTEMPTS, 0,
                  "Attempts of a task at most; default 4"),
-    JSON_NUMBER(T, failure_share_ratio, 0, 1, 0.5, JSON_ABOVE_MIN,
+    JSON_NUMBER(T, failure_share_ratio, 0, 1, FAILURE_SHARE, JSON_ABOVE_MIN,
                 "Share of the run that passes before it fails for memory; default 0.5"),
     JSON_NUMBER(T, retry_penalty_bytes, 0, BYTES_MAX, PENALTY_BYTES, 0,
                 "What a failed attempt costs besides, as bytes held for a whole run; "
@@ -93,7 +96,8 @@ static const struct json_field request_rows[] = {
                 "Greatest chance that the next attempt fails; default 1"),
     JSON_NUMBER(T, step_bytes, 1, BYTES_MAX, 1, 0,
                 "Requests are multiples of it; default 1"),
-    JSON_NUMBER(T, min_bytes, 1, BYTES_MAX, 4194304, 0, "Least request; default 4 MiB"),
+    JSON_NUMBER(T, min_bytes, 1, BYTES_MAX, BYTES_LEAST, 0,
+                "Least request; default 4 MiB"),
     JSON_NUMBER(T, capacity_bytes, 1, BYTES_MAX, NAN, JSON_NULLABLE | JSON_OPTIONAL,
                 "Greatest request that any machine can fulfil; default: none, which is "
                 "1e18"),
@@ -240,7 +244,7 @@ static enum error_code check(const struct sizing_request *in, struct arena *a,
 /* Which subject each task has; *subjects: each once. */
 static size_t find_subjects(const struct sizing_request *in,
                             struct sizing_subject *subjects, const char **pointers,
-                            size_t *subject_of, struct arena *a)
+                            size_t *subject_of, bool any_target, struct arena *a)
 {
     struct name_index known;
     size_t count = 0;
@@ -256,7 +260,8 @@ static size_t find_subjects(const struct sizing_request *in,
         if (at != NAME_NOT_FOUND)
             continue;
         pointers[count] = pointer_keep("/tasks", i, "model_id", a);
-        subjects[count++] = (struct sizing_subject){t->application_id, t->model_id};
+        subjects[count++] =
+            (struct sizing_subject){t->application_id, t->model_id, any_target};
     }
     return count;
 }
@@ -288,8 +293,9 @@ static void prepare(struct subject *s, struct arena *a)
 static void ask(const struct fitted_model *m, const struct sizing_task *t,
                 struct ensemble_answer *out)
 {
-    struct perf_query query = {t->problem_size, isnan(t->processors) ? 1 : t->processors,
-                               (double)NAN, (double)NAN};
+    bool unless_one = t->processors < 0 && m->seen.processors.high <= 1;
+    double processors = isnan(t->processors) || unless_one ? 1 : fabs(t->processors);
+    struct perf_query query = {t->problem_size, processors, (double)NAN, (double)NAN};
     double inputs[ENSEMBLE_INPUTS_MAX];
 
     fitted_auto_inputs(m->names, &query, t->parameters, t->parameter_count,
@@ -518,28 +524,79 @@ static size_t size_all(struct request *rq, const struct sizing_request *in,
     return sized;
 }
 
+/* The models of all tasks, each once. */
+static enum error_code read_subjects(struct request *rq, const struct sizing_request *in,
+                                     bool any_target, struct subject **out,
+                                     size_t **subject_of, bool *unavailable)
+{
+    struct arena *a = rq->arena;
+    struct sizing_subject *wanted = NEW(a, struct sizing_subject, in->task_count + 1);
+    const char **pointers = NEW(a, const char *, in->task_count + 1);
+    struct sizing_models *models;
+    struct subject *subjects;
+    size_t count;
+
+    *subject_of = NEW(a, size_t, in->task_count + 1);
+    count = find_subjects(in, wanted, pointers, *subject_of, any_target, a);
+    models = NEW(a, struct sizing_models, count + 1);
+    TRY(sizing_models_read(rq, wanted, pointers, count, models, unavailable));
+    subjects = NEW(a, struct subject, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        budget_step(&rq->finish, 1000);
+        subjects[i].models = models[i];
+        prepare(&subjects[i], a);
+    }
+    *out = subjects;
+    return OK;
+}
+
+enum error_code first_requests(struct request *rq, const struct first_request *list,
+                               size_t count, double *bytes, bool *unavailable)
+{
+    struct sizing_task *tasks = NEW(rq->arena, struct sizing_task, count + 1);
+    struct sizing_request in = {.tasks = tasks, .task_count = count};
+    struct sizing_answer answer = {0};
+    struct subject *subjects;
+    size_t *subject_of;
+
+    in.max_attempts = ATTEMPTS;
+    in.failure_share_ratio = FAILURE_SHARE;
+    in.retry_penalty_bytes = PENALTY_BYTES;
+    in.first_failure_ratio_max = in.step_bytes = 1;
+    in.min_bytes = BYTES_LEAST;
+    in.capacity_bytes = (double)NAN;
+    for (size_t i = 0; i < count; i++)
+        tasks[i] = (struct sizing_task){
+            .application_id = list[i].application_id,
+            .model_id = list[i].model_id,
+            .problem_size = list[i].problem_size,
+            .processors = list[i].processors,
+            .parameters = list[i].parameters,
+            .parameter_count = list[i].parameter_count,
+            .memory_requested_bytes = list[i].memory_bytes,
+            .run_time_s = (double)NAN,
+            .attempt = 1,
+        };
+    TRY(read_subjects(rq, &in, true, &subjects, &subject_of, unavailable));
+    size_all(rq, &in, subjects, subject_of, &answer);
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = answer.tasks[i].attempt_count > 0
+                       ? answer.tasks[i].attempts[0].memory_bytes
+                       : (double)NAN;
+    return OK;
+}
+
 enum error_code post_resource_sizings(struct request *rq, const void *in, void *out)
 {
     const struct sizing_request *body = in;
     struct sizing_answer *answer = out;
-    struct arena *a = rq->arena;
-    struct sizing_subject *wanted = NEW(a, struct sizing_subject, body->task_count + 1);
-    const char **pointers = NEW(a, const char *, body->task_count + 1);
-    size_t *subject_of = NEW(a, size_t, body->task_count + 1), count, sized;
-    struct sizing_models *models;
     struct subject *subjects;
+    size_t *subject_of, sized;
     bool unavailable;
 
-    TRY(check(body, a, rq->err));
+    TRY(check(body, rq->arena, rq->err));
     TRY(decision_begin(rq, &body->decision, &answer->decision));
-    count = find_subjects(body, wanted, pointers, subject_of, a);
-    models = NEW(a, struct sizing_models, count + 1);
-    TRY(sizing_models_read(rq, wanted, pointers, count, models, &unavailable));
-    subjects = NEW(a, struct subject, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        subjects[i].models = models[i];
-        prepare(&subjects[i], a);
-    }
+    TRY(read_subjects(rq, body, false, &subjects, &subject_of, &unavailable));
     sized = size_all(rq, body, subjects, subject_of, answer);
     if (unavailable)
         decision_warn(rq, &answer->decision,

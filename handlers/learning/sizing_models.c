@@ -119,34 +119,48 @@ static enum error_code find_auto(struct request *rq, struct db_session *db,
     return OK;
 }
 
+/* The model that a subject names, or the application of it. */
+static enum error_code look_up_model(struct request *rq, struct db_session *db,
+                                     const struct sizing_subject *subject,
+                                     const char *pointer, struct kept_subject *out,
+                                     const char **application_id)
+{
+    struct store_model_now named;
+    enum error_code code = store_model_now(db, rq->principal.tenant, subject->model_id,
+                                           &named, rq->arena, rq->err);
+
+    if (code == ERR_NOT_FOUND) {
+        *rq->err = (struct error){.arena = rq->err->arena};
+        return subject->any_target
+                   ? OK
+                   : invalid(rq->err, pointer, ITEM_UNKNOWN_ID,
+                             "there is no model '%.100s'", subject->model_id);
+    }
+    if (code != OK)
+        return code;
+    *application_id = named.model.application_id;
+    if (strcmp(named.model.target, STORE_TARGET_MEMORY_PEAK) == 0)
+        return keep_one(rq, &named, &out->peak);
+    if (!subject->any_target)
+        return invalid(rq->err, pointer, ITEM_CONFLICT,
+                       "model '%.100s' predicts %.40s, not memory_peak_bytes",
+                       subject->model_id, named.model.target);
+    return find_auto(rq, db, *application_id, STORE_TARGET_MEMORY_PEAK, &out->peak);
+}
+
 static enum error_code look_up(struct request *rq, struct db_session *db,
                                const struct sizing_subject *subject, const char *pointer,
                                struct kept_subject *out)
 {
     const char *application_id = subject->application_id;
-    struct store_model_now named;
 
     out->peak.largest = out->run_time.largest = (double)NAN;
-    if (subject->model_id) {
-        enum error_code code = store_model_now(
-            db, rq->principal.tenant, subject->model_id, &named, rq->arena, rq->err);
-
-        if (code == ERR_NOT_FOUND) {
-            *rq->err = (struct error){.arena = rq->err->arena};
-            return invalid(rq->err, pointer, ITEM_UNKNOWN_ID,
-                           "there is no model '%.100s'", subject->model_id);
-        }
-        if (code != OK)
-            return code;
-        if (strcmp(named.model.target, STORE_TARGET_MEMORY_PEAK) != 0)
-            return invalid(rq->err, pointer, ITEM_CONFLICT,
-                           "model '%.100s' predicts %.40s, not memory_peak_bytes",
-                           subject->model_id, named.model.target);
-        application_id = named.model.application_id;
-        TRY(keep_one(rq, &named, &out->peak));
-    } else {
+    if (subject->model_id)
+        TRY(look_up_model(rq, db, subject, pointer, out, &application_id));
+    else
         TRY(find_auto(rq, db, application_id, STORE_TARGET_MEMORY_PEAK, &out->peak));
-    }
+    if (!application_id || subject->any_target) /* the time is known otherwise */
+        return OK;
     return find_auto(rq, db, application_id, STORE_TARGET_RUN_TIME, &out->run_time);
 }
 

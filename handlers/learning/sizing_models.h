@@ -10,6 +10,8 @@
 struct sizing_subject {
     const char *application_id; /* or */
     const char *model_id;
+    bool any_target; /* the model may be of run times: its application is meant; one that
+                        is not there is no mistake */
 };
 
 struct sizing_models {

@@ -13,6 +13,7 @@
 #include "handlers/placement/run_times.h"
 
 #include "algorithms/placement/problem.h"
+#include "handlers/learning/first_requests.h"
 #include "handlers/placement/machine_priors.h"
 #include "handlers/prediction/prediction_models.h"
 #include "models/base/names.h"
@@ -49,6 +50,9 @@ static const struct json_field model_rows[] = {
     JSON_NUMBER(T, quantile, 0.01, 0.99, 0.5, 0,
                 "Share of runs that are to be shorter than the time that is planned "
                 "with; default 0.5"),
+    JSON_BOOLEAN(T, resources, false, 0,
+                 "Have memory_bytes replaced by what the first attempt is to ask for, as "
+                 "POST /v1/resource-sizings says by its presets; default false"),
     {0},
 };
 #undef T
@@ -71,6 +75,8 @@ static const struct json_field basis_rows[] = {
               "What the interval rests on, as interval_basis of predictions"),
     JSON_NUMBER(T, extrapolation_ratio, 0, 0, 0, JSON_OPTIONAL,
                 "Of model: how far the question lies outside what was seen; 1: inside"),
+    JSON_NUMBER(T, memory_bytes, 0, 0, 0, JSON_OPTIONAL,
+                "With model.resources: what took the place of the job's memory_bytes"),
     {0},
 };
 #undef T
@@ -124,6 +130,13 @@ struct asked {
     bool is_told;          /* for all classes; */
     bool is_silent;        /* for none */
     const double *etc_s;   /* by resource; NULL: one time for all, or none */
+    double memory_bytes;   /* that jobs are to ask for; NAN: it is not said */
+};
+
+/* The memory of jobs that ask the same, and have the same memory_bytes. */
+struct sized {
+    double bytes;  /* NAN: nothing is known, and nothing is asked for */
+    size_t row[4]; /* of the answer's list, by enum basis_kind, from 1; 0: not there */
 };
 
 struct run_times {
@@ -140,6 +153,12 @@ struct run_times {
     size_t *asked_of; /* by job; NO_INDEX: no model, or its time stands already */
     size_t unused_count, unused_first; /* jobs whose time stands already */
     struct model_shelf *shelf;
+    struct sized *sized;
+    size_t *sized_of; /* by job; NO_INDEX: its memory stays; NULL: everybody's does */
+    struct {
+        size_t count, first;
+    } unsized;               /* jobs of which nothing is known */
+    bool memory_unavailable; /* the models of peaks cannot be read */
 };
 
 /* ---- what is asked ---- */
@@ -165,13 +184,14 @@ static const char *source_key(const struct job_model *m, struct arena *a)
                        : arena_printf(a, "a%.17g %s", m->phase_index, m->application_id);
 }
 
+/* memory_bytes: with model.resources, else NAN. */
 static const char *question_key(size_t source, const struct job_model *m,
-                                double processors, struct arena *a)
+                                double processors, double memory_bytes, struct arena *a)
 {
     struct text_buffer b = {.arena = a};
 
-    text_addf(&b, "%zu %.17g %.17g %.17g", source, m->problem_size, processors,
-              m->quantile);
+    text_addf(&b, "%zu %.17g %.17g %.17g %.17g", source, m->problem_size, processors,
+              m->quantile, memory_bytes);
     for (size_t i = 0; i < m->parameter_count; i++) {
         const struct named_value *v = &m->parameters[i];
 
@@ -202,6 +222,14 @@ static struct source *add_source(struct run_times *t, struct name_index *index,
     return &t->sources[t->source_count++];
 }
 
+/* As the model says, or below 0 how many its cpus are. */
+static double processors_of(const struct job *j)
+{
+    return isnan(j->model->processors)
+               ? -ceil(j->cpus * (double)(j->nodes ? j->nodes : 1))
+               : j->model->processors;
+}
+
 /* Sources and questions, each once, in the order of the jobs. */
 static void list_questions(struct run_times *t)
 {
@@ -215,7 +243,6 @@ static void list_questions(struct run_times *t)
     name_index_create(&questions, t->job_count, a);
     for (size_t i = 0; i < t->job_count; i++) {
         const struct job *j = &t->given[i];
-        double wide = ceil(j->cpus * (double)(j->nodes ? j->nodes : 1));
         double processors;
         struct source *source;
         size_t at;
@@ -233,15 +260,21 @@ static void list_questions(struct run_times *t)
         source = add_source(t, &sources, j->model, i);
         if (!source)
             return;
-        processors = isnan(j->model->processors) ? -wide : j->model->processors;
+        processors = processors_of(j);
         at = name_index_add(
             &questions,
-            question_key((size_t)(source - t->sources), j->model, processors, a),
+            question_key((size_t)(source - t->sources), j->model, processors,
+                         j->model->resources ? j->memory_bytes : (double)NAN, a),
             t->asked_count);
         if (at == NAME_NOT_FOUND) {
             at = t->asked_count++;
             t->asked[at] = (struct asked){
-                .source = source, .of = j->model, .processors = processors, .job = i};
+                .source = source,
+                .of = j->model,
+                .processors = processors,
+                .job = i,
+                .memory_bytes = (double)NAN,
+            };
         }
         t->asked[at].job_count++;
         t->asked_of[i] = at;
@@ -645,6 +678,82 @@ static void fill_job(struct run_times *t, size_t i)
     }
 }
 
+/* ---- memory ---- */
+
+/* Who is to be sized, each question once. */
+static size_t list_sized(struct run_times *t, struct first_request *list)
+{
+    struct arena *a = t->rq->arena;
+    struct name_index index;
+    size_t count = 0;
+
+    t->sized_of = NEW(a, size_t, t->job_count);
+    name_index_create(&index, t->job_count, a);
+    for (size_t i = 0; i < t->job_count; i++) {
+        const struct job *j = &t->given[i];
+        const struct job_model *m = j->model;
+        const char *key;
+        size_t at;
+
+        t->sized_of[i] = NO_INDEX;
+        budget_step(&t->rq->finish, 8);
+        if (!m || !m->resources)
+            continue;
+        key = arena_printf(a, "%s %s",
+                           question_key(0, m, processors_of(j), j->memory_bytes, a),
+                           source_key(m, a));
+        at = name_index_add(&index, key, count);
+        if (at == NAME_NOT_FOUND) {
+            at = count++;
+            list[at] = (struct first_request){
+                .application_id = m->application_id,
+                .model_id = m->model_id,
+                .problem_size = m->problem_size,
+                .processors = processors_of(j),
+                .parameters = m->parameters,
+                .parameter_count = m->parameter_count,
+                .memory_bytes = j->memory_bytes > 0 ? j->memory_bytes : (double)NAN,
+            };
+        }
+        t->sized_of[i] = at;
+    }
+    return count;
+}
+
+/* Jobs get the memory that their first attempts are to ask for. */
+static enum error_code size_memory(struct run_times *t)
+{
+    struct first_request *list;
+    double *bytes;
+    size_t count, i = 0;
+
+    while (i < t->job_count && !(t->given[i].model && t->given[i].model->resources))
+        i++;
+    if (i == t->job_count)
+        return OK;
+    list = NEW(t->rq->arena, struct first_request, t->job_count);
+    count = list_sized(t, list);
+    bytes = NEW(t->rq->arena, double, count);
+    TRY(first_requests(t->rq, list, count, bytes, &t->memory_unavailable));
+    t->sized = NEW(t->rq->arena, struct sized, count);
+    for (i = 0; i < count; i++)
+        t->sized[i].bytes = bytes[i];
+    for (i = 0; i < t->job_count; i++) {
+        size_t at = t->sized_of[i];
+
+        budget_step(&t->rq->finish, 1);
+        if (at == NO_INDEX)
+            continue;
+        if (!isnan(bytes[at]))
+            t->jobs[i].memory_bytes = bytes[at];
+        else if (t->unsized.count++ == 0)
+            t->unsized.first = i;
+        if (t->asked_of[i] != NO_INDEX) /* all jobs of the question have this one */
+            t->asked[t->asked_of[i]].memory_bytes = bytes[at];
+    }
+    return OK;
+}
+
 enum error_code run_times_resolve(struct request *rq, const struct snapshot *s,
                                   const struct run_time_jobs *of, const struct job **out,
                                   struct run_times **times)
@@ -679,6 +788,10 @@ enum error_code run_times_resolve(struct request *rq, const struct snapshot *s,
     for (i = 0; i < job_count; i++)
         if (t->asked_of[i] != NO_INDEX)
             fill_job(t, i);
+    TRY(size_memory(t));
+    for (i = 0; i < t->asked_count; i++)
+        for (size_t c = 0; t->asked[i].told && c < t->asked[i].source->class_count; c++)
+            t->asked[i].told[c].basis.memory_bytes = t->asked[i].memory_bytes;
     *out = t->jobs;
     return OK;
 }
@@ -787,11 +900,27 @@ static void warn_model(struct request *rq, const struct source *s, size_t k,
     }
 }
 
+static void warn_memory(struct request *rq, const struct run_times *t,
+                        struct decision_answer *answer)
+{
+    if (t->unsized.count && !t->memory_unavailable)
+        decision_warn(rq, answer,
+                      "memory_not_known: of %zu %s no two peaks are known, and no memory "
+                      "is asked for (first %s): it is not replaced",
+                      t->unsized.count, jobs_text(t, t->unsized.count),
+                      pointer_of(t, t->unsized.first, "/resources"));
+    if (t->memory_unavailable)
+        decision_warn(rq, answer,
+                      "history_unavailable: the models of memory cannot be read now, "
+                      "requests stay as they are: /jobs");
+}
+
 void run_times_warn(struct request *rq, const struct run_times *t,
                     struct decision_answer *answer)
 {
     if (!t)
         return;
+    warn_memory(rq, t, answer);
     if (t->unused_count)
         decision_warn(
             rq, answer,
@@ -820,7 +949,7 @@ enum basis_kind { BASIS_ETC, BASIS_ESTIMATE, BASIS_LIMIT, BASIS_NONE };
 #define PLAIN(name)                                                               \
     {                                                                             \
         name, NULL, JSON_NO_INTEGER, (double)NAN, (double)NAN, (double)NAN, NULL, \
-            (double)NAN                                                           \
+            (double)NAN, (double)NAN                                              \
     }
 static const struct run_time_basis plain_bases[] = {[BASIS_ETC] = PLAIN("etc"),
                                                     [BASIS_ESTIMATE] = PLAIN("estimate"),
@@ -857,6 +986,25 @@ static struct told *told_of(const struct run_time_teller *x, size_t job,
             longest = told;
     }
     return longest;
+}
+
+/* The memory of a job that was told its time; NULL: it is as it was. */
+static struct sized *sized_of(const struct run_time_teller *x, size_t job)
+{
+    const struct run_times *t = x->times;
+    size_t at = t && t->sized_of ? t->sized_of[job] : NO_INDEX;
+
+    return at == NO_INDEX || isnan(t->sized[at].bytes) ? NULL : &t->sized[at];
+}
+
+static const struct run_time_basis *sized_basis(const struct run_time_teller *x,
+                                                enum basis_kind kind, double bytes)
+{
+    struct run_time_basis *basis = NEW(x->arena, struct run_time_basis, 1);
+
+    *basis = plain_bases[kind];
+    basis->memory_bytes = bytes;
+    return basis;
 }
 
 /* *row: where the list has it, from 1. */
@@ -904,18 +1052,25 @@ void run_time_tell(struct run_time_teller *x, size_t job, const char *const *res
                    uint64_t *index)
 {
     struct told *told;
+    struct sized *sized;
     enum basis_kind kind;
     const struct run_time_basis *found;
 
     if (!x)
         return;
     told = told_of(x, job, resource_ids, resource_id_count);
+    sized = told ? NULL : sized_of(x, job);
     kind = plain_kind(&x->jobs[job]);
-    found = told ? &told->basis : &plain_bases[kind];
-    if (!told && (!x->all || kind == BASIS_NONE))
+    if (!told && (!(x->all || sized) || kind == BASIS_NONE))
         return;
+    found = told    ? &told->basis
+            : sized ? sized_basis(x, kind, sized->bytes)
+                    : &plain_bases[kind];
     if (x->listed)
-        *index = list_row(x, found, told ? &told->row : &x->row_of_kind[kind]);
+        *index = list_row(x, found,
+                          told    ? &told->row
+                          : sized ? &sized->row[kind]
+                                  : &x->row_of_kind[kind]);
     else
         *basis = found;
 }
