@@ -6,6 +6,7 @@
 extern "C" {
 #include "algorithms/checkpoint/finite_plan.h"
 #include "algorithms/checkpoint/silent_errors.h"
+#include "algorithms/checkpoint/trials.h"
 }
 
 namespace
@@ -135,4 +136,47 @@ TEST_CASE("silent errors at the edges", "[checkpoint]")
     job = worked;
     job.scratch_s = 500;
     CHECK(silent_expected_s(&job, 100, 1e9) > silent_expected_s(&worked, 100, 1e9));
+}
+
+TEST_CASE("trials play silent errors", "[checkpoint][property]")
+{
+    std::mt19937_64 random(4);
+    std::uniform_real_distribution<double> u;
+    test_arena memory;
+    int outside = 0;
+
+    for (int i = 0; i < 20; i++) {
+        double m = pow(10, 3.5 + u(random));
+        silent_job job = {m,
+                          i == 0 ? 1e30 : m * pow(10, 1 - 2 * u(random)),
+                          i % 4 ? m * 0.02 * u(random) : 0,
+                          i % 5 ? m * 0.02 * u(random) + 1 : 0,
+                          m * 0.02 * u(random),
+                          i % 2 ? m * 0.02 : 0,
+                          i % 3 ? 30.0 : 0};
+        double best_s = silent_best_interval_s(&job, 1);
+        double work_s = best_s * (i % 6 ? 3.4 : 0.7);
+        failure_law law = {NAN, NAN, 0, m, 1};
+        trial_interval plan = {best_s, job.overhead_s};
+        trials_in in{};
+        trials_out got;
+
+        in.work_s = work_s;
+        in.restart_s = job.restart_s;
+        in.scratch_s = job.scratch_s;
+        in.delay_s = job.delay_s;
+        in.hazard = {&law, 1};
+        in.silent_mean_s = job.silent_mean_s;
+        in.verification_s = job.verification_s;
+        in.next = trial_next_interval;
+        in.plan = &plan;
+        in.seed = uint64_t(i);
+        in.stream = "j";
+        in.trial_count = 5000;
+        trials_run(&in, &got, memory);
+        double expected_s = silent_expected_s(&job, work_s, best_s);
+        CHECK(expected_s == Approx(got.mean_s).margin(2.5 * got.ci95_s).epsilon(1e-4));
+        outside += std::abs(got.mean_s - expected_s) > got.ci95_s + 1e-4 * expected_s;
+    }
+    CHECK(outside <= 3);
 }

@@ -58,6 +58,23 @@ json aged(double shape)
 }
 } // namespace
 
+TEST_CASE("answers with silent errors are played too", "[api][checkpoint]")
+{
+    api service;
+
+    for (const char *algorithm : {"auto", "exact", "young"}) {
+        json body = body_of(algorithm, job());
+        body["verify"] = true;
+        body["jobs"][0].update(
+            {{"mean_failure_interval_s", 40000},
+             {"silent", {{"mean_interval_s", 60000}, {"verification_s", 30}}}});
+        json got = decide(service, body), one = got["intervals"][0];
+        CHECK_FALSE(warned(got, "verify_skipped"));
+        CHECK(one["verified"]["agrees"] == true);
+        CHECK(got["status"] == "feasible");
+    }
+}
+
 TEST_CASE("answers are played when that is asked for", "[api][checkpoint]")
 {
     api service;

@@ -195,6 +195,34 @@ static void save(struct run *r, const struct trial_segment *segment)
     r->checkpoints++;
 }
 
+/* Whether an attempt's work is found wrong. */
+static bool is_wrong(struct run *r, double work_s)
+{
+    return r->in->silent_mean_s > 0 &&
+           -log1p(-rng_uniform(&r->rng)) * r->in->silent_mean_s < work_s;
+}
+
+/* What follows a restart. */
+struct attempt {
+    struct trial_segment segment; /* its checkpoint_s 0 where none is reached */
+    bool is_last, is_wrong;
+};
+
+static struct attempt next_attempt(struct run *r)
+{
+    const struct trials_in *in = r->in;
+    struct attempt a = {.segment = next_segment(r)};
+    double left_s = in->work_s - r->image_s[0];
+
+    a.is_last = a.segment.work_s >= left_s;
+    if (a.is_last)
+        a.segment.work_s = left_s;
+    a.is_wrong = is_wrong(r, a.segment.work_s);
+    if (a.is_last || a.is_wrong)
+        a.segment.checkpoint_s = 0;
+    return a;
+}
+
 /* false: the budget is spent. */
 static bool play(struct run *r, double *time_s)
 {
@@ -207,19 +235,23 @@ static bool play(struct run *r, double *time_s)
     begin_nodes(r);
     next = first_to_fail(r->room);
     for (;;) {
-        struct trial_segment segment = next_segment(r);
-        bool is_last = segment.work_s >= in->work_s - r->image_s[0];
-        double work_s = is_last ? in->work_s - r->image_s[0] : segment.work_s;
-        double end_s =
-            r->clock_s + restart_s(r) + work_s + (is_last ? 0 : segment.checkpoint_s);
+        struct attempt attempt = next_attempt(r);
+        double end_s = r->clock_s + restart_s(r) + attempt.segment.work_s +
+                       in->verification_s + attempt.segment.checkpoint_s;
 
         if (budget_step(in->budget, 8))
             return false;
         if (end_s <= next->fails_s) {
             r->clock_s = end_s;
-            if (is_last)
+            r->room->is_endless = attempt.is_wrong && ++failures > FAILURES_MAX;
+            if (r->room->is_endless)
+                return false;
+            if (attempt.is_wrong)
+                r->is_restarted = true;
+            else if (attempt.is_last)
                 break;
-            save(r, &segment);
+            else
+                save(r, &attempt.segment);
             continue;
         }
         r->room->is_endless = ++failures > FAILURES_MAX;

@@ -11,6 +11,10 @@
  * the last image whose level is at least the class, and images below are lost. A failure
  * in a restart raises the class, never lowers it.
  *
+ * With silent errors work may be wrong: a verification after it tells, before the
+ * checkpoint or the end of the job. What is wrong is done again from the last image,
+ * after a restart but without a delay, and no node is renewed.
+ *
  * Trials come in blocks of 1000, each with a stream of its own, and are summed up in
  * their order: the same bytes whoever plays which block. Pure, for a seed.
  *
@@ -77,6 +81,8 @@ struct trials_in {
     size_t level_count; /* 0: one level, restart_s */
     const struct trial_foresight
         *foresight; /* NULL: none. Not with levels; hazard has one row, exponential */
+    double silent_mean_s;  /* of work until it is wrong, > 0; 0: it never is */
+    double verification_s; /* V; silent errors are not with levels or foresight */
     trial_plan_fn *next;
     const void *plan;
     uint64_t seed;

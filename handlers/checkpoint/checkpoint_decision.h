@@ -179,8 +179,8 @@ struct checkpoint_intervals_answer {
       "have an expected time from which the trials of verify differ by more than "       \
       "their interval and 0.2 %")                                                        \
     X(UNVERIFIED, "verify_skipped",                                                      \
-      "have no expected time that trials could be compared with, or one with alarms, "   \
-      "notices or silent errors, which they do not play")                                \
+      "have no expected time, from the start to the end, that trials could be compared " \
+      "with")                                                                            \
     X(CUT_TO_MIDPOINT, "cut_to_midpoint",                                                \
       "were to be decided by a dynamic programme, or to get its bound, and the "         \
       "time limit came first, or they are longer than 500 intervals")                    \

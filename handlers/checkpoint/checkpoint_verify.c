@@ -132,9 +132,12 @@ void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job
         .budget = &w->rq->budget,
     };
     bool can = is_whole && w->scratch && set_plan(in, &out->out, &plan, &trials) &&
-               set_nodes(in, &out->out, &own, &trials) && !out->out.never_ends &&
-               !job->world.silent;
+               set_nodes(in, &out->out, &own, &trials) && !out->out.never_ends;
 
+    if (job->world.silent) {
+        trials.silent_mean_s = job->world.silent->mean_interval_s;
+        trials.verification_s = job->world.silent->verification_s;
+    }
     checkpoint_world_play(w, job, out, &trials);
     checkpoint_world_foretell(job, in, out, &told, &trials);
     if (can && out->out.by_law && isnan(out->out.expected_completion_s))
