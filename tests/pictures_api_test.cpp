@@ -226,6 +226,91 @@ TEST_CASE("parallel schedules and plans of phases are drawn", "[api][pictures]")
         }
 }
 
+TEST_CASE("co-allocations are drawn by site, from the claim on", "[api][pictures]")
+{
+    api a;
+    auto drawn = [&](const std::string &body) {
+        api_reply r = a.call("POST", "/v1/coallocations", body, {{"accept", svg}});
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return picture(r.body);
+    };
+    nlohmann::json body =
+        nlohmann::json::parse(example_file("coallocation-worst_fit.json"));
+    // Claimed 120 s after the placement, when a quarter of the longest transfer is left;
+    // starts at 160 s. Nobody said how long the job runs.
+    picture open_end = drawn(body.dump());
+    CHECK(open_end.has_text("Co-allocation by worst_fit"));
+    CHECK(open_end.has_text("4 components on 5 sites"));
+    CHECK(
+        open_end.has_title("c2\n120 s (2 min) \xe2\x80\x93 160 s (2 min 40 s)\nfor 40 s\n"
+                           "on C, 16 processors"));
+    CHECK(open_end.notes().find("4 without estimate_s") != std::string::npos);
+    for (const char *site : {"A", "B", "C", "D", "E"})
+        CHECK(open_end.has_text(site));
+    CHECK(open_end.y_of("c0") > open_end.y_of("c2"));
+
+    body["jobs"][0]["estimate_s"] = 600;
+    body["jobs"].push_back(
+        {{"id", "wide"}, {"components", {{{"id", "w"}, {"processors", 999}}}}});
+    picture timed = drawn(body.dump());
+    CHECK(timed.has_title("c2\n120 s (2 min) \xe2\x80\x93 760 s (12 min 40 s)\nfor 640 s "
+                          "(10 min 40 s)\non C, 16 processors"));
+    CHECK(timed.notes().find("without estimate_s") == std::string::npos);
+    CHECK(timed.notes().find("1 without a place: wide (") != std::string::npos);
+    CHECK(timed.text.find("its inputs are on their way") != std::string::npos);
+    CHECK(timed.text.find("its last input is on its way") != std::string::npos);
+
+    body["jobs"][1]["components"][0]["processors"] = 1; // two jobs: names say which
+    picture both = drawn(body.dump());
+    CHECK(both.y_of("j1/c2") > 0);
+    CHECK(both.y_of("wide/w") > 0);
+}
+
+TEST_CASE("what becomes of running jobs and tasks is drawn", "[api][pictures]")
+{
+    api a;
+    auto drawn = [&](const std::string &name) {
+        api_reply r = a.call("POST", "/v1/reschedules", example_file(name + ".json"),
+                             {{"accept", svg}});
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return picture(r.body);
+    };
+    picture jobs = drawn("migration-gridway");
+    CHECK(jobs.has_text("Reschedule by gridway"));
+    // cfd4 waits for its retry: nobody knows how long its rest takes.
+    CHECK(jobs.has_text("4 of 5 jobs on 5 resources"));
+    CHECK(jobs.has_title("cfd1\n-40 s \xe2\x80\x93 257.6 s (4 min 18 s)\nfor 297.6 s "
+                         "(4 min 58 s)\non ursa, running"));
+    CHECK(jobs.has_title("cfd2\n0 s \xe2\x80\x93 58.25 s\nfor 58.25 s\non pegasus, from "
+                         "draco, migrate"));
+    CHECK(jobs.has_title(
+        "cfd5\n0 s \xe2\x80\x93 319.3133047 s (5 min 19 s)\nfor 319.3133047 s "
+        "(5 min 19 s)\non babieca"));
+
+    picture tasks = drawn("migration-workflow_round");
+    CHECK(tasks.has_text("Reschedule by balanced"));
+    CHECK(tasks.bars() >= 2);
+    CHECK(tasks.has_title(
+        "a\n0 s \xe2\x80\x93 5000.007 s (1 h 23 min)\nfor 5000.007 s (1 h 23 "
+        "min)\non CR2, from CR1, migrate"));
+    CHECK(tasks.notes().find("Tasks that stay are not") != std::string::npos);
+
+    picture phases = drawn("migration-multi_phase");
+    CHECK(phases.has_text("Rescheduling plan by multi_phase"));
+    CHECK(phases.has_text("b1"));
+
+    for (const char *name : {"migration-runner_liveness", "migration-component_error"}) {
+        api_reply r =
+            a.call("POST", "/v1/reschedules", example_file(name + std::string(".json")),
+                   {{"accept", svg}});
+        CHECK(r.status == 406);
+        CHECK(r.json()["detail"].get<std::string>().find("running_jobs") !=
+              std::string::npos);
+    }
+}
+
 TEST_CASE("simulations are drawn by their rows of jobs", "[api][pictures]")
 {
     api a;

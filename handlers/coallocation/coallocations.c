@@ -3,6 +3,7 @@
 
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/coallocation/coallocation_refine.h"
+#include "handlers/pictures/pictures.h"
 #include "handlers/sites/coallocation_history.h"
 #include "handlers/sites/coallocation_stored.h"
 #include "models/base/pointer.h"
@@ -259,5 +260,5 @@ enum error_code post_coallocations(struct request *rq, const void *in, void *out
     rq->gap_ratio = w.worst_gap_ratio;
     decision_end(rq, w.world.policy ? w.world.policy->name : "auto", status_of(&w),
                  &w.answer->decision);
-    return OK;
+    return picture_answer(rq, out);
 }

@@ -12,7 +12,8 @@ const struct route coallocation_routes[] = {
     {"POST", "/v1/coallocations", "decideCoallocations", TAG_COALLOCATION,
      post_coallocations, &coallocations_request_json, &coallocations_answer_json, NULL,
      WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP |
+         ROUTE_ANSWERS_CHART,
      "Which clusters should run a parallel job, near its files?",
      "Gives every component of a job a site with enough processors and a replica of its "
      "file, splits flexible jobs, and says what to transfer, when to claim and when it "

@@ -23,13 +23,14 @@ enum rows_by { BY_RESOURCE, BY_SITE, BY_JOB };
 /* What an element of a list says. */
 struct entry {
     const char *workflow_id, *id, *resource_id, *state; /* NULL: not said */
-    const char *site_id, *group, *reason;
+    const char *site_id, *group, *reason, *from_id;
     const char *const *resource_ids; /* of several nodes; NULL: not said */
     size_t resource_count;
     double slot, processors, start_s, finish_s, length_s;
     double data_ready_s, transfer_from_s;
     double stage_in_s, progress_ratio, deadline_s;
-    double time_limit_s, elapsed_s;
+    double time_limit_s, elapsed_s, stay_s, move_s;
+    bool is_reserved;
 };
 
 struct entries {
@@ -45,6 +46,9 @@ enum subject {
     QUEUE,
     PARALLEL,
     PHASES,
+    COALLOCATION,
+    JOB_MOVES,
+    TASK_MOVES,
     SIMULATION,
     WORKFLOWS
 };
@@ -58,6 +62,9 @@ static const struct {
     [QUEUE] = {"Batch queue", "jobs"},
     [PARALLEL] = {"Parallel schedule", "jobs"},
     [PHASES] = {"Rescheduling plan", "intervals"},
+    [COALLOCATION] = {"Co-allocation", "components"},
+    [JOB_MOVES] = {"Reschedule", "jobs"},
+    [TASK_MOVES] = {"Reschedule", "tasks"},
     [SIMULATION] = {"Simulation", "jobs"},
     [WORKFLOWS] = {"Simulation", "tasks"},
 };
@@ -75,6 +82,7 @@ struct picture {
     bool by_resource;         /* entries say where */
     bool on_cluster;          /* of a queue: its jobs say on which nodes */
     size_t drawn_count;       /* entries that have times */
+    size_t endless_count;     /* components whose run time nobody said */
 
     const char **rows; /* resources */
     size_t row_count, row_size;
@@ -204,6 +212,7 @@ static bool take_name(struct picture *p, struct entry *e, const char *name,
     } members[] = {
         {"job_id", &e->id},
         {"task_id", &e->id},
+        {"component_id", &e->id},
         {"id", &e->id},
         {"workflow_id", &e->workflow_id},
         {"resource_id", &e->resource_id},
@@ -244,6 +253,8 @@ static struct entry blank_entry(void)
         .deadline_s = NAN,
         .time_limit_s = NAN,
         .elapsed_s = NAN,
+        .stay_s = NAN,
+        .move_s = NAN,
     };
 }
 
@@ -485,6 +496,194 @@ static void take_parallel(struct picture *p, struct json_walk *w)
         check(p, add_entry(p, &p->entries, &e));
 }
 
+/* A component of a co-allocated job. */
+static void take_component(struct picture *p, struct json_walk *w, struct entry *e)
+{
+    const char *name;
+
+    *e = blank_entry();
+    json_walk_enter(w, '{');
+    while (p->code == OK && (name = json_walk_member(w))) {
+        if (strcmp(name, "transfer_time_s") == 0) {
+            e->data_ready_s = json_walk_number(w);
+        } else if (strcmp(name, "reserve") == 0) {
+            e->is_reserved = json_walk_type(w) == '{';
+            json_walk_skip(w);
+        } else if (!take_name(p, e, name, w) && !take_number(e, name, w)) {
+            json_walk_skip(w);
+        }
+    }
+    e->resource_id = e->site_id;
+}
+
+/* The components of a job, whose names and times come with the job. */
+static void take_components(struct picture *p, struct json_walk *w)
+{
+    struct entry e;
+
+    if (!json_walk_enter_if(w, '['))
+        return;
+    while (p->code == OK && json_walk_element(w)) {
+        check(p, json_go_on(ENTRY_STEPS, p->err));
+        if (json_walk_type(w) == '{') {
+            take_component(p, w, &e);
+            check(p, add_entry(p, &p->entries, &e));
+        } else {
+            json_walk_skip(w);
+        }
+    }
+}
+
+/* A job with its place, or with places for its components: these have their processors
+ * from the claim on, or from a reservation's start; when all files have come the job
+ * starts. Seconds from the placement on. */
+static void take_placement(struct picture *p, struct json_walk *w)
+{
+    double placed_s = NAN, claim_s = NAN, start_s = NAN;
+    size_t first = p->entries.count;
+    struct entry job = blank_entry();
+    bool components = false;
+    const char *name;
+
+    json_walk_enter(w, '{');
+    while (p->code == OK && (name = json_walk_member(w)))
+        if (strcmp(name, "components") == 0) {
+            components = true;
+            take_components(p, w);
+        } else if (strcmp(name, "jpt_s") == 0) {
+            placed_s = json_walk_number(w);
+        } else if (strcmp(name, "jct_s") == 0) {
+            claim_s = json_walk_number(w);
+        } else if (strcmp(name, "jst_s") == 0) {
+            start_s = json_walk_number(w);
+        } else if (!take_name(p, &job, name, w) && !take_number(&job, name, w)) {
+            json_walk_skip(w);
+        }
+    if (!components) {
+        check(p, add_entry(p, &p->entries, &job));
+        return;
+    }
+    p->subject = COALLOCATION;
+    for (size_t i = first; i < p->entries.count; i++) {
+        struct entry *e = &p->entries.items[i];
+
+        e->workflow_id = job.id;
+        e->group = job.id;
+        e->finish_s = start_s - placed_s;
+        e->start_s = e->is_reserved ? e->finish_s : claim_s - placed_s;
+        e->stage_in_s = e->finish_s - e->start_s;
+        e->transfer_from_s = 0;
+    }
+}
+
+static void take_placements(struct picture *p, struct json_walk *w)
+{
+    if (p->subject == NOTHING)
+        p->subject = PLACEMENT;
+    if (!json_walk_enter_if(w, '['))
+        return;
+    while (p->code == OK && json_walk_element(w)) {
+        check(p, json_go_on(ENTRY_STEPS, p->err));
+        if (json_walk_type(w) == '{')
+            take_placement(p, w);
+        else
+            json_walk_skip(w);
+    }
+}
+
+/* How long the inputs of a move take. */
+static double take_steps(struct picture *p, struct json_walk *w)
+{
+    const char *name;
+    double input_s = 0;
+
+    if (!json_walk_enter_if(w, '['))
+        return 0;
+    while (p->code == OK && json_walk_element(w)) {
+        const char *step = NULL;
+        double duration_s = NAN;
+
+        if (!json_walk_enter_if(w, '{'))
+            continue;
+        while ((name = json_walk_member(w)))
+            if (strcmp(name, "step") == 0)
+                step = take_text(p, w);
+            else if (strcmp(name, "duration_s") == 0)
+                duration_s = json_walk_number(w);
+            else
+                json_walk_skip(w);
+        if (step && strcmp(step, "prolog") == 0 && duration_s > 0)
+            input_s += duration_s;
+    }
+    return input_s;
+}
+
+/* What is to be done with a running job, or a task: it moves, or stays where the request
+ * says that it is. */
+static void take_move(struct picture *p, struct json_walk *w, struct entry *e)
+{
+    const struct {
+        const char *name;
+        double *to;
+    } numbers[] = {
+        {"start_s", &e->start_s},       {"stay_s", &e->stay_s},
+        {"move_s", &e->move_s},         {"remaining_after_s", &e->move_s},
+        {"transfer_s", &e->stage_in_s},
+    };
+    const char *name;
+    bool found;
+
+    *e = blank_entry();
+    json_walk_enter(w, '{');
+    while (p->code == OK && (name = json_walk_member(w))) {
+        found = false;
+        for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && !found; i++)
+            if (strcmp(name, numbers[i].name) == 0) {
+                *numbers[i].to = json_walk_number(w);
+                found = true;
+            }
+        if (found)
+            continue;
+        if (strcmp(name, "action") == 0)
+            e->state = take_text(p, w);
+        else if (strcmp(name, "to_resource_id") == 0)
+            e->resource_id = take_text(p, w);
+        else if (strcmp(name, "from_resource_id") == 0)
+            e->from_id = take_text(p, w);
+        else if (strcmp(name, "steps") == 0)
+            e->stage_in_s = take_steps(p, w);
+        else if (!take_name(p, e, name, w))
+            json_walk_skip(w);
+    }
+    if (p->subject == TASK_MOVES)
+        e->start_s = 0;
+}
+
+static void take_moves(struct picture *p, struct json_walk *w, enum subject subject)
+{
+    struct entry e;
+
+    p->subject = subject;
+    if (!json_walk_enter_if(w, '['))
+        return;
+    while (p->code == OK && json_walk_element(w)) {
+        check(p, json_go_on(ENTRY_STEPS, p->err));
+        if (json_walk_type(w) == '{') {
+            take_move(p, w, &e);
+            if (e.resource_id)
+                e.finish_s = e.start_s + e.move_s;
+            check(p, add_entry(p, &p->entries, &e));
+        } else {
+            json_walk_skip(w);
+        }
+    }
+}
+
+static bool is_kind(const struct picture *p, const char *kind)
+{
+    return p->kind && strcmp(p->kind, kind) == 0;
+}
+
 /* The lists that have bars; false: it is another member. */
 static bool take_bars(struct picture *p, const char *name, struct json_walk *w)
 {
@@ -500,9 +699,19 @@ static bool take_bars(struct picture *p, const char *name, struct json_walk *w)
         take_parallel(p, w);
         return true;
     }
-    if (strcmp(name, "placements") == 0)
-        p->subject = PLACEMENT;
-    else if (strcmp(name, "schedule") == 0)
+    if (strcmp(name, "placements") == 0) {
+        take_placements(p, w);
+        return true;
+    }
+    if (strcmp(name, "reschedules") == 0 && is_kind(p, "workflow_round")) {
+        take_moves(p, w, TASK_MOVES);
+        return true;
+    }
+    if (strcmp(name, "jobs") == 0 && is_kind(p, "running_jobs")) {
+        take_moves(p, w, JOB_MOVES);
+        return true;
+    }
+    if (strcmp(name, "schedule") == 0)
         p->subject = SCHEDULE;
     else if (strcmp(name, "starts") == 0)
         p->subject = QUEUE;
@@ -591,6 +800,7 @@ static enum error_code add_row(struct picture *p, const char *name, size_t *row)
 /* Resources in the order of the snapshot. */
 static void take_snapshot(struct picture *p, struct json_walk *w)
 {
+    bool of_sites = p->subject == COALLOCATION;
     struct entries resources = {0};
     const char *name;
     size_t row;
@@ -601,7 +811,7 @@ static void take_snapshot(struct picture *p, struct json_walk *w)
     }
     json_walk_enter(w, '{');
     while (p->code == OK && (name = json_walk_member(w))) {
-        if (strcmp(name, "resources") == 0)
+        if (strcmp(name, of_sites ? "sites" : "resources") == 0)
             take_objects(p, w, &resources, true);
         else
             json_walk_skip(w);
@@ -609,9 +819,9 @@ static void take_snapshot(struct picture *p, struct json_walk *w)
     p->resources = resources;
     for (size_t i = 0; i < resources.count && p->code == OK; i++) {
         const struct entry *r = &resources.items[i];
-        const char *of = p->rows_by == BY_RESOURCE ? r->id
-                         : p->rows_by == BY_SITE   ? r->site_id
-                                                   : NULL;
+        const char *of = p->rows_by == BY_JOB                    ? NULL
+                         : p->rows_by == BY_RESOURCE || of_sites ? r->id
+                                                                 : r->site_id;
 
         if (of)
             check(p, add_row(p, of, &row));
@@ -801,6 +1011,8 @@ static const char *detail_of(struct picture *p, const struct entry *e)
         text_addf(&b, ", %s", e->resource_ids[i]);
     if (e->resource_count > NODES_NAMED)
         text_addf(&b, " and %zu more", e->resource_count - NODES_NAMED);
+    if (e->from_id)
+        text_addf(&b, "%sfrom %s", b.length ? ", " : "", e->from_id);
     if (e->resource_id && e->slot > 0)
         text_addf(&b, ", slot %.0f", e->slot);
     if (!isnan(e->processors))
@@ -869,6 +1081,35 @@ static const struct entry *entry_of(const struct entries *list,
     return at == NAME_NOT_FOUND ? NULL : &list->items[at];
 }
 
+/* A component runs as long as its job. */
+static void join_component(struct picture *p, struct entry *e, const struct entry *job)
+{
+    if (job && !isnan(job->length_s))
+        e->finish_s += job->length_s;
+    else
+        p->endless_count++;
+    if (job && job->group)
+        e->group = job->group;
+}
+
+/* A running job is where the request says; if it stays, its rest takes stay_s. */
+static void join_running(struct entry *e, const struct entry *job)
+{
+    if (!job || !(job->resource_id || job->resource_count))
+        return;
+    if (e->resource_id) {
+        e->from_id = job->resource_id;
+        return;
+    }
+    e->resource_id = job->resource_id;
+    e->resource_ids = job->resource_ids;
+    e->resource_count = job->resource_count;
+    e->start_s = isnan(job->elapsed_s) ? 0 : -job->elapsed_s;
+    e->finish_s = e->stay_s;
+    e->progress_ratio = job->progress_ratio;
+    e->state = "running";
+}
+
 /* What the request says of the bars' jobs: their groups and deadlines. */
 static void join_jobs(struct picture *p)
 {
@@ -877,8 +1118,16 @@ static void join_jobs(struct picture *p)
     index_entries(p, &p->jobs, &index);
     for (size_t i = 0; i < p->entries.count; i++) {
         struct entry *e = &p->entries.items[i];
-        const struct entry *job = entry_of(&p->jobs, &index, e->id);
+        bool component = p->subject == COALLOCATION;
+        const struct entry *job =
+            entry_of(&p->jobs, &index, component ? e->workflow_id : e->id);
 
+        if (component)
+            join_component(p, e, job);
+        if (p->subject == JOB_MOVES)
+            join_running(e, job);
+        if (component)
+            continue;
         if (!job)
             continue;
         e->group = e->group ? e->group : job->group;
@@ -1177,6 +1426,7 @@ static bool is_on_processors(const struct picture *p)
 static const char *subtitle_of(struct picture *p, const struct gantt *chart, size_t idle)
 {
     bool on_processors = is_on_processors(p);
+    const char *places = p->subject == COALLOCATION ? "sites" : "resources";
     struct text_buffer b = {.arena = p->arena};
 
     if (p->drawn_count < p->entries.count)
@@ -1185,12 +1435,12 @@ static const char *subtitle_of(struct picture *p, const struct gantt *chart, siz
     if (on_processors)
         text_addf(&b, "%.0f processors", p->processors);
     else if (p->rows_by == BY_JOB && p->by_resource && p->resources.count)
-        text_addf(&b, "%zu resources", p->resources.count);
+        text_addf(&b, "%zu %s", p->resources.count, places);
     else
         text_addf(&b, "%zu %s", chart->row_count + idle,
                   !p->by_resource || p->rows_by == BY_JOB ? "rows"
                   : p->rows_by == BY_SITE                 ? "sites"
-                                                          : "resources");
+                                                          : places);
     if (idle)
         text_addf(&b, ", %zu of them idle and not shown", idle);
     add_time(&b, "makespan", p->makespan_s);
@@ -1217,6 +1467,19 @@ static size_t choose_marks(const struct picture *p, const struct gantt *chart,
     return count;
 }
 
+/* What bars lack; NULL: nothing. */
+static const char *lack_of(const struct picture *p)
+{
+    if (p->subject == COALLOCATION && p->endless_count)
+        return arena_printf(p->arena,
+                            "%zu without estimate_s: their bars end when their job "
+                            "starts.",
+                            p->endless_count);
+    return p->subject == TASK_MOVES
+               ? "What moves is shown, from now to its end. Tasks that stay are not."
+               : NULL;
+}
+
 /* "Without a place: big (memory), ..."; NULL: all have one. */
 static const char *unplaced_of(struct picture *p)
 {
@@ -1239,15 +1502,25 @@ static enum error_code draw(struct picture *p, struct text_buffer *b)
 {
     struct gantt_mark marks[2];
     const char *by = p->policy ? p->policy : p->algorithm;
+    struct gantt_view view;
     struct gantt chart = {.marks = marks, .view = p->view};
     bool on_processors = p->rows_by == BY_RESOURCE && is_on_processors(p);
-    const char *remark = unplaced_of(p);
+    const char *remarks[2], *unplaced = unplaced_of(p), *lack;
     size_t idle = 0;
 
     join_jobs(p);
     find_workflows(p);
-    chart.remarks = &remark;
-    chart.remark_count = remark != NULL;
+    lack = lack_of(p);
+    if (p->subject == COALLOCATION) { /* transfers begin at the placement, claims later */
+        view = p->view ? *p->view : (struct gantt_view){.from_s = NAN, .to_s = NAN};
+        view.from_s = isnan(view.from_s) ? 0 : view.from_s;
+        chart.view = &view;
+    }
+    chart.remarks = remarks;
+    if (unplaced)
+        remarks[chart.remark_count++] = unplaced;
+    if (lack)
+        remarks[chart.remark_count++] = lack;
     if (on_processors) {
         TRY(bars_on_processors(p, &chart));
     } else {
@@ -1271,14 +1544,15 @@ static enum error_code draw(struct picture *p, struct text_buffer *b)
  * start and no finish. */
 static const char *why_blank(const struct picture *p)
 {
-    if (p->kind && strcmp(p->kind, "round") == 0)
+    if (is_kind(p, "round"))
         return ": a round says what to do now, a schedule has times";
     if (p->rows_missing && (p->subject == SIMULATION || p->subject == WORKFLOWS))
         return ": ask for its rows (per_job, output.per_job, per_workflow)";
     return p->subject == NOTHING ? ": those of placements, workflow-schedules, "
                                    "queue-orders, parallel-schedules, "
-                                   "rescheduling-plans and simulations "
-                                   "have times"
+                                   "rescheduling-plans, coallocations, reschedules "
+                                   "(phase_end, running_jobs, workflow_round) and "
+                                   "simulations have times"
                                  : NULL;
 }
 

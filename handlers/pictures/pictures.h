@@ -3,7 +3,8 @@
  * A chart is drawn from the answer's JSON, so that what was stored can be drawn as well
  * as what was just decided. What can be drawn: placements, schedules of workflows,
  * orders of batch queues with what runs there, simulations with their rows of jobs,
- * parallel schedules, plans of applications in phases.
+ * parallel schedules, plans of applications in phases, co-allocations (their components
+ * on sites, from the claim on), what becomes of running jobs and tasks.
  */
 #ifndef GRIDPLAN_PICTURES_H
 #define GRIDPLAN_PICTURES_H

@@ -13,6 +13,7 @@
 
 #include "algorithms/migration/multi_phase.h"
 #include "handlers/common/kinds.h"
+#include "handlers/pictures/pictures.h"
 #include "handlers/rescheduling/plan_parts.h"
 #include "handlers/rescheduling/reschedule_kinds.h"
 
@@ -316,5 +317,6 @@ enum error_code post_reschedules(struct request *rq, const void *in, void *out)
     const struct reschedule *body = in;
     struct reschedule *answer = out;
 
-    return answer_by_kind(rq, &body->of, answer_kinds, runs, &answer->of);
+    TRY(answer_by_kind(rq, &body->of, answer_kinds, runs, &answer->of));
+    return picture_answer(rq, out);
 }

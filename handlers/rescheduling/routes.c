@@ -10,7 +10,9 @@
 const struct route rescheduling_routes[] = {
     {"POST", "/v1/reschedules", "decideReschedules", TAG_PLACEMENT, post_reschedules,
      &reschedules_request_json, &reschedules_answer_json, NULL, WORK_COMPUTE,
-     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP,
+     SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP |
+         ROUTE_ANSWERS_CHART,
      "What happens to running jobs after an event?",
      "kind phase_end, the default: at the end of a phase of a multi-phase application "
      "keep it, give it a new plan, or migrate it, and where to. It moves when a machine "
