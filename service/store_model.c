@@ -87,6 +87,11 @@ const double *store_numbers_read(struct db_bytes bytes, size_t *count, struct ar
 
 static const struct db_column model_columns[] = {MODEL_COLUMNS_AT(struct store_model, ),
                                                  {0}};
+static const struct db_column list_columns[] = {
+    MODEL_COLUMNS_AT(struct store_model, ),
+    DB_COLUMN(struct store_model, summary, DB_TEXT),
+    {0},
+};
 
 /* $1 tenant, $2 application. */
 static const struct db_statement lock_application = {
@@ -132,7 +137,9 @@ static const struct db_statement select_model = {
 
 static const struct db_statement select_models = {
     "select_models",
-    "SELECT " MODEL_HEAD " FROM model AS m WHERE tenant = $1 AND model_id > $2"
+    "SELECT " MODEL_HEAD ", (SELECT v.summary FROM model_version AS v WHERE"
+    " v.tenant = m.tenant AND v.model_id = m.model_id AND v.version = m.version)"
+    " FROM model AS m WHERE tenant = $1 AND model_id > $2"
     " AND ($3::text IS NULL OR application_id = $3)"
     " AND ($4::text IS NULL OR site_id = $4) AND ($5::text IS NULL OR kind = $5)"
     " AND ($6::text IS NULL OR " MODEL_STATE " = $6) ORDER BY model_id LIMIT $7",
@@ -261,7 +268,7 @@ enum error_code store_models_list(struct db_session *s, const char *tenant,
                           db_text(filter->application_id), db_text(filter->site_id),
                           db_text(filter->kind), db_text(filter->state),
                           db_integer(page->limit + 1)),
-                model_columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
+                list_columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
     if (row_count > page->limit)
         TRY(token_make(0, rows[page->limit - 1].model_id, &next, a, err));
     *list = rows;

@@ -42,6 +42,8 @@ struct store_model {
     bool corrected;   /* its version knows a run that was corrected or removed since */
     const char *note; /* why the last training or refinement failed; NULL: it did not */
     double created_at_s, updated_at_s; /* instants */
+    const char
+        *summary; /* JSON of the version that predicts; in lists only; NULL: none */
 };
 
 struct store_model_version {

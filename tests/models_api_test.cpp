@@ -489,8 +489,11 @@ TEST_CASE("a model forgets runs that are corrected or removed", "[models][api][d
                          {{"content_type", "application/merge-patch+json"}});
     REQUIRE(r.status == 200);
     CHECK(m.read(ids[0])["state"] == "stale");
-    CHECK(m.done(m.get("/v1/models?state=stale&application_id=" + apps[0]), 200)["items"]
-              .size() == 1);
+    json listed =
+        m.done(m.get("/v1/models?state=stale&application_id=" + apps[0]), 200)["items"];
+    REQUIRE(listed.size() == 1);
+    CHECK(listed[0]["summary"] == m.read(ids[0])["summary"]); // how well it predicts
+    CHECK(listed[0]["summary"]["sample_count"] > 0);
     json stale = m.done(m.post("/v1/predictions", question(ids[0]).dump()), 200);
     CHECK(stale["run_time_s"] == before); // as it was
     CHECK(stale["warnings"].dump().find("history_corrected: runs that 1 model had") !=
@@ -736,8 +739,10 @@ TEST_CASE("there is one model of a subject, and lists come in pages", "[models][
         json page = m.done(m.get("/v1/models?page_size=3&application_id=" + app +
                                  (token.empty() ? "" : "&page_token=" + token)),
                            200);
-        for (const json &model : page["items"])
+        for (const json &model : page["items"]) {
             ids.push_back(model["id"]);
+            CHECK(!model.contains("summary")); // there is no version
+        }
         token = page.value("next_page_token", "");
     } while (!token.empty());
     CHECK(ids ==

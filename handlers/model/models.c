@@ -244,7 +244,17 @@ struct model_answer {
         .offset = offsetof(T, model.updated_at_s)                                       \
     }
 
+#define SUMMARY_ROW                                                                  \
+    {                                                                                \
+        .name = "summary",                                                           \
+        .doc = "What the version was fitted to, and how well: a ModelSummary; left " \
+               "out without a version",                                              \
+        .type = JSON_TYPE_RAW, .offset = JSON_AT(T, summary, const char *),          \
+        .flags = JSON_OPTIONAL                                                       \
+    }
+
 static const struct json_field info_rows[] = {INFO_ROWS, {0}};
+static const struct json_field listed_rows[] = {INFO_ROWS, SUMMARY_ROW, {0}};
 static const struct json_field created_rows[] = {
     INFO_ROWS,
     JSON_TEXTS(T, warnings, warning_count, 0, JSON_OPTIONAL,
@@ -256,12 +266,7 @@ static const struct json_field stored_rows[] = {
     JSON_TEXT(T, needs, JSON_OPTIONAL,
               "Without a version: which executions its kind needs, and how many of those "
               "stored can be used"),
-    {.name = "summary",
-     .doc = "What the version was fitted to, and how well: a ModelSummary; left out "
-            "without a version",
-     .type = JSON_TYPE_RAW,
-     .offset = JSON_AT(T, summary, const char *),
-     .flags = JSON_OPTIONAL},
+    SUMMARY_ROW,
     JSON_LIST(T, windows, window_count, struct window_row, &window_json, 0, JSON_OPTIONAL,
               "Since when the run times are on which level, the present one last: as far "
               "back as versions are kept"),
@@ -288,6 +293,10 @@ const struct json_object learnt_model_json = {
     "LearntModel", "A stored model after it was trained or refined",
     sizeof(struct model_answer), learnt_rows};
 
+static const struct json_object listed_model_json = {
+    "ListedModel", "A stored model, and how well it predicts",
+    sizeof(struct model_answer), listed_rows};
+
 struct models_page {
     const struct model_answer *items;
     size_t item_count;
@@ -296,7 +305,7 @@ struct models_page {
 
 #define T struct models_page
 static const struct json_field models_page_rows[] = {
-    JSON_LIST(T, items, item_count, struct model_answer, &model_info_json, 0, 0,
+    JSON_LIST(T, items, item_count, struct model_answer, &listed_model_json, 0, 0,
               "The models by id"),
     NEXT_PAGE_ROW(T),
     {0},
@@ -495,32 +504,6 @@ enum error_code post_model(struct request *rq, const void *in, void *out)
     return add_etag(rq, &answer->model);
 }
 
-enum error_code get_models(struct request *rq, const void *in, void *out)
-{
-    const struct models_query *query = rq->query;
-    struct models_page *page = out;
-    struct store_page part = page_of(&query->page);
-    struct store_model_filter filter = {
-        .application_id = query->application_id,
-        .site_id = query->site_id,
-        .kind = query->kind == ANY ? NULL : model_kind_names[query->kind],
-        .state = query->state == ANY ? NULL : states[query->state],
-    };
-    const struct store_model *list;
-    struct model_answer *answers;
-    struct db_session *db;
-
-    (void)in;
-    TRY(request_db(rq, &db));
-    TRY(store_models_list(db, rq->principal.tenant, &filter, &part, &list,
-                          &page->item_count, &page->next_page_token, rq->arena, rq->err));
-    answers = NEW(rq->arena, struct model_answer, page->item_count);
-    for (size_t i = 0; i < page->item_count; i++)
-        answers[i].model = list[i];
-    page->items = answers;
-    return page_link(rq, page->next_page_token);
-}
-
 /* What an untrained model waits for, from its executions. */
 static enum error_code tell_needs(struct request *rq, struct db_session *db,
                                   const struct store_model *model, const char **out)
@@ -583,6 +566,35 @@ static enum error_code renew_summary(const char **summary, struct arena *a,
         TRY(renew_member(&porting, of_porting[i][0], of_porting[i][1], a, err));
     return json_replace_member(*summary, strlen(*summary), "porting", porting, summary, a,
                                err);
+}
+
+enum error_code get_models(struct request *rq, const void *in, void *out)
+{
+    const struct models_query *query = rq->query;
+    struct models_page *page = out;
+    struct store_page part = page_of(&query->page);
+    struct store_model_filter filter = {
+        .application_id = query->application_id,
+        .site_id = query->site_id,
+        .kind = query->kind == ANY ? NULL : model_kind_names[query->kind],
+        .state = query->state == ANY ? NULL : states[query->state],
+    };
+    const struct store_model *list;
+    struct model_answer *answers;
+    struct db_session *db;
+
+    (void)in;
+    TRY(request_db(rq, &db));
+    TRY(store_models_list(db, rq->principal.tenant, &filter, &part, &list,
+                          &page->item_count, &page->next_page_token, rq->arena, rq->err));
+    answers = NEW(rq->arena, struct model_answer, page->item_count);
+    for (size_t i = 0; i < page->item_count; i++) {
+        answers[i].model = list[i];
+        answers[i].summary = list[i].summary;
+        TRY(renew_summary(&answers[i].summary, rq->arena, rq->err));
+    }
+    page->items = answers;
+    return page_link(rq, page->next_page_token);
 }
 
 /* A number of a summary, or of a member of it. */
