@@ -13,41 +13,73 @@ const iso = (s) => new Date(s * 1000).toISOString().slice(0, 19) + "Z";
 
 const SPANS = { "1 h": 3600, "6 h": 21600, "24 h": 86400, "7 d": 604800 };
 
-// Mean free share by day and hour, darker where less is free.
-function DayMap({ data }) {
-  const draw = (canvas) => {
-    const { context: c, width, height } = prepare(canvas), col = colours(), days = new Map();
+const three = (v) => String(Number(v.toPrecision(3)));
+
+// What is measured: how it is said, as what a map shows it, and what its curve is called.
+const MEASURES = {
+  cpu_available_ratio: { name: "cpu", say: percent, width: (v) => (50 * v).toFixed(1), map: "Busy share by day and hour, in %", dark: (v) => 1 - v, curve: "free share" },
+  memory_available_bytes: { name: "memory", say: (v) => typeof v === "number" ? `${three(v / 1e9)} GB` : "", map: "Free memory by day and hour, in % of the most", curve: "free memory, bytes" },
+  bandwidth_mbps: { name: "bandwidth", say: (v) => typeof v === "number" ? `${three(v)} Mbit/s` : "", map: "Bandwidth by day and hour, in % of the most", curve: "bandwidth, Mbit/s" },
+  latency_s: { name: "latency", say: duration, map: "Latency by day and hour, in % of the most", curve: "latency, s" },
+};
+const measureOf = (name) => MEASURES[name] || { name, say: short, map: "Mean by day and hour, in % of the most", curve: name };
+
+// A map as it is drawn, or as the table of what is in it.
+function MapOrTable({ title, label, head, rows, children }) {
+  const [table, setTable] = useState(false);
+  return html`<div class="bar"><h2 class="grow">${title}</h2><button aria-pressed=${table} onClick=${() => setTable(!table)}>As table</button></div>
+    ${table ? html`<${Rows} label=${label} head=${head} rows=${rows} />` : children}`;
+}
+
+// Means by day and hour, darker where less is free, or more is used.
+function DayMap({ data, measure }) {
+  const how = measureOf(measure), most = Math.max(1e-300, ...data.intervals.map((i) => typeof i.mean === "number" ? Math.abs(i.mean) : 0));
+  const share = (mean) => how.dark ? how.dark(mean) : mean / most;
+  const days = useMemo(() => {
+    const map = new Map();
     for (const i of data.intervals) {
       const t = new Date(i.start_at), day = `${t.getMonth() + 1}-${String(t.getDate()).padStart(2, "0")}`;
-      if (!days.has(day)) days.set(day, []);
-      days.get(day).push([t.getHours(), i.mean]);
+      if (!map.has(day)) map.set(day, []);
+      map.get(day).push([t.getHours(), i.mean]);
     }
+    return map;
+  }, [data]);
+  return html`<${MapOrTable} title=${how.map} label="By day and hour" head=${["day", "hour", "mean"]} rows=${[...days].flatMap(([day, list]) => list.map(([hour, mean]) => [day, String(hour), how.say(mean)]))}><${DayPicture} days=${days} share=${share} label=${how.map + ", the last seven days, local time"} /><//>`;
+}
+
+function DayPicture({ days, share, label }) {
+  const draw = (canvas) => {
+    const { context: c, width, height } = prepare(canvas), col = colours();
     const w = (width - 48) / 24, h = (height - 14) / Math.max(1, days.size);
     c.clearRect(0, 0, width, height); c.font = "10px system-ui, sans-serif"; c.textBaseline = "middle";
     [...days].forEach(([day, list], y) => {
       c.fillStyle = col.dim; c.fillText(day, 2, y * h + h / 2);
       for (const [hour, mean] of list) {
         if (typeof mean !== "number") continue;
-        const busy = 1 - mean;
+        const busy = share(mean);
         c.fillStyle = col.series[0]; c.globalAlpha = 0.08 + 0.92 * Math.max(0, Math.min(1, busy)); c.fillRect(48 + hour * w, y * h, w - 1, h - 1); c.globalAlpha = 1;
         if (w > 22 && h > 11) { c.fillStyle = busy > 0.55 ? col.ground : col.text; c.fillText(String(Math.round(100 * busy)), 48 + hour * w + 3, y * h + h / 2); }
       }
     });
     c.fillStyle = col.dim; for (let k = 0; k < 24; k += 3) c.fillText(String(k), 48 + k * w, height - 6);
   };
-  const [ref] = useCanvas(draw, [data]);
-  return html`<h2>Busy share by day and hour, in %</h2><canvas class="small" ref=${ref} role="img" aria-label="Busy share by day and hour of the last seven days, local time"></canvas>`;
+  const [ref] = useCanvas(draw, [days, share]);
+  return html`<canvas class="small" ref=${ref} role="img" aria-label=${label}></canvas>`;
 }
 
 export function Load({ p, set }) {
-  const next = usePoll("/v1/forecasts" + query({ page_size: 100, page_token: p.get("page") }), 15), list = next.data ? next.data.items.filter((f) => !f.to_resource_id && f.measure === "cpu_available_ratio") : [];
-  const resource = p.get("resource") || (list[0] && list[0].resource_id) || "";
+  const next = usePoll("/v1/forecasts" + query({ page_size: 100, page_token: p.get("page") }), 15), list = next.data ? next.data.items : [];
+  const wanted = { resource_id: p.get("resource"), to_resource_id: p.get("to") || undefined, measure: p.get("measure") || (p.get("resource") ? "cpu_available_ratio" : undefined) };
+  const same = (f) => f.resource_id === wanted.resource_id && (f.to_resource_id || undefined) === wanted.to_resource_id && f.measure === wanted.measure;
+  const forecast = list.find(same) || (wanted.resource_id ? undefined : list[0]), series = forecast || (wanted.resource_id ? wanted : null);
+  const resource = series ? series.resource_id : "", measure = series ? series.measure : "cpu_available_ratio", how = measureOf(measure);
+  const name = series && series.to_resource_id ? `${resource} to ${series.to_resource_id}` : resource, mixed = list.some((f) => f.measure !== "cpu_available_ratio") || measure !== "cpu_available_ratio";
   const span = SPANS[p.get("span")] || 86400;
   const [to, setTo] = useState(minute());
   useEffect(() => { const t = setInterval(() => setTo(minute()), 60000); return () => clearInterval(t); }, []);
-  const aggregates = (from, interval_s) => resource ? "/v1/load-samples/aggregates" + query({ resource_id: resource, from: iso(from), to: iso(to + 60), interval_s }) : null;
+  const aggregates = (from, interval_s) => resource ? "/v1/load-samples/aggregates" + query({ resource_id: resource, to_resource_id: series.to_resource_id, measure: measure === "cpu_available_ratio" ? "" : measure, from: iso(from), to: iso(to + 60), interval_s }) : null;
   const past = usePoll(aggregates(to - span, Math.max(60, span / 144)), 15), week = usePoll(aggregates(to - 7 * 86400, 3600), 0);
-  const forecast = list.find((f) => f.resource_id === resource), horizon = (next.data && next.data.horizon_s) || 600;
+  const horizon = (next.data && next.data.horizon_s) || 600;
   const data = useMemo(() => {
     if (!past.data || !past.data.intervals.length) return null;
     const xs = past.data.intervals.map((i) => Date.parse(i.start_at) / 1000), at = (k) => past.data.intervals.map((i) => i[k] ?? null);
@@ -65,16 +97,16 @@ export function Load({ p, set }) {
       <span class="grow"></span><${LiveBar} live=${next} /></div>
     <${Wrong} error=${past.error || next.error} />
     ${next.data && !list.length && !resource ? html`<${Empty} what="No load was observed. Send some:" path="/v1/load-samples" body='{"resource_id":"m0","observed_at":"2026-11-20T10:00:00Z","cpu_available_ratio":0.5}' />` : ""}
-    ${list.length || resource ? html`<div class="split"><div><div class="wide"><table aria-label="Forecasts"><thead><tr><th scope="col">resource</th><th scope="col" class="n">last</th><th scope="col" class="n">in ${duration(horizon)}</th><th scope="col">forecaster</th></tr></thead>
-      <tbody>${list.map((f) => html`<tr class=${f.resource_id === resource ? "picked" : ""}><td><button aria-pressed=${f.resource_id === resource} onClick=${() => set({ resource: f.resource_id })}>${f.resource_id}</button></td><td class="n" title=${f.last_at}>${percent(f.last)}</td>
-        <td class="n">${percent(f.value)}${typeof f.high === "number" ? ` ± ${(50 * (f.high - f.low)).toFixed(1)}` : ""}</td><td>${f.forecaster || ""}</td></tr>`)}</tbody></table></div>
+    ${list.length || resource ? html`<div class="split"><div><div class="wide"><table aria-label="Forecasts"><thead><tr><th scope="col">resource</th>${mixed ? html`<th scope="col">measure</th>` : ""}<th scope="col" class="n">last</th><th scope="col" class="n">in ${duration(horizon)}</th><th scope="col">forecaster</th></tr></thead>
+      <tbody>${list.map((f) => { const say = measureOf(f.measure); return html`<tr class=${f === forecast ? "picked" : ""}><td><button aria-pressed=${f === forecast} onClick=${() => set({ resource: f.resource_id, to: f.to_resource_id, measure: f.measure === "cpu_available_ratio" ? "" : f.measure })}>${f.resource_id}${f.to_resource_id ? ` to ${f.to_resource_id}` : ""}</button></td>${mixed ? html`<td>${say.name}</td>` : ""}<td class="n" title=${f.last_at}>${say.say(f.last)}</td>
+        <td class="n">${say.say(f.value)}${typeof f.high === "number" ? ` ± ${say.width ? say.width(f.high - f.low) : say.say((f.high - f.low) / 2)}` : ""}</td><td>${f.forecaster || ""}</td></tr>`; })}</tbody></table></div>
       <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>First</button>` : ""}${next.data && next.data.next_page_token ? html`<button onClick=${() => set({ page: next.data.next_page_token })}>Further</button>` : ""}</div></div>
-    <div><h2>${resource}</h2>
-    ${past.data && !past.data.intervals.length ? html`<p>No samples of ${resource} in this window.</p>` : ""}
-    ${data ? html`<${Curve} data=${data} label=${`Share of ${resource} that was free, with the middle nine tenths, and its forecast`}
-      series=${[{ label: "mean free share", colour: 0 }, { label: "5 %", colour: "dim", dash: [4, 4] }, { label: "95 %", colour: "dim", dash: [4, 4] }, { label: "forecast", colour: 2, dash: [8, 3], width: 2.5 }]} bands=${[[3, 2]]} />` : ""}
-    ${forecast ? html`<p>In ${duration(horizon)}: <strong>${percent(forecast.value)}</strong>${forecast.low !== undefined && forecast.low !== null ? `, ${percent(forecast.low)} to ${percent(forecast.high)}` : ""}${forecast.forecaster ? `, by ${forecast.forecaster}` : ""}${forecast.mae !== undefined && forecast.mae !== null ? `, mean error so far ${short(forecast.mae)}` : ""}.</p>` : ""}
-    ${week.data && week.data.intervals.length ? html`<${DayMap} data=${week.data} />` : ""}</div></div>` : ""}
+    <div><h2>${name}</h2>
+    ${past.data && !past.data.intervals.length ? html`<p>No samples of ${name} in this window.</p>` : ""}
+    ${data ? html`<${Curve} data=${data} label=${`Mean ${how.curve} of ${name}, with the middle nine tenths, and its forecast`}
+      series=${[{ label: `mean ${how.curve}`, colour: 0 }, { label: "5 %", colour: "dim", dash: [4, 4] }, { label: "95 %", colour: "dim", dash: [4, 4] }, { label: "forecast", colour: 2, dash: [8, 3], width: 2.5 }]} bands=${[[3, 2]]} />` : ""}
+    ${forecast ? html`<p>In ${duration(horizon)}: <strong>${how.say(forecast.value)}</strong>${forecast.low !== undefined && forecast.low !== null ? `, ${how.say(forecast.low)} to ${how.say(forecast.high)}` : ""}${forecast.forecaster ? `, by ${forecast.forecaster}` : ""}${forecast.mae !== undefined && forecast.mae !== null ? `, mean error so far ${short(forecast.mae)}` : ""}.</p>` : ""}
+    ${week.data && week.data.intervals.length ? html`<${DayMap} data=${week.data} measure=${measure} />` : ""}</div></div>` : ""}
     ${next.data && next.data.warnings && next.data.warnings.length ? html`<ul>${next.data.warnings.map((w) => html`<li>${w}</li>`)}</ul>` : ""}`;
 }
 
@@ -96,16 +128,26 @@ function Outages({ items, from, to, name }) {
   const [ref] = useCanvas(draw, [items, from, to]);
   return html`<canvas class="small" ref=${ref} role="img" aria-label=${`${name}: ${items.length} outages from ${iso(from)} to ${iso(to)}`}></canvas>`;
 }
+const lasted = (f) => f.up_at ? duration((Date.parse(f.up_at) - Date.parse(f.down_at)) / 1000) : "not yet up";
 
-// Failures by hour of the week; a letter says the count too.
+const DAYS = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
+
+// Failures by hour of the week; a number says the count too.
 function WeekMap({ items }) {
-  const counts = Array.from({ length: 7 }, () => new Array(24).fill(0));
-  for (const f of items) { const t = new Date(f.down_at); counts[(t.getUTCDay() + 6) % 7][t.getUTCHours()]++; }
+  const counts = useMemo(() => {
+    const list = Array.from({ length: 7 }, () => new Array(24).fill(0));
+    for (const f of items) { const t = new Date(f.down_at); list[(t.getUTCDay() + 6) % 7][t.getUTCHours()]++; }
+    return list;
+  }, [items]);
+  return html`<${MapOrTable} title="Hour of the week" label="Failures by hour of the week" head=${["day", "hour (UTC)", "failures"]} rows=${counts.flatMap((hours, d) => hours.map((n, k) => [DAYS[d], String(k), n]).filter((r) => r[2]))}><${WeekPicture} counts=${counts} /><//>`;
+}
+
+function WeekPicture({ counts }) {
   const most = Math.max(1, ...counts.flat());
   const draw = (canvas) => {
     const { context: c, width, height } = prepare(canvas), col = colours(), w = (width - 30) / 24, h = (height - 14) / 7;
     c.clearRect(0, 0, width, height); c.font = "10px system-ui, sans-serif"; c.textBaseline = "middle";
-    ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"].forEach((d, i) => { c.fillStyle = col.dim; c.fillText(d, 2, i * h + h / 2); });
+    DAYS.forEach((d, i) => { c.fillStyle = col.dim; c.fillText(d, 2, i * h + h / 2); });
     for (let d = 0; d < 7; d++) for (let k = 0; k < 24; k++) {
       const n = counts[d][k];
       c.fillStyle = col.shade; c.fillRect(30 + k * w, d * h, w - 1, h - 1);
@@ -115,7 +157,7 @@ function WeekMap({ items }) {
     }
     c.fillStyle = col.dim; for (let k = 0; k < 24; k += 3) c.fillText(String(k), 30 + k * w, height - 6);
   };
-  const [ref] = useCanvas(draw, [items]);
+  const [ref] = useCanvas(draw, [counts]);
   return html`<canvas class="small" ref=${ref} role="img" aria-label=${`Failures by day and hour of the week (UTC), ${most} in an hour at most`}></canvas>`;
 }
 
@@ -146,8 +188,8 @@ export function Failures({ p, set }) {
       <tbody>${items.map((x) => html`<tr class=${x.resource_id === picked ? "picked" : ""}><td><button aria-pressed=${x.resource_id === picked} onClick=${() => set({ resource: x.resource_id })}>${x.resource_id}</button></td>
         <td class="n">${percent(x.availability_ratio)}</td><td class="n">${number(x.failure_count)}</td><td class="n">${duration(x.mtbf_bayes_s)}</td><td class="n">${duration(x.mttr_s)}</td></tr>`)}</tbody></table></div>
       <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>First</button>` : ""}${live.data.next_page_token ? html`<button onClick=${() => set({ page: live.data.next_page_token })}>Further</button>` : ""}</div></div>
-      <div aria-live="polite"><h2>${picked}</h2>${own.data ? html`<${Outages} items=${outages} from=${from} to=${to} name=${picked} />
-      <h2>Hour of the week</h2><${WeekMap} items=${outages} />` : ""}<${Statistics} key=${picked} id=${picked} from=${from} to=${to} /></div></div>` : ""}`;
+      <div aria-live="polite">${own.data ? html`<${MapOrTable} title=${picked} label="Outages" head=${["down", "up", "for"]} rows=${outages.map((f) => [instant(f.down_at), instant(f.up_at), lasted(f)])}><${Outages} items=${outages} from=${from} to=${to} name=${picked} /><//>
+      <${WeekMap} items=${outages} />` : html`<h2>${picked}</h2>`}<${Statistics} key=${picked} id=${picked} from=${from} to=${to} /></div></div>` : ""}`;
 }
 
 // ---- models ----
@@ -194,19 +236,21 @@ function Model({ id }) {
   }, [s.data]);
   const formula = m.data && m.data.formula;
   const against = useMemo(() => {
-    const of = s.data && formula ? s.data.items.map((x) => [valueOf(formula, x), x.run_time_s]).filter(([a, b]) => a > 0 && b > 0).sort((a, b) => a[0] - b[0]) : [];
+    const of = s.data ? s.data.items.map((x) => [x.predicted_s ?? (formula ? valueOf(formula, x) : NaN), x.run_time_s]).filter(([a, b]) => a > 0 && b > 0).sort((a, b) => a[0] - b[0]) : [];
     return of.length < 2 ? null : [of.map((x) => x[0]), of.map((x) => x[1]), of.map((x) => x[0]), of.map((x) => 0.8 * x[0]), of.map((x) => 1.2 * x[0])];
   }, [s.data, formula]);
   const d = m.data, sum = d && (d.summary || (v.data && v.data.items[0] && v.data.items[0].summary));
   return html`<${Wrong} error=${m.error || v.error || s.error} />
     ${d && d.state !== "trained" ? html`<div class="note">Not trained yet: ${number(d.waiting_count)} executions wait.</div>` : ""}
     ${sum && sum.recent_appe_ratio && sum.cross_appe_ratio && sum.recent_appe_ratio > 2 * sum.cross_appe_ratio ? html`<div class="note wrong" role="alert">Drift: the error of late, ${percent(sum.recent_appe_ratio)}, is more than twice that of learning, ${percent(sum.cross_appe_ratio)}.</div>` : ""}
+    ${sum && sum.change ? html`<div class="note" role="alert">Drift: since ${instant(sum.change.at)} runs take ${short(sum.change.factor)} times as long as before; of ${number(sum.sample_count)} runs ${number(sum.change.run_count)} are of that time${sum.change_count > 1 ? `, and ${number(sum.change_count - 1)} changes were earlier` : ""}.</div>` : ""}
     ${d && d.formula ? html`<h2>Formula</h2><pre tabindex="0">${d.formula}</pre>` : ""}
     ${sum ? html`<p>${number(sum.sample_count)} runs; error of the fit ${percent(sum.fit_appe_ratio)}, of runs left out ${percent(sum.cross_appe_ratio)}${sum.recent_appe_ratio !== null ? `, of late ${percent(sum.recent_appe_ratio)}` : ""}.</p>` : ""}
     ${against ? html`<h2>Predicted against seen, in s</h2><${Curve} data=${against} scale="number" logarithmic=${true} label="Run times that were seen, by what the model predicts; lines: the same, and 20 % less and more" series=${[{ label: "seen", points: true, colour: 1 }, { label: "as predicted", colour: 0 }, { label: "-20 %", colour: "dim", dash: [4, 4] }, { label: "+20 %", colour: "dim", dash: [4, 4] }]} />` : ""}
     ${points ? html`<h2>Run time by size</h2><${Curve} data=${points} scale="number" logarithmic=${true} label="Run times that were seen, by the size of the problem" series=${[{ label: "run time s", points: true }]} />` : ""}
     ${v.data ? html`<${Versions} list=${v.data.items} />` : ""}
     ${sum ? html`<h2>What it has seen</h2><${Rows} head=${["input", "from", "to"]} rows=${["problem_size", "processors", "cpu_available_ratio", "bandwidth_mbps"].filter((k) => sum[k] && sum[k].low !== null).map((k) => [k, short(sum[k].low), short(sum[k].high)])} />` : ""}
+    ${d && d.members && d.members.length ? html`<h2>Members</h2><${Rows} label="Members" head=${["for runs", "member", "weight", "error"]} rows=${d.members.map((x) => [String(x.group).replace(/_/g, " "), x.name, percent(x.weight_ratio), percent(x.error_ratio)])} />` : ""}
     ${s.data ? html`<h2>Runs</h2><${Rows} head=${["execution", "size", "processors", "run time", "verdict"]} rows=${s.data.items.map((x) => [x.execution_id || "", short(x.problem_size), short(x.processors), duration(x.run_time_s), x.verdict || ""])} />` : ""}`;
 }
 
@@ -214,9 +258,9 @@ export function Models({ p, set }) {
   const live = usePoll("/v1/models?page_size=200", 5), items = live.data ? live.data.items : [];
   const picked = p.get("model") || (items[0] && items[0].id);
   return html`<${Title} text="Models" /><div class="bar"><span class="grow"></span><${LiveBar} live=${live} /></div><${Wrong} error=${live.error} />
-    ${live.data && !items.length ? html`<${Empty} what="No model was made. Make one, then send executions:" path="/v1/models" body='{"id":"m","kind":"linear","application_id":"solver","site_id":"lab"}' />` : ""}
-    ${items.length ? html`<div class="split"><div class="wide"><table><thead><tr><th scope="col">model</th><th scope="col">kind</th><th scope="col">state</th><th scope="col" class="n">version</th><th scope="col" class="n">waiting</th><th scope="col">changed</th></tr></thead>
-      <tbody>${items.map((m) => html`<tr class=${m.id === picked ? "picked" : ""}><td><button aria-pressed=${m.id === picked} onClick=${() => set({ model: m.id })}>${m.id}</button></td><td>${m.kind}</td><td>${m.state}</td>
-        <td class="n">${number(m.version)}</td><td class="n">${number(m.waiting_count)}</td><td title=${m.updated_at}>${instant(m.updated_at)}</td></tr>`)}</tbody></table></div>
+    ${live.data && !items.length ? html`<${Empty} what="No runs were reported. The first run of an application brings a model that learns from it and all that follow:" path="/v1/executions" body='{"execution_id":"run-1","application_id":"solver","started_at":"2026-11-20T10:00:00Z","processors":4,"problem_size":1000,"run_time_s":120}' />` : ""}
+    ${items.length ? html`<div class="split"><div class="wide"><table aria-label="Models"><thead><tr><th scope="col">model</th><th scope="col">kind</th><th scope="col" class="n">runs</th><th scope="col" class="n">error</th><th scope="col" class="n">unseen</th><th scope="col" class="n">recent</th><th scope="col">state</th><th scope="col" class="n">waiting</th><th scope="col">changed</th></tr></thead>
+      <tbody>${items.map((m) => html`<tr class=${m.id === picked ? "picked" : ""}><td><button aria-pressed=${m.id === picked} onClick=${() => set({ model: m.id })}>${m.id}</button></td><td>${m.kind}</td>${["sample_count", "fit_appe_ratio", "cross_appe_ratio", "recent_appe_ratio"].map((k) => html`<td class="n">${m.summary ? k === "sample_count" ? number(m.summary[k]) : percent(m.summary[k]) : ""}</td>`)}
+        <td>${m.state}</td><td class="n">${number(m.waiting_count)}</td><td title=${m.updated_at}>${instant(m.updated_at)}</td></tr>`)}</tbody></table></div>
       <div><h2>${picked}</h2>${picked ? html`<${Model} key=${picked} id=${picked} />` : ""}</div></div>` : ""}`;
 }
