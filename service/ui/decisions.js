@@ -63,6 +63,28 @@ function known(request) {
   return map;
 }
 
+// Components of co-allocated jobs: they have their processors from the claim on, or from a
+// reservation's start; their job starts when all files are there. Seconds from the placement on.
+function componentsOf(answer, jobs) {
+  const placed = (Array.isArray(answer.placements) ? answer.placements : []).filter((e) => e && Array.isArray(e.components));
+  return placed.flatMap((e) => e.components.map((c) => {
+    const start = e.jst_s - e.jpt_s, claim = c.reserve ? start : e.jct_s - e.jpt_s, job = jobs.get(e.job_id) || {};
+    return { ...c, list: "components", id: placed.length > 1 ? `${e.job_id}/${c.component_id}` : c.component_id, resource_id: c.site_id, group: job.group ?? e.job_id,
+      start_s: claim, finish_s: start + (job.estimate_s ?? 0), stage_in_s: start - claim, transfer_from_s: 0, data_ready_s: c.transfer_time_s };
+  }));
+}
+
+// Running jobs where they stay or move to, tasks where they move to.
+function movesOf(answer, jobs) {
+  if (answer.kind === "workflow_round") return (answer.reschedules || []).map((e) => ({ ...e, list: "moves", id: e.task_id, resource_id: e.to_resource_id, start_s: 0, finish_s: e.remaining_after_s, stage_in_s: e.transfer_s }));
+  if (answer.kind !== "running_jobs") return [];
+  return (answer.jobs || []).flatMap((e) => {
+    const job = jobs.get(e.job_id) || {};
+    if (e.resource_id) return [{ ...e, list: "moves", finish_s: e.start_s + e.move_s, stage_in_s: (e.steps || []).filter((s) => s.step === "prolog").reduce((sum, s) => sum + (s.duration_s || 0), 0) }];
+    return typeof e.stay_s === "number" ? [{ ...e, list: "running", resource_id: job.resource_id, resource_ids: job.resource_ids, start_s: 0, elapsed_s: job.elapsed_s, finish_s: e.stay_s }] : [];
+  });
+}
+
 // Bars of all lists of an answer whose elements have times.
 export function barsOf(answer, request) {
   const jobs = known(request), critical = new Set(answer.critical_tasks || []), bars = [], now = (request && request.now_s) || 0;
@@ -74,7 +96,7 @@ export function barsOf(answer, request) {
     const end = e.finish_s ?? e.expected_end_s ?? e.end_s ?? start + (e.run_time_s ?? left ?? job.estimate_s ?? e.time_limit_s ?? job.time_limit_s ?? NaN);
     if (!(end >= start)) return;
     const state = e.status === "done" || e.state === "done" ? "done" : list === "reservations" ? "reserved" : list === "running" || e.status === "running" ? "running" : "";
-    const group = job.group ?? job.application_id;
+    const group = e.group ?? job.group ?? job.application_id;
     const places = [e.resource_ids, e.planned_resource_ids].find((l) => Array.isArray(l) && l.length) || [e.resource_id ?? e.site_id ?? id];
     const begun = typeof e.elapsed_s === "number" && list === "running" ? start - e.elapsed_s : start;
     const passed = end > begun ? Math.max(0, Math.min(1, (now - begun) / (end - begun))) : 0;
@@ -91,7 +113,8 @@ export function barsOf(answer, request) {
     add({ ...e, id: e.last_phase > e.first_phase ? `phases ${e.first_phase}-${e.last_phase}` : `phase ${e.first_phase}`, start_s: begun, stage_in_s: move, run_time_s: move + e.predicted_s }, "plan");
     begun += move + e.predicted_s;
   }
-  for (const list of LISTS) if (Array.isArray(answer[list])) answer[list].forEach((e) => e && typeof e === "object" && add(e, list));
+  movesOf(answer, jobs).concat(componentsOf(answer, jobs)).forEach((e) => add(e, e.list));
+  for (const list of LISTS) if (Array.isArray(answer[list]) && !(list === "jobs" && answer.kind === "running_jobs")) answer[list].forEach((e) => e && typeof e === "object" && !e.components && add(e, list));
   for (const from of [request, request && request.cluster]) {
     if (!from) continue;
     if (Array.isArray(from.running) && !Array.isArray(answer.running)) from.running.forEach((e) => e && add({ start_s: now, ...e }, "running"));
@@ -148,8 +171,24 @@ function Replay({ id, stored, own }) {
     <button disabled=${!on || (state && state.busy)} onClick=${go}>Replay</button></div>
     <${Wrong} error=${state && state.error} />
     ${a ? html`<p role="status"><strong>${a.identical ? "Identical." : a.warnings && a.warnings.length ? a.warnings.join("; ") : `${a.differences.length} members differ.`}</strong></p>
-      ${moved.length ? html`<${Differences} list=${moved} names=${["then", "now"]} />
-        <h2>Now</h2><${Answer} answer=${a.answer} request=${own} name="Replayed" changed=${moved} />` : ""}` : ""}`;
+      ${moved.length ? html`<${ThenAndNow} then=${stored} now=${a.answer} request=${own} />
+        <${Differences} list=${moved} names=${["then", "now"]} />` : ""}` : ""}`;
+}
+
+// Both answers one above the other, with one time axis; bars that are elsewhere are outlined.
+function ThenAndNow({ then, now, request }) {
+  const [view, setView] = useState(null), [picked, setPicked] = useState(null);
+  const both = useMemo(() => {
+    const place = (b) => JSON.stringify([b.id, b.row, b.start, b.end]), lists = [then, now].map((a) => barsOf(a, request).bars);
+    const places = lists.map((bars) => new Set(bars.map(place)));
+    lists.forEach((bars, i) => bars.forEach((b) => { b.moved = !places[1 - i].has(place(b)); }));
+    const rows = [...new Set(lists.flat().map((b) => b.row))].sort();
+    return { lists, rows, end: lists.flat().reduce((m, b) => Math.max(m, b.end), 0), moved: new Set(lists.flat().filter((b) => b.moved).map((b) => b.id)).size };
+  }, [then, now, request]);
+  if (!both.lists[0].length && !both.lists[1].length) return "";
+  const where = view || { from: 0, to: both.end };
+  return html`<p>${both.moved ? `${number(both.moved)} of the bars are elsewhere: they are outlined.` : "All bars are where they were."}</p>
+    ${["Then", "Now"].map((name, i) => html`<h2>${name}</h2><${Gantt} bars=${both.lists[i]} rows=${both.rows} end=${both.end} view=${where} onView=${setView} picked=${picked} onPick=${setPicked} name=${name} />`)}`;
 }
 
 function Diff({ stored }) {
@@ -167,7 +206,7 @@ export function Answer({ answer, request, name, view, onView, pick, onPick }) {
   const [own, setOwn] = useState(null);
   const picked = onPick ? pick : own, chosen = bars.find((b) => b.id === picked);
   const o = answer.objective || {};
-  if (!bars.length) return html`<p>This answer has no times to draw.</p>`;
+  if (!bars.length) return html`<p>This answer has no times to draw:</p><pre tabindex="0">${JSON.stringify(answer, null, 1).slice(0, 400000)}</pre>`;
   const end = Math.max(...bars.map((b) => b.end), shift ? 0 : o.makespan_s || 0);
   return html`<${Gantt} bars=${bars} end=${end} bound=${shift ? undefined : o.lower_bound_s} now=${answer.starts && request ? (request.now_s || 0) - shift : undefined} picked=${picked} onPick=${onPick || setOwn} view=${view} onView=${onView} name=${name} />
     <p aria-live="polite">${chosen ? html`<strong>${chosen.id}</strong>, ${duration(chosen.start)} to ${duration(chosen.end)} on ${chosen.row}${chosen.entry.because ? html`. Why here: ${chosen.entry.because}` : ""}${chosen.entry.stage_in_s ? `, stage-in ${duration(chosen.entry.stage_in_s)}` : ""}` : html`<span class="dim">Pick a bar with the mouse or Enter.</span>`}</p>`;
@@ -197,7 +236,8 @@ export function Decision({ id, p, set }) {
   useEffect(() => { const back = (e) => { if (e.key === "Escape" && !e.defaultPrevented && e.target === document.body) history.back(); }; window.addEventListener("keydown", back); return () => window.removeEventListener("keydown", back); }, []);
   if (!d) return html`<${Title} text="Decision" /><${Wrong} error=${live.error} />${live.error ? "" : html`<p>asking</p>`}`;
   const a = d.answer, o = a.objective || {}, unplaced = Array.isArray(a.unplaced) ? a.unplaced : [];
-  const head = [d.endpoint.replace("/v1/", ""), d.algorithm, d.status].filter(Boolean).join(", ") + (d.job_count !== undefined ? `: ${number(d.job_count)} jobs` : "")
+  const places = new Set((a.kind === "running_jobs" ? [] : ["placements", "schedule"]).flatMap((list) => Array.isArray(a[list]) ? a[list].flatMap((e) => e.resource_ids || (e.components || [e]).map((c) => c.resource_id ?? c.site_id)) : []).filter(Boolean)).size;
+  const head = [d.endpoint.replace("/v1/", ""), d.algorithm, d.status].filter(Boolean).join(", ") + (d.job_count > 0 && !/resched/.test(d.endpoint) ? `: ${number(d.job_count)} ${d.job_count === 1 ? "job" : "jobs"}` : "") + (places ? ` on ${number(places)} ${d.endpoint.endsWith("/coallocations") ? places === 1 ? "site" : "sites" : places === 1 ? "resource" : "resources"}` : "")
     + (o.makespan_s ? `, ${duration(o.makespan_s)}` : "") + (o.lower_bound_s ? `, bound ${duration(o.lower_bound_s)}` : "") + (o.gap_ratio !== undefined && o.gap_ratio !== null ? `, gap ${percent(o.gap_ratio)}` : "");
   return html`<${Title} text=${"Decision " + id}>${head}<//>
     <div class="bar"><div class="bar" role="tablist" aria-label="Parts of the decision">${TABS.map(([t, label]) => html`<button role="tab" aria-selected=${t === tab} onClick=${() => set({ tab: t })}>${label}${t === "why" ? ` (${unplaced.length})` : ""}</button>`)}</div>

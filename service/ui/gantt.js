@@ -4,9 +4,9 @@
 // that can be seen only the ones that are 0.7 px from the last one drawn are drawn.
 import { html, useEffect, useMemo, useRef, useState } from "/ui/preact-htm.js";
 import { colours, prepare, useCanvas, Rows } from "/ui/chart.js";
-import { commonPrefix, duration, fineStep } from "/ui/format.js";
+import { commonPrefix, duration, fineStep, number } from "/ui/format.js";
 
-const CLOSE_PX = 0.7, TRANSFERS_MAX = 200, CHARACTER_PX = 6.2, AXIS_PX = 24, MARK_PX = 14, GROUPS = 7, ROW_PX = 22;
+const CLOSE_PX = 0.7, TRANSFERS_MAX = 200, CHARACTER_PX = 6.2, AXIS_PX = 24, MARK_PX = 14, GROUPS = 7, ROW_PX = 22, FIT_TRACKS = 120;
 
 // What an id begins with, up to its first digit or slash.
 export const stem = (id) => (/^[^0-9/]*/.exec(id)[0] || "others").replace(/[_\-.]$/, "") || "others";
@@ -77,11 +77,13 @@ function drawBar(c, col, b, group, x0, x1, y, h, prefix) {
     c.stroke();
   }
   if (b.critical || b.late) { c.strokeStyle = col.bad; c.lineWidth = b.critical ? 2 : 1; c.strokeRect(x0 + 1, y + 1, Math.max(1, w - 2), Math.max(1, h - 2)); c.lineWidth = 1; }
+  if (b.moved) { c.strokeStyle = col.text; c.lineWidth = 2; c.setLineDash([4, 3]); c.strokeRect(x0 + 1, y + 1, Math.max(1, w - 2), Math.max(1, h - 2)); c.setLineDash([]); c.lineWidth = 1; }
   if (b.late && w > 10) { c.fillStyle = over || runs ? col.bad : col.ground; c.fillText("!", x1 - 8, y + h / 2); }
   // a label stands on one colour
   const label = b.id.slice(prefix), done = runs ? w * Math.max(0, Math.min(1, b.progress ?? 0)) : 0, need = label.length * CHARACTER_PX + 4;
   const inside = !runs || done >= need, room = (runs ? inside ? done : w - done : w) - (b.late ? 10 : 0);
-  if (h >= 11 && need <= room) { c.fillStyle = over || bad || !inside ? col.text : col.ground; c.fillText(label, x0 + 3 + (inside ? 0 : done), y + h / 2); }
+  if (h >= 11 && need <= room && crossed) { c.fillStyle = col.ground; c.fillRect(x0 + 1, y + h / 2 - 6, need, 12); c.fillStyle = col.text; c.fillText(label, x0 + 3, y + h / 2); }
+  else if (h >= 11 && need <= room) { c.fillStyle = over || bad || !inside ? col.text : col.ground; c.fillText(label, x0 + 3 + (inside ? 0 : done), y + h / 2); }
 }
 
 export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, view, onView, name }) {
@@ -95,7 +97,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
   const at = useRef({ from: 0, to: last, top: 0 });
   const cursor = useRef(null);
   const drawn = useRef({ bars: 0, list: [] });
-  const layout = useRef({});
+  const layout = useRef({}), skipped = useRef(null);
   if (view && view.to > view.from) { at.current.from = view.from; at.current.to = view.to; }
 
   const draw = (canvas) => {
@@ -123,14 +125,14 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
       if (y > 1 && y < plotH) { c.beginPath(); c.moveTo(4, y); c.lineTo(width - 2, y); c.stroke(); }
     }
     c.save(); c.beginPath(); c.rect(left, -above, plotW, plotH + above); c.clip(); c.textAlign = "left";
-    let count = 0; const list = [];
+    let count = 0, close = 0; const list = [];
     const first = Math.floor(a.top / trackH), beyond = Math.min(plan.tracks.length, Math.ceil((a.top + plotH) / trackH));
     for (let t = first; t < beyond; t++) {
       const track = plan.tracks[t], y = t * trackH - a.top + (trackH > 6 ? 1 : 0), h = Math.max(1, trackH - (trackH > 6 ? 2 : trackH > 3 ? 1 : 0));
       let lastX = -1e9;
       for (let i = firstAfter(track, a.from); i < track.length && track[i].start < a.to; i++) {
         const b = track[i], x0 = Math.max(left - 4, xOf(b.start)), x1 = Math.min(width + 4, xOf(b.end));
-        if (x1 - lastX < CLOSE_PX) continue;
+        if (x1 - lastX < CLOSE_PX) { close++; continue; }
         drawBar(c, col, critical ? b : { ...b, critical: false }, groups.get(b.group), x0, x1, y, h, barPrefix.length);
         lastX = x1; count++;
         if (list.length < 200) list.push([b.row, b.id, b.state || "planned", groups.get(b.group)]);
@@ -164,6 +166,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
     }
     c.restore();
     drawn.current = { bars: count, list };
+    if (skipped.current) skipped.current.textContent = close ? `${number(close)} bars are closer than ${CLOSE_PX} px to their neighbour, and not drawn` : "";
     canvas.dataset.drawn = String(count);
     if (location.hash.includes("drawlist")) canvas.dataset.drawlist = JSON.stringify({ rows: plan.rows.map((r) => r.name.slice(rowPrefix.length)), bars: list });
   };
@@ -227,14 +230,28 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
     canvas.addEventListener("wheel", wheel, { passive: false });
     return () => canvas.removeEventListener("wheel", wheel);
   }, [table, plan, last]);
+  // One finger pans: in time, and over the rows. Two zoom in time.
+  const fingers = useRef(new Map());
   const pointer = (e) => {
-    if (e.type === "pointerdown") { drag.current = { x: e.clientX, from: at.current.from, to: at.current.to, moved: false }; e.target.setPointerCapture(e.pointerId); }
-    else if (e.type === "pointermove" && drag.current) {
-      const d = (drag.current.x - e.clientX) / layout.current.scale;
-      if (Math.abs(e.clientX - drag.current.x) > 3) drag.current.moved = true;
-      if (drag.current.moved) show(drag.current.from + d, drag.current.to + d);
-    } else if (e.type === "pointerup") {
-      if (drag.current && !drag.current.moved) { const b = barAt(e); cursor.current = b; onPick(b ? b.id : null); }
+    const of = fingers.current, d = drag.current;
+    if (e.type === "pointerdown") {
+      of.set(e.pointerId, e.clientX); e.target.setPointerCapture(e.pointerId);
+      drag.current = { x: e.clientX, y: e.clientY, from: at.current.from, to: at.current.to, top: at.current.top, moved: of.size > 1 };
+    } else if (e.type === "pointermove" && d && of.has(e.pointerId)) {
+      if (of.size > 1) {
+        const before = [...of.values()];
+        of.set(e.pointerId, e.clientX);
+        const after = [...of.values()], apart = (l) => Math.max(8, Math.abs(l[0] - l[1]));
+        zoom(apart(before) / apart(after), Math.max(0, Math.min(1, ((after[0] + after[1]) / 2 - ref.current.getBoundingClientRect().left - layout.current.left) / layout.current.plotW)));
+        return;
+      }
+      if (Math.abs(e.clientX - d.x) > 3 || Math.abs(e.clientY - d.y) > 3) d.moved = true;
+      if (!d.moved) return;
+      at.current.top = d.top + d.y - e.clientY;
+      show(d.from + (d.x - e.clientX) / layout.current.scale, d.to + (d.x - e.clientX) / layout.current.scale);
+    } else if (e.type === "pointerup" || e.type === "pointercancel") {
+      of.delete(e.pointerId);
+      if (e.type === "pointerup" && d && !d.moved) { const b = barAt(e); cursor.current = b; onPick(b ? b.id : null); }
       drag.current = null;
     }
   };
@@ -245,9 +262,10 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
       ${moving.length ? html`<button aria-pressed=${transfers} onClick=${() => setTransfers(!transfers)}>Transfers</button>` : ""}
       <span class="dim">${rowPrefix ? "rows: " + rowPrefix + "… " : ""}${barPrefix ? "bars: " + barPrefix + "…" : ""}</span></div>
     ${table ? html`<${Rows} label=${name} head=${["id", "where", "start", "end", "length", "state"]} rows=${bars.map((b) => [b.id, b.row, duration(b.start), duration(b.end), duration(b.end - b.start), [b.state, b.critical ? "critical" : "", b.late ? "late" : ""].filter(Boolean).join(", ")])} />`
-    : html`<canvas class="gantt" style=${{ height: Math.max(120, Math.min(416, plan.tracks.length * ROW_PX + AXIS_PX + MARK_PX + 2)) + "px" }} ref=${ref} tabindex="0" role="img" aria-label=${`${name}: ${bars.length} bars in ${plan.rows.length} rows until ${duration(last)}. Keys: arrows, plus, minus, 0, Enter, n, p.`}
-        onKeyDown=${key} onPointerDown=${pointer} onPointerMove=${pointer} onPointerUp=${pointer}></canvas>`}
+    : html`<canvas class=${plan.tracks.length <= FIT_TRACKS ? "gantt fits" : "gantt"} style=${{ height: Math.max(120, Math.min(416, plan.tracks.length * ROW_PX + AXIS_PX + MARK_PX + 2)) + "px" }} ref=${ref} tabindex="0" role="img" aria-label=${`${name}: ${bars.length} bars in ${plan.rows.length} rows until ${duration(last)}. Keys: arrows, plus, minus, 0, Enter, n, p.`}
+        onKeyDown=${key} onPointerDown=${pointer} onPointerMove=${pointer} onPointerUp=${pointer} onPointerCancel=${pointer}></canvas>`}
     <ul class="keys" aria-label="Legend">${legend.map(([g, i]) => html`<li><span class=${"swatch c" + i}></span>${g}</li>`)}
       ${others ? html`<li><span class="swatch c7"></span>others</li>` : ""}
-      ${critical && bars.some((b) => b.critical) ? html`<li class="bad">red edge: critical path</li>` : ""}${transfers && moving.length ? html`<li>line below: its last input is on its way${moving.length > TRANSFERS_MAX ? " (of the critical path and the picked bar)" : ""}</li>` : ""}${bars.some((b) => b.state === "done") ? html`<li>grey: done</li>` : ""}${bars.some((b) => b.state === "running") ? html`<li>filled up to its progress: runs now</li>` : ""}${bars.some((b) => b.state === "reserved") ? html`<li>crossed: reserved</li>` : ""}${bars.some((b) => b.late) ? html`<li class="bad">! late, or failed</li>` : ""}${bars.some((b) => b.stageIn > 0) ? html`<li>light front: stage-in</li>` : ""}</ul>`;
+      ${critical && bars.some((b) => b.critical) ? html`<li class="bad">red edge: critical path</li>` : ""}${transfers && moving.length ? html`<li>line below: its last input is on its way${moving.length > TRANSFERS_MAX ? " (of the critical path and the picked bar)" : ""}</li>` : ""}${bars.some((b) => b.state === "done") ? html`<li>grey: done</li>` : ""}${bars.some((b) => b.state === "running") ? html`<li>filled up to its progress: runs now</li>` : ""}${bars.some((b) => b.state === "reserved") ? html`<li>crossed: reserved</li>` : ""}${bars.some((b) => b.late) ? html`<li class="bad">! late, or failed</li>` : ""}${bars.some((b) => b.stageIn > 0) ? html`<li>light front: stage-in</li>` : ""}${bars.some((b) => b.moved) ? html`<li>dashed edge: it is elsewhere</li>` : ""}</ul>
+    <p class="dim" ref=${skipped}></p>`;
 }

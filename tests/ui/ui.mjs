@@ -52,6 +52,11 @@ for (const colorScheme of ["light", "dark"]) {
 }
 
 const { page, seen, close } = await open();
+await page.addInitScript(() => { // what is done in each frame takes so long
+  const plain = window.requestAnimationFrame;
+  window.draws = [];
+  window.requestAnimationFrame = (f) => plain((at) => { const t = performance.now(); f(at); window.draws.push(performance.now() - t); });
+});
 
 // 2: list, filter, deep link, back.
 await visit(page, "#/decisions");
@@ -111,8 +116,9 @@ await page.waitForFunction(() => document.querySelector("canvas") && Number(docu
 const took = Date.now() - began;
 console.log(`10,000 bars: click to picture ${took} ms`);
 check("10,000 bars are there soon", took < 6000 + 10 * answered, [took, answered]); // the bar is 600 ms, on an idle machine
-// Redraws while zooming in and out, beside what as many plain rectangles take here: the
-// fastest tenth of either, as others may keep the machine busy.
+// Redraws while zooming in and out: what drawing takes, and the frame with all else that
+// the browser does, beside what as many plain rectangles take here. Others may keep the
+// machine busy: what is checked is the fastest tenth.
 async function redraws() {
   await page.locator("canvas").focus();
   return page.evaluate(async () => {
@@ -120,6 +126,7 @@ async function redraws() {
     const quantile = (l, q) => l.sort((a, b) => a - b)[Math.floor(q * (l.length - 1))];
     const other = document.createElement("canvas"), c = other.getContext("2d"), count = 10000;
     other.width = canvas.width; other.height = canvas.height;
+    window.draws = [];
     for (let i = 0; i < 60; i++) {
       canvas.dispatchEvent(new KeyboardEvent("keydown", { key: i % 20 < 10 ? "+" : "-", bubbles: true }));
       list.push(await new Promise((go) => requestAnimationFrame((a) => setTimeout(() => go(performance.now() - a)))));
@@ -127,14 +134,16 @@ async function redraws() {
       for (let k = 0; k < count; k++) { c.fillStyle = ["#0a58ca", "#1a7f37", "#8250df", "#9a6700"][k % 4]; c.fillRect((k * 7) % other.width, (k * 13) % other.height, 9, 3); }
       plain.push(performance.now() - t);
     }
-    return { fast: quantile(list, 0.1), median: quantile(list, 0.5), p95: quantile(list, 0.95), plain: quantile(plain, 0.1), heap: performance.memory ? performance.memory.usedJSHeapSize : 0 };
+    const draws = window.draws.filter((t) => t > 0.2); // the others count frames
+    return { draw: quantile(draws, 0.1), drawMedian: quantile(draws, 0.5), draw95: quantile(draws, 0.95), fast: quantile(list, 0.1), median: quantile(list, 0.5), p95: quantile(list, 0.95), plain: quantile(plain, 0.1), heap: performance.memory ? performance.memory.usedJSHeapSize : 0 };
   });
 }
-const told = (what, r) => console.log(`${what}: redraw fastest tenth ${r.fast.toFixed(1)} ms (10,000 rectangles ${r.plain.toFixed(1)} ms), median ${r.median.toFixed(1)} ms, 95 % ${r.p95.toFixed(1)} ms, heap ${(r.heap / 1e6).toFixed(0)} MB`);
+const told = (what, r) => console.log(`${what}: drawn in ${r.draw.toFixed(1)} ms (fastest tenth; median ${r.drawMedian.toFixed(1)}, 95 % ${r.draw95.toFixed(1)}); frame fastest tenth ${r.fast.toFixed(1)} ms (10,000 rectangles ${r.plain.toFixed(1)} ms), median ${r.median.toFixed(1)} ms, 95 % ${r.p95.toFixed(1)} ms, heap ${(r.heap / 1e6).toFixed(0)} MB`);
 {
   const r = await redraws();
   told("10,000 bars", r);
-  check("redraws are no slide show", r.fast < 250, r); // the bar is a median of 5 ms, on an idle machine
+  check("10,000 bars are drawn within 5 ms", r.draw < 5, r);
+  check("redraws are no slide show", r.fast < 250, r);
 }
 await page.click("text=As table");
 check("all bars are in the table", (await page.locator("text=of 10000").count()) === 1);
@@ -158,7 +167,8 @@ check("all bars are in the table", (await page.locator("text=of 10000").count())
   console.log(`100,000 bars: click to picture ${Date.now() - began} ms`); // the bar is 1.5 s, on an idle machine
   const r = await redraws();
   told("100,000 bars", r);
-  check("redraws of 100,000 bars are no slide show", r.fast < 250, r); // a median of 12 ms, likewise
+  check("100,000 bars are drawn within 12 ms", r.draw < 12, r);
+  check("redraws of 100,000 bars are no slide show", r.fast < 250, r);
   check("100,000 bars have their room", r.heap < 120e6, r.heap); // 60 MB, and what the test itself holds
   await page.click("text=As table");
   check("all 100,000 are in the table", (await page.locator("text=of 100000").count()) === 1);
