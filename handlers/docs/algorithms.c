@@ -1,14 +1,19 @@
-/* algorithms.c - a page for each policy: its file of openapi/docs/algorithms/, and what
- * its row and its options say. */
+/* algorithms.c - a page for each policy: its file of openapi/docs/algorithms/, what its
+ * row and its options say, and what it took at three sizes: rows of
+ * openapi/docs/costs.csv, which tests/bench/costs.py makes. */
 #include "handlers/docs/docs.h"
 
 #include "handlers/docs/markdown.h"
 #include "handlers/operations/algorithms.h"
+#include "models/base/duration.h"
 #include "service/openapi.h"
 #include "service/service.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { COST_COLUMNS = 6 };
 
 /* ---- lists ---- */
 
@@ -140,6 +145,59 @@ static void print_options(const struct policy_family *f, const struct policy *po
     html_add(b, any ? "</tbody></table></div>\n" : "");
 }
 
+/* The next field of a line, and what is behind it; the last one ends with the line. */
+static const char *take_field(const char **at, struct arena *a)
+{
+    size_t length = strcspn(*at, ",\n");
+    const char *field = arena_text(a, *at, length);
+
+    *at += length + ((*at)[length] == ',');
+    return field;
+}
+
+/* A size: its count, how long deciding took, and whether a limit ended it. */
+static bool print_cost(const char *const *field, bool first, struct text_buffer *b)
+{
+    char time[64];
+
+    if (first)
+        html_add(b,
+                 "<h2 id=\"measured\">Measured</h2>\n"
+                 "<p>What deciding took, for so many %t.</p>\n"
+                 "<div class=\"wide\"><table><thead><tr><th scope=\"col\">count</th>"
+                 "<th scope=\"col\">time</th></tr></thead><tbody>\n",
+                 field[2]);
+    duration_text(strtod(field[4], NULL), time, sizeof(time));
+    html_add(b, "<tr><th scope=\"row\">%t</th><td>%t%r</td></tr>\n", field[3], time,
+             *field[5] ? ", ended by its limit" : "");
+    return true;
+}
+
+/* The rows of the policy, by tests/bench/costs.py. */
+static void print_costs(const char *family, const char *policy, struct text_buffer *b)
+{
+    const char *at = docs_file("costs.csv", b->arena);
+    const char *machine = NULL, *field[COST_COLUMNS];
+    bool any = false, cut = false;
+
+    for (; at && *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        for (size_t i = 0; i < COST_COLUMNS; i++)
+            field[i] = take_field(&at, b->arena);
+        if (strcmp(field[0], "machine") == 0)
+            machine = field[1];
+        if (strcmp(field[0], family) != 0 || strcmp(field[1], policy) != 0)
+            continue;
+        any = print_cost(field, !any, b);
+        cut = cut || *field[5];
+    }
+    if (any)
+        html_add(b,
+                 "</tbody></table></div>\n<p>The best of three on one core of %t, by "
+                 "<code>tests/bench/costs.py</code>%r.</p>\n",
+                 machine,
+                 cut ? "; searches ended by their limit of steps, or of 2 s" : "");
+}
+
 /* An example of the endpoint that names the policy. */
 static void print_example(struct docs_page *p, const struct policy_family *f,
                           const struct policy *policy)
@@ -177,6 +235,7 @@ static enum error_code print_policy(struct docs_page *p, const struct policy_fam
         markdown_print(text, 2, p->b);
     print_sources(policy, p->b);
     print_options(f, policy, p->b);
+    print_costs(f->name, policy->name, p->b);
     print_example(p, f, policy);
     html_add(p->b, "<h2 id=\"neighbours\">Neighbours</h2>\n");
     print_family(f, p->rq->service->routes, p->b);
