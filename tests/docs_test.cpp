@@ -264,6 +264,70 @@ TEST_CASE("every policy has a text of its own: idea, when, when not", "[docs]")
         }
 }
 
+TEST_CASE("every policy says what it costs at three sizes", "[docs][api]")
+{
+    api a;
+    std::ifstream file(std::string(GRIDPLAN_SOURCE_DIR) + "/openapi/docs/costs.csv");
+    std::map<std::string, std::vector<double>> sizes;
+    std::string line;
+
+    REQUIRE(file);
+    std::getline(file, line);
+    CHECK(line.rfind("machine,", 0) == 0);
+    while (std::getline(file, line)) {
+        std::stringstream fields(line);
+        std::string family, policy, what, size, time_s;
+
+        for (std::string *to : {&family, &policy, &what, &size, &time_s})
+            std::getline(fields, *to, ',');
+        CHECK(!what.empty());
+        CHECK(std::stod(time_s) > 0);
+        sizes[family + "/" + policy].push_back(std::stod(size));
+    }
+    for (const policy_family *f = policy_families; f->name; f++)
+        for (const policy *p = f->policies; p->name; p++) {
+            std::string name = std::string(f->name) + "/" + p->name;
+            INFO(name);
+            REQUIRE(sizes[name].size() == 3); // tests/bench/costs.py
+            CHECK((sizes[name][0] < sizes[name][1] && sizes[name][1] < sizes[name][2]));
+            std::string page = a.get("/docs/algorithms/" + name).body;
+            CHECK(page.find("<h2 id=\"measured\">") != std::string::npos);
+            for (double size : sizes[name]) {
+                char row[64];
+                snprintf(row, sizeof(row), "<th scope=\"row\">%.0f</th>", size);
+                CHECK(page.find(row) != std::string::npos);
+            }
+            sizes.erase(name);
+        }
+    CHECK(sizes.empty()); // of policies that there are not
+}
+
+TEST_CASE("pictures of the manual have bars", "[docs][api]")
+{
+    api a;
+    std::set<std::string> pictures;
+    std::regex source("src=\"(/docs/examples/[^\"]*)\"");
+
+    for (const route *r = routes(); r->method; r++)
+        for (std::string path :
+             {std::string("/docs/rooms/") + (r->tag ? r->tag->name : ""),
+              std::string("/docs/api/") + r->operation}) {
+            if (!(r->flags & ROUTE_ANSWERS_CHART))
+                continue;
+            std::string page = a.get(path).body;
+            for (std::sregex_iterator i(page.begin(), page.end(), source), end; i != end;
+                 ++i)
+                pictures.insert((*i)[1]);
+        }
+    CHECK(pictures.size() > 10);
+    for (const std::string &path : pictures) {
+        INFO(path);
+        std::string svg = a.get(path).body;
+        CHECK(svg.rfind("<svg", 0) == 0);
+        CHECK(svg.find("Nothing is scheduled") == std::string::npos);
+    }
+}
+
 TEST_CASE("every operation, policy and code has its page in the index", "[docs]")
 {
     std::vector<std::string> list = all_paths();

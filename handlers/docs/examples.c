@@ -1,5 +1,6 @@
 /* examples.c - the examples of the API in the manual, and the files that it prints. */
 #include "handlers/docs/docs.h"
+#include "handlers/pictures/gantt.h"
 #include "service/json_layout.h"
 
 #include "service/asset.h"
@@ -103,7 +104,7 @@ const char *docs_chart(struct docs_page *p, const char *name)
         return NULL;
     rq->body = docs_example(arena_printf(rq->arena, "%s.json", name), rq->arena);
     if (rq->service->draw(rq, ANSWER_CHART, answer) == OK)
-        drawn = rq->drawn.text;
+        drawn = strstr(rq->drawn.text, GANTT_NOTHING) ? NULL : rq->drawn.text;
     else
         *rq->err = (struct error){.arena = rq->err->arena};
     rq->body = body;

@@ -665,7 +665,7 @@ static void write_notes(struct drawing *d)
     if (d->has_critical_transfers_only && !d->summary && !d->view.no_transfers)
         note(d, "There are many transfers: drawn are those of the chain that ends last.");
     if (d->shape_count == 0)
-        note(d, "Nothing is scheduled.");
+        note(d, GANTT_NOTHING);
     for (size_t i = 0; i < d->chart->remark_count; i++)
         note(d, d->chart->remarks[i]);
 }

@@ -31,6 +31,8 @@ enum {
     GANTT_TRANSFERS_MAX = 200
 };
 
+#define GANTT_NOTHING "Nothing is scheduled." /* what is said below no bars */
+
 enum gantt_state { GANTT_PLANNED, GANTT_RUNNING, GANTT_DONE, GANTT_RESERVED };
 
 struct gantt_bar {
