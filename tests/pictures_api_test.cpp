@@ -238,12 +238,12 @@ TEST_CASE("co-allocations are drawn by site, from the claim on", "[api][pictures
     nlohmann::json body =
         nlohmann::json::parse(example_file("coallocation-worst_fit.json"));
     // Claimed 120 s after the placement, when a quarter of the longest transfer is left;
-    // starts at 160 s. Nobody said how long the job runs.
+    // starts at 160 s. Nobody said how long the job runs: a quarter more is drawn.
     picture open_end = drawn(body.dump());
     CHECK(open_end.has_text("Co-allocation by worst_fit"));
     CHECK(open_end.has_text("4 components on 5 sites"));
     CHECK(
-        open_end.has_title("c2\n120 s (2 min) \xe2\x80\x93 160 s (2 min 40 s)\nfor 40 s\n"
+        open_end.has_title("c2\n120 s (2 min) \xe2\x80\x93 200 s (3 min 20 s)\nfor 80 s\n"
                            "on C, 16 processors"));
     CHECK(open_end.notes().find("4 without estimate_s") != std::string::npos);
     for (const char *site : {"A", "B", "C", "D", "E"})

@@ -15,8 +15,11 @@ enum {
     LANES_MAX = GANTT_LANES_MAX,
     ENTRY_STEPS = 128, /* what an entry costs, about */
     UNPLACED_SHOWN = 8,
-    NODES_NAMED = 8 /* in the tooltip of a job on more */
+    EDGE_ALONE_S = 60, /* of a picture in which nothing has an end */
+    NODES_NAMED = 8    /* in the tooltip of a job on more */
 };
+
+#define EDGE_SHARE 0.25 /* of what is known, behind it */
 
 enum rows_by { BY_RESOURCE, BY_SITE, BY_JOB };
 
@@ -1082,14 +1085,28 @@ static const struct entry *entry_of(const struct entries *list,
 }
 
 /* A component runs as long as its job. */
-static void join_component(struct picture *p, struct entry *e, const struct entry *job)
+static void join_component(struct entry *e, const struct entry *job)
 {
-    if (job && !isnan(job->length_s))
-        e->finish_s += job->length_s;
-    else
-        p->endless_count++;
+    e->length_s = job && !isnan(job->length_s) ? job->length_s : HUGE_VAL;
+    if (isfinite(e->length_s))
+        e->finish_s += e->length_s;
     if (job && job->group)
         e->group = job->group;
+}
+
+/* Components whose run time nobody said go on to the edge. */
+static void end_components(struct picture *p)
+{
+    double last_s = 0, edge_s;
+
+    for (size_t i = 0; i < p->entries.count; i++)
+        last_s = fmax(last_s, p->entries.items[i].finish_s);
+    edge_s = last_s > 0 ? last_s * (1 + EDGE_SHARE) : EDGE_ALONE_S;
+    for (size_t i = 0; i < p->entries.count; i++)
+        if (isinf(p->entries.items[i].length_s)) {
+            p->entries.items[i].finish_s = edge_s;
+            p->endless_count++;
+        }
 }
 
 /* A running job is where the request says; if it stays, its rest takes stay_s. */
@@ -1123,7 +1140,7 @@ static void join_jobs(struct picture *p)
             entry_of(&p->jobs, &index, component ? e->workflow_id : e->id);
 
         if (component)
-            join_component(p, e, job);
+            join_component(e, job);
         if (p->subject == JOB_MOVES)
             join_running(e, job);
         if (component)
@@ -1136,6 +1153,8 @@ static void join_jobs(struct picture *p)
         if (isnan(e->progress_ratio))
             e->progress_ratio = job->progress_ratio;
     }
+    if (p->subject == COALLOCATION)
+        end_components(p);
 }
 
 static void find_workflows(struct picture *p)
@@ -1472,8 +1491,8 @@ static const char *lack_of(const struct picture *p)
 {
     if (p->subject == COALLOCATION && p->endless_count)
         return arena_printf(p->arena,
-                            "%zu without estimate_s: their bars end when their job "
-                            "starts.",
+                            "%zu without estimate_s: their ends are not known, bars go "
+                            "on to the edge.",
                             p->endless_count);
     return p->subject == TASK_MOVES
                ? "What moves is shown, from now to its end. Tasks that stay are not."

@@ -66,11 +66,14 @@ function known(request) {
 // Components of co-allocated jobs: they have their processors from the claim on, or from a
 // reservation's start; their job starts when all files are there. Seconds from the placement on.
 function componentsOf(answer, jobs) {
+  let last = 0;
   const placed = (Array.isArray(answer.placements) ? answer.placements : []).filter((e) => e && Array.isArray(e.components));
+  for (const e of placed) last = Math.max(last, e.jst_s - e.jpt_s + ((jobs.get(e.job_id) || {}).estimate_s ?? 0));
+  const edge = last > 0 ? 1.25 * last : 60; // of what nobody said how long it runs
   return placed.flatMap((e) => e.components.map((c) => {
     const start = e.jst_s - e.jpt_s, claim = c.reserve ? start : e.jct_s - e.jpt_s, job = jobs.get(e.job_id) || {};
     return { ...c, list: "components", id: placed.length > 1 ? `${e.job_id}/${c.component_id}` : c.component_id, resource_id: c.site_id, group: job.group ?? e.job_id,
-      start_s: claim, finish_s: start + (job.estimate_s ?? 0), stage_in_s: start - claim, transfer_from_s: 0, data_ready_s: c.transfer_time_s };
+      start_s: claim, finish_s: typeof job.estimate_s === "number" ? start + job.estimate_s : edge, stage_in_s: start - claim, transfer_from_s: 0, data_ready_s: c.transfer_time_s };
   }));
 }
 
