@@ -17,6 +17,7 @@
 
 #include "models/base/error.h"
 #include "models/base/value.h"
+#include "models/slurm/dependency.h"
 #include "models/slurm/records.h"
 
 /* A time limit where neither a job nor its partition has one: 365 days. */
@@ -55,12 +56,6 @@ struct slurm_running {
     double priority;                                              /* NAN: not said */
     const char *user, *account_id, *qos_id, *partition_id, *name; /* NULL: not said */
     const char *array_id, *task_id;                               /* NULL: no task */
-};
-
-struct slurm_after {
-    const char *job_id;
-    const char *kind; /* ok, any, notok, start, corr */
-    double delay_s;
 };
 
 struct slurm_array {

@@ -413,95 +413,24 @@ static void read_running(struct jobs *j, const struct slurm_record *r, bool susp
 
 /* ---- waiting jobs ---- */
 
-static const char *after_kind(struct slurm_reading *c, const char *word)
-{
-    static const char *const kinds[][2] = {
-        {"afterok", "ok"},  {"afterany", "any"},   {"afternotok", "notok"},
-        {"after", "start"}, {"aftercorr", "corr"}, {"afterburstbuffer", "any"}};
-
-    for (size_t i = 0; i < 6; i++)
-        if (strcmp(word, kinds[i][0]) == 0) {
-            if (i == 5)
-                slurm_note(c, SLURM_NOTE_BURST_AFTER, word, SLURM_JOB, NULL);
-            return kinds[i][1];
-        }
-    return NULL;
-}
-
-/* 12_3+5, 75_* */
-static bool read_after(struct slurm_reading *c, const char *text, const char *kind,
-                       struct slurm_after *after)
-{
-    const char *plus = strchr(text, '+');
-    size_t length = plus ? (size_t)(plus - text) : strlen(text);
-
-    if (length > 2 && strncmp(text + length - 2, "_*", 2) == 0)
-        length -= 2;
-    for (size_t i = 0; i < length; i++)
-        if (!isdigit((unsigned char)text[i]) && text[i] != '_')
-            return false;
-    after->job_id = arena_text(c->arena, text, length);
-    after->kind = kind;
-    after->delay_s = plus ? slurm_duration_s(plus + 1, 60) : 0;
-    return length > 0 && isfinite(after->delay_s);
-}
-
-/* "afterok:12_3:13(unfulfilled)" or "singleton", appended to what w->after_count says. */
-static void read_clause(struct slurm_reading *c, const struct slurm_record *r,
-                        const char *clause, struct slurm_waiting *w,
-                        struct slurm_after *after, size_t size)
-{
-    const char *const *words;
-    size_t count = slurm_split(clause, ':', &words, c->arena);
-    const char *first =
-        count ? arena_text(c->arena, words[0], strcspn(words[0], "(")) : "";
-    const char *kind;
-
-    if (strcmp(first, "singleton") == 0) {
-        w->singleton = true;
-        return;
-    }
-    kind = after_kind(c, first);
-    if (!kind || count < 2)
-        slurm_note(c, SLURM_NOTE_BAD_TEXT, clause, SLURM_JOB, r);
-    for (size_t k = 1; kind && k < count; k++) {
-        const char *id = arena_text(c->arena, words[k], strcspn(words[k], "("));
-
-        if (w->after_count < size && read_after(c, id, kind, &after[w->after_count]))
-            w->after_count++;
-        else
-            slurm_note(c, SLURM_NOTE_BAD_TEXT, clause, SLURM_JOB, r);
-    }
-    budget_read_step(8 * count);
-}
-
-/* "afterok:12_3:13(unfulfilled),afterany:14": all; with ? between: any of them. Slurm
- * takes one of both in a text; one ? makes it any. */
+/* What it waits for, and what of that cannot be read. */
 static void read_dependency(struct slurm_reading *c, const struct slurm_record *r,
                             struct slurm_waiting *w)
 {
     const char *text = slurm_value(r, SLURM_F_DEPENDENCY);
-    const char *const *clauses;
-    struct slurm_after *after;
-    size_t clause_count, size = 0;
-    char *copy;
+    struct slurm_dependency found;
 
-    if (!text)
-        return;
-    copy = arena_text(c->arena, text, strlen(text));
-    w->after_mode = strchr(text, '?') ? "any" : NULL;
-    if (w->after_mode && strchr(text, ','))
+    slurm_dependency_read(text, &found, c->arena);
+    w->after = found.after;
+    w->after_count = found.after_count;
+    w->after_mode = found.is_any ? "any" : NULL;
+    w->singleton = found.singleton;
+    if (found.is_mixed)
         slurm_note(c, SLURM_NOTE_MIXED_AFTER, text, SLURM_JOB, r);
-    for (char *at = copy; *at; at++) {
-        size += *at == ':';
-        if (*at == '?')
-            *at = ',';
-    }
-    clause_count = slurm_split(copy, ',', &clauses, c->arena);
-    after = NEW(c->arena, struct slurm_after, size);
-    w->after = after;
-    for (size_t i = 0; i < clause_count; i++)
-        read_clause(c, r, clauses[i], w, after, size);
+    for (size_t i = 0; i < found.burst_count; i++)
+        slurm_note(c, SLURM_NOTE_BURST_AFTER, "afterburstbuffer", SLURM_JOB, NULL);
+    for (size_t i = 0; i < found.bad_count; i++)
+        slurm_note(c, SLURM_NOTE_BAD_TEXT, found.bad[i], SLURM_JOB, r);
 }
 
 /* NumNodes of scontrol is "2-5", or "1" where only the tasks are said. */
