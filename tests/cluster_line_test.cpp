@@ -39,7 +39,7 @@ struct logged_cluster : small_cluster {
                 waits(name("j" + std::to_string(i)), nodes == 1 ? 1 : size_t(width),
                       nodes == 1 ? width : 1, limit_s);
             made.submit_s = made.eligible_s = j.submit_s;
-            plays.push_back({j.run_s, true, true});
+            plays.push_back({j.run_s, true, true, false});
         }
     }
     replayed_cluster play(const char *policy)

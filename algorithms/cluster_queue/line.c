@@ -878,6 +878,17 @@ void cluster_line_end(struct cluster_line *l, const struct cluster_held *held,
     l->ended_early |= held->end_s > held->start_s;
 }
 
+void cluster_line_leave(struct cluster_line *l, size_t job)
+{
+    struct plan *plan = l->plans ? &l->plans[job] : NULL;
+
+    if (!plan || !plan->is_there)
+        return;
+    lay_again(l, plan, -1);
+    plan->is_there = false;
+    l->ended_early = true;
+}
+
 void cluster_line_more(struct cluster_line *l)
 {
     l->ended_early |= l->board != NULL;

@@ -15,6 +15,7 @@ enum kind {
     ENDS,
     ELIGIBLE,
     LATE,
+    LEAVES,
     RESERVED,
     NODE_FAILS,
     NODE_RETURNS,
@@ -383,6 +384,8 @@ static void leave_queue(struct engine *e, size_t job, enum cluster_reason reason
 {
     struct cluster_replay_outcome *o = &e->out->outcomes[job];
 
+    if (e->line)
+        cluster_line_leave(e->line, job);
     o->state = isnan(o->start_s) ? CLUSTER_JOB_NEVER : CLUSTER_JOB_CANCELLED;
     o->reason = reason;
     e->lives[job].stage = OVER;
@@ -482,6 +485,7 @@ static void end_job(struct engine *e, size_t job)
     struct life *life = &e->lives[job];
     struct cluster_replay_outcome *o = &e->out->outcomes[job];
     bool killed = e->in->jobs[job].run_s > life->kill_s;
+    bool well = !killed && !e->in->jobs[job].fails;
 
     if (e->line)
         cluster_line_end(e->line, life->held, e->now_s);
@@ -491,7 +495,35 @@ static void end_job(struct engine *e, size_t job)
     o->end_s = e->now_s;
     o->state = killed ? CLUSTER_JOB_KILLED : CLUSTER_JOB_DONE;
     e->through++;
-    tell_all(e, job, false, killed ? ENDED_BADLY : ENDED_WELL);
+    tell_all(e, job, false, well ? ENDED_WELL : ENDED_BADLY);
+}
+
+/* Whose job it is does not want it any more. */
+static void cancel_job(struct engine *e, size_t job)
+{
+    struct life *life = &e->lives[job];
+    struct cluster_replay_outcome *o = &e->out->outcomes[job];
+
+    if (life->stage == WAITING) {
+        if (isnan(o->start_s)) {
+            o->end_s = e->now_s;
+            o->cpus = asked_of(e, life->first_row, e->jobs[job].nodes);
+        }
+        leave_queue(e, job, CLUSTER_REASON_NODES);
+        compact(e);
+    } else if (life->stage == RUNNING) {
+        if (e->line)
+            cluster_line_end(e->line, life->held, e->now_s);
+        note_gone(e, life->held);
+        cluster_stop(e->pass.state, life->held);
+        life->version++; /* its end does not happen */
+        life->stage = OVER;
+        o->end_s = e->now_s;
+        e->through++;
+        tell_all(e, job, false, ENDED_BADLY);
+    } else
+        return;
+    o->state = CLUSTER_JOB_CANCELLED;
 }
 
 /* A job that ran when it began. */
@@ -811,6 +843,8 @@ static void arrive(struct engine *e)
         return;
     }
     join_queue(e, job);
+    if (e->in->cancel_s)
+        post(e, e->in->cancel_s[job], LEAVES, job, 0);
     e->changed |= !e->of.settings.defer || e->line;
     e->full_stale = e->backfill_stale = true;
     if (j->eligible_s > e->now_s)
@@ -847,6 +881,9 @@ static void happen(struct engine *e, const struct happening *h)
         if (e->lives[h->index].stage == WAITING)
             leave_queue(e, h->index, CLUSTER_REASON_DEADLINE);
         compact(e);
+        break;
+    case LEAVES:
+        cancel_job(e, h->index);
         break;
     case NODE_FAILS:
         fail_node(e, h->index);
@@ -1143,7 +1180,7 @@ static void estimate(const struct cluster *c, const struct policy *policy,
     struct cluster_replayed played;
 
     for (size_t i = 0; i < c->job_count; i++)
-        jobs[i] = (struct cluster_replay_job){HUGE_VAL, true, false};
+        jobs[i] = (struct cluster_replay_job){HUGE_VAL, true, false, false};
     for (size_t r = 0; r < c->row_count; r++)
         jobs[c->rows[r].job].run_s = fmin(jobs[c->rows[r].job].run_s, c->rows[r].limit_s);
     budget_step(c->budget, c->job_count + c->row_count);

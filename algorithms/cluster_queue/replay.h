@@ -12,9 +12,9 @@
  * something has changed, over all partitions. A plan is of amounts on nodes and of what
  * exists once.
  *
- * What happens at one instant: jobs end, jobs become eligible or pass their deadline,
- * reservations begin and end, nodes fail and come back, jobs arrive, the policy decides;
- * equal ones by index.
+ * What happens at one instant: jobs end, jobs become eligible, pass their deadline or
+ * are cancelled, reservations begin and end, nodes fail and come back, jobs arrive, the
+ * policy decides; equal ones by index.
  *
  * What runs on a node that fails ends there, with its work lost: it waits again, as what
  * is preempted, or has failed. Plans on it are made anew when they are due.
@@ -56,6 +56,7 @@ struct cluster_replay_job {
     bool requeues;      /* when it is preempted, or its node fails */
     bool ends_if_never; /* leaves the queue when what it waits for cannot happen any more
                          */
+    bool fails;         /* its end is a failure to those that wait for it */
 };
 
 struct cluster_replay_in {
@@ -66,6 +67,8 @@ struct cluster_replay_in {
     const struct cluster_replay_job *jobs; /* [job_count] */
     const double *estimate_s; /* what the policy believes of each job; NAN, NULL: its
                                  limit */
+    const double *cancel_s; /* when each job is cancelled, waiting or running; NAN: never;
+                               NULL: none is */
     struct cluster_replay_settings settings;
     /* NULL: priorities of rows stay as they are. */
     const struct cluster_ranking *ranking;
@@ -88,7 +91,7 @@ enum cluster_job_state {
     CLUSTER_JOB_NEVER,
     CLUSTER_JOB_DONE,
     CLUSTER_JOB_KILLED,    /* at its limit */
-    CLUSTER_JOB_CANCELLED, /* preempted */
+    CLUSTER_JOB_CANCELLED, /* preempted, or at its cancel_s; start_s NAN: it waited */
     CLUSTER_JOB_LOST       /* with a node */
 };
 
@@ -96,7 +99,8 @@ struct cluster_replay_outcome {
     enum cluster_job_state state;
     enum cluster_reason reason; /* NEVER, WAITS */
     double start_s;             /* its first start; NAN: none */
-    double last_start_s, end_s; /* of its last attempt */
+    double last_start_s, end_s; /* of its last attempt; end_s of one that was cancelled
+                                   while it waited: when */
     double cpus;                /* it asked for, all nodes */
     double priority;            /* at its first start */
     size_t row;                 /* that started */
@@ -157,6 +161,9 @@ void cluster_line_order(const struct cluster_line *l, size_t *rows, size_t count
 /* Starts who is to start of p->out->order, sorted; when the next one is planned to start
  * (HUGE_VAL: not known). */
 double cluster_line_decide(struct cluster_line *l, struct cluster_pass *p);
+
+/* A job has left the queue: what was planned for it is free. */
+void cluster_line_leave(struct cluster_line *l, size_t job);
 
 /* There is more than there was: nodes have come back. */
 void cluster_line_more(struct cluster_line *l);
