@@ -191,6 +191,97 @@ TEST_CASE("what holds jobs back on a cluster holds them back in a simulation",
     }
 }
 
+TEST_CASE("who is cancelled leaves the queue, or ends", "[api][cluster]")
+{
+    json all = {{"cpus", 4}};
+    json jobs = {job("a", 0, 100, 100, all), job("b", 1, 100, 100, all),
+                 job("c", 2, 100, 100, all), job("d", 3, 100, 100, all)};
+
+    jobs[0]["ok"] = false;
+    jobs[1]["cancel_s"] = 50;
+    jobs[2]["cancel_s"] = 130;
+    jobs.push_back(job("e", 4, 10, 20, waits_for("b", "notok")));
+    jobs.push_back(job("f", 4, 10, 20, waits_for("a", "ok")));
+    jobs.push_back(job("g", 5, 10, 20, waits_for("a", "notok")));
+    for (const char *policy :
+         {"fcfs", "easy", "conservative", "first_fit", "slurm_backfill"}) {
+        json answer = simulate(base(policy, json::array({node("n", 4)}), jobs));
+        json &rows = answer["results"][0]["jobs"];
+        std::map<std::string, json> row;
+
+        INFO(policy << answer.dump(1));
+        for (auto &r : rows)
+            row[r["job_id"]] = r;
+        CHECK(row["b"]["start_s"].is_null());
+        CHECK(row["b"]["outcome"] == "cancelled");
+        CHECK(row["c"]["start_s"] == 100); // not behind the plan of b
+        CHECK(row["c"]["finish_s"] == 130);
+        CHECK(row["c"]["outcome"] == "cancelled");
+        CHECK(row["e"]["start_s"] >= 130);
+        CHECK(row["f"]["outcome"] == "never");
+        CHECK(row["g"]["start_s"] >= 130);
+        CHECK(answer["results"][0]["never_fit_count"] == 1);
+        CHECK(answer["results"][0]["job_count"] == 5);
+        const json &at = answer["results"][0]["utilisation"][20]; // of seconds
+        CHECK(at["from_s"] == 20 * 2);
+        CHECK(at["waiting_count"] == 5); // b to g without f, which never runs
+        CHECK(answer["warnings"].dump().find("cancelled: 1 job(s)") != std::string::npos);
+    }
+    CHECK(refused(base("fcfs", json::array({node("n", 4)}),
+                       json::array({job("a", 10, 1, 1, {{"cancel_s", 9}})}))) ==
+          std::vector<std::string>{"/jobs/0/cancel_s"});
+}
+
+TEST_CASE("a queue is as if who was cancelled at once had not been there",
+          "[api][cluster][property]")
+{
+    std::mt19937 draw(7);
+    auto any = [&](int n) { return double(draw() % unsigned(n)); };
+
+    for (int round = 0; round < 12; round++)
+        for (const char *policy :
+             {"fcfs", "easy_sjf", "conservative", "slurm_backfill"}) {
+            json with = json::array(), without = json::array();
+
+            for (int i = 0; i < 3 * (round % 5); i++) {
+                json one = job("j" + std::to_string(i), 10 * any(6), any(4) * 30,
+                               30 + 30 * any(4), {{"cpus", 1 + any(3)}});
+                bool gone = any(3) == 0;
+
+                if (gone)
+                    one["cancel_s"] = one["submit_s"];
+                else
+                    without.push_back(one);
+                with.push_back(one);
+            }
+            if (without.empty())
+                continue;
+            INFO(policy << with.dump());
+            auto some = starts(base(policy, {node("n", 2), node("m", 3)}, without));
+            auto all = starts(base(policy, {node("n", 2), node("m", 3)}, with));
+            for (auto &[id, start_s] : some)
+                CHECK(all[id] == start_s);
+        }
+}
+
+TEST_CASE("a study's load moves all that is said of a job", "[api][cluster]")
+{
+    json more = {{"cpus", 4}};
+    json jobs = {job("a", 0, 10, 10, more), job("b", 100, 10, 10, more)};
+    json body = {{"kind", "queue"},
+                 {"cluster", {{"resources", json::array({node("n", 4)})}}}};
+
+    jobs[1]["begin_s"] = 130;
+    body["jobs"] = jobs;
+    body["study"] = {
+        {"base", {{"policy", "fcfs"}}},
+        {"variants", json::array({{{"id", "twice"}, {"workload_scale", 2}}})}};
+    json study = simulate(body)["study"];
+    INFO(study.dump(1));
+    CHECK(study["base"]["figures"]["mean_wait_s"] == 15);
+    CHECK(study["variants"][0]["figures"]["mean_wait_s"] == 15);
+}
+
 TEST_CASE("a higher quality of service stops a lower one, which runs again",
           "[api][cluster]")
 {

@@ -155,21 +155,40 @@ const struct cluster_in *simulation_cluster_of_header(struct request *rq,
 
 /* ---- binding ---- */
 
-/* Jobs with other times of arrival. */
+/* What is said of a job moves with its arrival. */
+static void move_times(struct waiting_job *job, double by_s)
+{
+    job->job.submit_s += by_s;
+    job->of.deadline_s += by_s;
+    job->cluster.begin_s += by_s;
+    job->cluster.eligible_s += by_s;
+}
+
+/* Jobs with other times of arrival: how much later each arrives, in *later_s. */
 static const struct waiting_job *scaled(struct request *rq,
-                                        const struct simulation_jobs *jobs, double scale)
+                                        const struct simulation_jobs *jobs, double scale,
+                                        const double **later_s)
 {
     struct waiting_job *list;
+    double *later;
     double first_s;
 
+    *later_s = NULL;
     if (scale == 1 || !jobs->count)
         return jobs->list;
     list = NEW(rq->arena, struct waiting_job, jobs->count);
+    later = NEW(rq->arena, double, jobs->count);
     memcpy(list, jobs->list, jobs->count * sizeof(*list));
     first_s = list[0].job.submit_s;
-    for (size_t i = 0; i < jobs->count; i++)
-        list[i].job.submit_s = first_s + (list[i].job.submit_s - first_s) / scale;
-    budget_step(&rq->budget, jobs->count);
+    for (size_t i = 0; i < jobs->count; i++) {
+        double since_s = list[i].job.submit_s - first_s;
+
+        later[i] = since_s / scale - since_s;
+        move_times(&list[i], later[i]);
+        list[i].job.submit_s = first_s + since_s / scale;
+    }
+    budget_step(&rq->budget, 4 * jobs->count);
+    *later_s = later;
     return list;
 }
 
@@ -242,9 +261,10 @@ enum error_code simulation_cluster_bind(struct request *rq, const struct cluster
 {
     struct queue_orders_request *body = NEW(rq->arena, struct queue_orders_request, 1);
     struct arena *a = rq->arena;
+    const double *later_s;
 
     body->cluster = in;
-    body->jobs = scaled(rq, jobs, scale);
+    body->jobs = scaled(rq, jobs, scale, &later_s);
     body->job_count = jobs->count;
     body->now_s = jobs->count ? body->jobs[0].job.submit_s : 0;
     body->strict_dependencies = strict_dependencies;
@@ -255,18 +275,21 @@ enum error_code simulation_cluster_bind(struct request *rq, const struct cluster
     out->plays = NEW(a, struct cluster_replay_job, out->job_count);
     out->rows = NEW(a, struct swf_job, out->job_count);
     out->model_s = jobs->model_s ? NEW(a, double, out->job_count) : NULL;
+    out->cancel_s = jobs->cancel_s ? NEW(a, double, out->job_count) : NULL;
     for (size_t i = 0; i < out->job_count; i++) {
         size_t given = out->bound.given[i];
         const struct waiting_job *w = &body->jobs[given];
 
         budget_step(&rq->budget, 4);
-        out->plays[i] =
-            (struct cluster_replay_job){jobs->run_s[given], w->cluster.requeue,
-                                        w->cluster.kill_on_invalid_dependency};
+        out->plays[i] = (struct cluster_replay_job){
+            jobs->run_s[given], w->cluster.requeue, w->cluster.kill_on_invalid_dependency,
+            jobs->fails && jobs->fails[given]};
         out->rows[i] = jobs->log ? jobs->log[given] : row_of(out, i, jobs->run_s[given]);
         out->rows[i].submit_s = out->bound.jobs[i].submit_s;
         if (out->model_s)
             out->model_s[i] = jobs->model_s[given];
+        if (out->cancel_s)
+            out->cancel_s[i] = jobs->cancel_s[given] + (later_s ? later_s[given] : 0);
     }
     for (size_t i = 0; i < out->bound.of.node_count; i++)
         if (out->bound.of.nodes[i].may_come_back)
@@ -332,7 +355,8 @@ static void fill_figures(const struct simulation_cluster *c,
         double wait_s, response_s;
 
         if (isnan(out->start_s[i])) {
-            out->never_fit_count++;
+            if (o->state != CLUSTER_JOB_CANCELLED)
+                out->never_fit_count++;
             continue;
         }
         wait_s = out->start_s[i] - c->rows[i].submit_s;
@@ -425,6 +449,7 @@ void simulation_cluster_play(const struct simulation_cluster *c,
     how.of = &c->bound.of;
     how.policy = policy;
     how.jobs = c->plays;
+    how.cancel_s = c->cancel_s;
     how.estimate_s = estimates == BY_RUN     ? run_times(c, how.budget, a)
                      : estimates == BY_MODEL ? model_times(c, how.budget, a)
                                              : NULL;
@@ -480,6 +505,7 @@ static void add_usage(const struct simulation_cluster *c,
                       struct arena *run)
 {
     double *since_s = NEW(run, double, c->job_count); /* it waits since then */
+    double last_s = usage->from_s + (double)usage->step_count * usage->step_s;
 
     for (size_t i = 0; i < c->job_count; i++)
         since_s[i] = c->rows[i].submit_s;
@@ -494,6 +520,15 @@ static void add_usage(const struct simulation_cluster *c,
         queue_usage_add(usage, QUEUE_ALLOCATED, x->from_s, x->to_s, x->allocated_cpus);
         queue_usage_add(usage, QUEUE_RUNNING, x->from_s, x->to_s, 1);
         since_s[x->job] = x->to_s;
+    }
+    for (size_t i = 0; i < c->job_count; i++) { /* who was cancelled while it waited */
+        const struct cluster_replay_outcome *o = &played->outcomes[i];
+        double to_s = fmin(o->end_s, last_s), from_s = fmax(since_s[i], usage->from_s);
+
+        if (o->state != CLUSTER_JOB_CANCELLED || !isnan(o->start_s) || to_s <= from_s)
+            continue;
+        queue_usage_add(usage, QUEUE_QUEUED, from_s, to_s, o->cpus);
+        queue_usage_add(usage, QUEUE_WAITING, from_s, to_s, 1);
     }
 }
 

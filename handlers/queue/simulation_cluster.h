@@ -21,11 +21,13 @@ struct simulation_jobs {
     const struct waiting_job *list; /* in the order of arrival; submit_s is set */
     const double *run_s;            /* of each */
     const double *model_s;     /* likewise by its model, NAN: none; NULL: nobody asks */
-    const struct swf_job *log; /* whence they are; NULL: they were given */
+    const double *cancel_s;    /* likewise, when they are cancelled; NULL: none is */
+    const bool *fails;         /* likewise, whether their ends are failures; NULL: no */
+    const struct swf_job *log; /* whence they are; NULL: they have names of their own */
     size_t count;
     /* What a log says that the cluster does not have, and jobs whose limit is their run
      * time. */
-    size_t no_partition, no_qos, no_limit;
+    size_t no_partition, no_qos, no_account, no_limit;
 };
 
 /* A cluster with these jobs, bound. */
@@ -34,6 +36,7 @@ struct simulation_cluster {
     struct cluster_replay_job *plays; /* of each job, arrays expanded */
     struct swf_job *rows;             /* likewise, as a log would have them */
     double *model_s;                  /* likewise, of their models; NULL: nobody asks */
+    double *cancel_s;                 /* likewise, when they are; NULL: none is */
     const char **users, **partitions, **qos, **accounts; /* names of their keys; users:
                                                             NULL of a log */
     size_t job_count;

@@ -46,7 +46,8 @@ struct log_job {
     const struct named_value *needs;
     size_t need_count;
     uint64_t nodes;
-    bool exclusive, preemptible;
+    bool exclusive, preemptible, ok;
+    double cancel_s;
     const char *const *partition_ids;
     size_t partition_id_count;
     const struct job_model *model;
@@ -105,6 +106,11 @@ static const struct json_field job_rows[] = {
             "cluster: it is killed so long after its start; default: requested_s, else "
             "what its partition says"),
     SECONDS(T, deadline_s, NAN, JSON_NULLABLE, "cluster: to be done by"),
+    SECONDS(T, cancel_s, NAN, JSON_NULLABLE,
+            "cluster: when its user cancels it: it leaves the queue, or ends if it runs"),
+    JSON_BOOLEAN(T, ok, true, 0,
+                 "cluster: false: its end is a failure to those that wait for it; "
+                 "default true"),
     JSON_NUMBER(T, priority, -JSON_LARGEST, JSON_LARGEST, 0, 0,
                 "cluster: above 0: given; else it is reckoned"),
     JSON_TEXTS(T, partition_ids, partition_id_count, 1000, 0,
@@ -325,9 +331,11 @@ static const struct json_field job_row_rows[] = {
     JSON_NUMBER(T, finish_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "When it ended; null: it never started"),
     JSON_TEXT(T, partition_id, JSON_OPTIONAL, "cluster: the partition that it ran in"),
-    JSON_TEXT(T, outcome, JSON_OPTIONAL,
-              "cluster: done, killed (at its limit), cancelled (when it was preempted), "
-              "failed (with a node), never, or waits: what it waits for never comes"),
+    JSON_TEXT(
+        T, outcome, JSON_OPTIONAL,
+        "cluster: done, killed (at its limit), cancelled (when it was preempted, or "
+        "at its cancel_s), failed (with a node), never, or waits: what it waits for "
+        "never comes"),
     JSON_INTEGER(T, preempted_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,
                  "cluster: how often it was stopped for others"),
     JSON_INTEGER(T, failed_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,
@@ -453,6 +461,7 @@ struct playing {
     const struct cluster_in *cluster_in; /* likewise */
     struct simulation_cluster cluster;   /* likewise */
     const struct cluster_replayed *now;  /* what was played last */
+    size_t cancelled;                    /* before they started, by the first policy */
 };
 
 static void count_skipped(struct playing *p, const struct swf_counts *counts)
@@ -725,6 +734,8 @@ static void list_given(struct playing *p)
     struct waiting_job *list = NEW(a, struct waiting_job, body->job_count);
     double *run_s = NEW(a, double, body->job_count);
     double *model_s = p->model_s ? NEW(a, double, body->job_count) : NULL;
+    double *cancel_s = NEW(a, double, body->job_count);
+    bool *fails = NEW(a, bool, body->job_count);
     size_t *order = NEW(a, size_t, body->job_count);
 
     for (size_t i = 0; i < body->job_count; i++) {
@@ -735,6 +746,9 @@ static void list_given(struct playing *p)
         if (!body->jobs[i].id)
             invalid(p->rq->err, arena_printf(a, "/jobs/%zu/id", i), ITEM_REQUIRED,
                     "the member is missing: on a cluster jobs have names");
+        if (body->jobs[i].cancel_s < body->jobs[i].submit_s)
+            invalid(p->rq->err, arena_printf(a, "/jobs/%zu/cancel_s", i),
+                    ITEM_OUT_OF_BOUNDS, "it is before submit_s");
     }
     if (p->rq->err->code != OK)
         return;
@@ -743,11 +757,17 @@ static void list_given(struct playing *p)
     for (size_t i = 0; i < body->job_count; i++) {
         list[i] = waiting_of(&body->jobs[order[i]]);
         run_s[i] = body->jobs[order[i]].run_time_s;
+        cancel_s[i] = body->jobs[order[i]].cancel_s;
+        fails[i] = !body->jobs[order[i]].ok;
         if (model_s)
             model_s[i] = p->model_s[order[i]];
     }
-    p->jobs = (struct simulation_jobs){
-        .list = list, .run_s = run_s, .model_s = model_s, .count = body->job_count};
+    p->jobs = (struct simulation_jobs){.list = list,
+                                       .run_s = run_s,
+                                       .model_s = model_s,
+                                       .cancel_s = cancel_s,
+                                       .fails = fails,
+                                       .count = body->job_count};
 }
 
 /* What a job has that goes with a cluster alone; NULL: nothing. */
@@ -765,6 +785,8 @@ static const char *cluster_member(const struct log_job *j)
                   {"preemptible", j->preemptible},
                   {"time_limit_s", !isnan(j->time_limit_s)},
                   {"deadline_s", !isnan(j->deadline_s)},
+                  {"cancel_s", !isnan(j->cancel_s)},
+                  {"ok", !j->ok},
                   {"priority", j->priority < 0 || j->priority > 0},
                   {"partition_ids", j->partition_ids},
                   {"model", j->model},
@@ -982,6 +1004,7 @@ static void list_never_on_cluster(struct playing *p)
     for (size_t i = 0; i < p->in.job_count; i++) {
         const struct cluster_replay_outcome *o = &p->now->outcomes[i];
 
+        p->cancelled += o->state == CLUSTER_JOB_CANCELLED && isnan(o->start_s);
         if (o->state != CLUSTER_JOB_NEVER && o->state != CLUSTER_JOB_WAITS)
             continue;
         if (answer->never_fit_count++ < NEVER_FITS_MAX)
@@ -1551,6 +1574,11 @@ static enum error_code play(struct playing *p)
                           "never_fits: %llu job(s) never run, by the first policy, and "
                           "are in no figure",
                           (unsigned long long)p->answer->never_fit_count));
+    if (p->cancelled)
+        TRY(decision_warn(p->rq, &p->answer->decision,
+                          "cancelled: %zu job(s) leave the queue before they start, by "
+                          "the first policy, and are in no figure",
+                          p->cancelled));
     TRY(simulation_warn_cut(p->rq, &played,
                             p->body->study ? "variants were done" : "policies were done",
                             &p->answer->decision));
