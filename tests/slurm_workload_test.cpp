@@ -47,7 +47,14 @@ TEST_CASE("accounting is a log of jobs that ran, each once", "[slurm]")
     REQUIRE(w.job_count == 4);
     CHECK(w.begin_s == 1000);
     CHECK(w.merged == 1);
-    CHECK(w.never_ran == 1);
+    CHECK(w.never_ran == 0);
+    REQUIRE(w.withdrawn_count == 1); // cancelled while it waited
+    CHECK(std::string(w.withdrawn_shapes[0].id) == "40");
+    CHECK(w.withdrawn[0].submit_s == 500);
+    CHECK(w.withdrawn_shapes[0].cancel_s == 600);
+    CHECK(w.withdrawn[0].run_s == 100); // no longer, whenever it starts
+    CHECK(w.withdrawn[0].requested_s == 600);
+    CHECK(swf_processors(&w.withdrawn[0]) == 2);
     CHECK(w.not_ended == 2);
     CHECK(w.unusable == 0);
     CHECK(w.unlimited == 1);
@@ -155,6 +162,77 @@ TEST_CASE("accounting says from when on a job could start", "[slurm]")
     CHECK(w.shapes[3].eligible_s == 30);
 }
 
+TEST_CASE("accounting says what jobs waited for, by the commands that submitted them",
+          "[slurm]")
+{
+    test_arena a;
+    error err = collecting_error(a);
+    slurm_records records{};
+    slurm_workload w{};
+    std::string text =
+        "JobID|JobIDRaw|JobName|Submit|Eligible|Start|End|State|NCPUS|SubmitLine\n"
+        "1|1|a|100|100|140|150|COMPLETED|1|sbatch a.sh\n"
+        "2|2|b|100|150|160|170|FAILED|1|sbatch -d afterok:1 b.sh\n"
+        "3_0|4|c|100|100|170|180|COMPLETED|1|sbatch --array=0-1%1 c.sh\n"
+        "3_1|3|c|100|100|180|190|COMPLETED|1|sbatch --array=0-1%1 c.sh\n"
+        "5|5|d|110|190|200|210|COMPLETED|1|sbatch -d afterany:3:99 --hold d.sh\n"
+        "6|6|e|110|190|200|210|COMPLETED|1|sbatch -d afterok:3?afterok:2 e.sh\n"
+        "7|7|f|110|190|200|210|COMPLETED|1|sbatch -d afterok:2?afterok:99 f.sh\n"
+        "8_[2-4%2]|8|g|110|110|None|300|CANCELLED by 5|1|sbatch -a 2-4%2 g.sh\n"
+        "9|9|h|120|170|180|190|COMPLETED|1|sbatch -d afterany:8 h.sh\n"
+        "10|10|i|120|170|180|190|COMPLETED|1|sbatch -d singleton i.sh\n"
+        "11|11|j|120|120|None|130|DEADLINE|1|sbatch -d afterok:12,later:3 j.sh\n"
+        "12|12|k|130|120|140|150|COMPLETED|1|sbatch -d afterok:13 k.sh\n"
+        "13|13|l|130|120|140|150|COMPLETED|1|sbatch -d afterok:12 l.sh\n"
+        "14|14|m|130|120|None|Unknown|CANCELLED|1|sbatch m.sh\n"
+        "15_0|16|n|130|130|140|150|COMPLETED|1|sbatch -a 0-1 -d aftercorr:3 n.sh\n";
+
+    records.updated_s = std::nan("");
+    REQUIRE(slurm_records_read(text.data(), text.size(), "/sacct", &records, a, &err) ==
+            OK);
+    slurm_workload_read(&records, 0, &w, a);
+    std::map<std::string, std::string> all;
+    auto note = [&](const slurm_shape &s) {
+        std::string to = std::isnan(s.eligible_s)
+                             ? ""
+                             : "from " + std::to_string(int(s.eligible_s)) + " ";
+        for (size_t i = 0; i < s.after_count; i++)
+            to += std::string(s.after[i].kind) + " " + s.after[i].job_id + " ";
+        to += s.any_after ? "any " : "";
+        to += s.singleton ? "singleton " : "";
+        to += s.ends_well ? "" : "badly ";
+        if (s.array_id)
+            to += std::string("array ") + s.array_id + " " + s.task_ids + "%" +
+                  std::to_string(int(s.running_max)) + " ";
+        if (!std::isnan(s.cancel_s))
+            to += "until " + std::to_string(int(s.cancel_s));
+        all[s.id] = to;
+    };
+    for (size_t i = 0; i < w.job_count; i++)
+        note(w.shapes[i]);
+    for (size_t i = 0; i < w.withdrawn_count; i++)
+        note(w.withdrawn_shapes[i]);
+    std::map<std::string, std::string> want = {
+        {"1", ""},
+        {"2", "ok 1 badly "},
+        {"3_0", "array 3 0%1 "},
+        {"3_1", "array 3 1%1 "},
+        {"5", "from 90 any 3_0 any 3_1 "}, // 99 is gone; held until then
+        {"6", "ok 3_0 ok 3_1 ok 2 any "},
+        {"7", "from 90 "}, // 99 is gone: met
+        {"8", "badly array 8 2-4%2 until 200"},
+        {"9", "from 70 "}, // many tasks in a row
+        {"10", "from 70 singleton "},
+        {"11", "badly until 30"}, // it cannot be read
+        {"12", ""},               // nobody waits for who came later
+        {"13", "ok 12 "},
+        {"15_0", "ok 3_0 "},
+    };
+    want["15_0"] = "corr 3_0 ";
+    CHECK(all == want);
+    CHECK(w.never_ran == 1);
+}
+
 TEST_CASE("settings of slurm.conf by their names and units", "[slurm]")
 {
     struct {
@@ -208,8 +286,8 @@ TEST_CASE("a workload may be Slurm's accounting", "[slurm][api][db]")
     CHECK(info["format"] == "sacct");
     CHECK(info["job_count"] == 4);
     CHECK(info["line_count"] == 10);
-    CHECK(info["skipped_count"] == 3);
-    CHECK(info["summary"]["warnings"].size() == 2);
+    CHECK(info["skipped_count"] == 2);
+    CHECK(info["summary"]["warnings"].size() == 3);
     CHECK(a.get("/v1/workloads/acct-log/document").body == header + rows);
     json summary = a.get("/v1/workloads/acct-log/summary").json();
     CHECK(summary["users"][0]["key"] == "ann");
@@ -228,6 +306,31 @@ TEST_CASE("a workload may be Slurm's accounting", "[slurm][api][db]")
           std::string::npos);
     CHECK(played["warnings"].dump().find("run_time_defaulted: 1 job") !=
           std::string::npos);
+
+    // On a cluster jobs have their names, and who was cancelled is in the queue so long.
+    body.erase("processors");
+    body["policies"] = {"fcfs", "slurm_backfill"};
+    body["cluster"] = {{"resources", {{{"id", "n1"}, {"cpus", 8}}}},
+                       {"partitions", {{{"id", "x"}}, {{"id", "y"}}}},
+                       {"accounts", {{{"id", "p"}}}}};
+    played = a.post("/v1/simulations", body.dump()).json();
+    INFO(played.dump(1));
+    CHECK(played["job_count"] == 5);
+    std::map<std::string, json> found;
+    for (auto &row : played["results"][0]["jobs"])
+        found[row["job_id"]] = row;
+    CHECK(found.count("11_0"));
+    CHECK(found["30"]["start_s"] == 600);
+    CHECK(found["30"]["partition_id"] == "y");
+    CHECK(found["40"]["outcome"] == "cancelled");
+    CHECK(found["40"]["start_s"].is_null());
+    CHECK(played["results"][0]["job_count"] == 4);
+    CHECK(played["results"][0]["never_fit_count"] == 0);
+    CHECK(played["results"][0]["by_user"][0]["key"] == "ann");
+    std::string warnings = played["warnings"].dump();
+    CHECK(warnings.find("cancelled: 1 job(s)") != std::string::npos);
+    CHECK(warnings.find("qos_ignored: 5 job(s)") != std::string::npos);
+    CHECK(warnings.find("account_ignored: 1 job(s)") != std::string::npos);
     a.call("DELETE", "/v1/workloads/acct-log", "");
 
     // What is none.

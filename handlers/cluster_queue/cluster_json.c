@@ -362,13 +362,14 @@ const struct json_object cluster_array_json = {
     "QueueArray", "Jobs that differ in a number", sizeof(struct cluster_array_in),
     array_rows};
 
-static const char *const after_kinds[] = {"ok", "any", "start", "notok", "corr", NULL};
+const char *const cluster_after_kind_names[] = {"ok",    "any",  "start",
+                                                "notok", "corr", NULL};
 
 #define T struct cluster_after_in_row
 static const struct json_field after_rows[] = {
     JSON_ID(T, job_id, JSON_REQUIRED,
             "A job or array of the request, one that runs, or one of finished_jobs"),
-    JSON_CHOICE(T, kind, after_kinds, 0, 0,
+    JSON_CHOICE(T, kind, cluster_after_kind_names, 0, 0,
                 "ok: when it has ended well; any: when it has ended; start: when it has "
                 "started; with a cluster also notok: when it has failed; corr: task by "
                 "task; default ok"),

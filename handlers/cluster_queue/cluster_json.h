@@ -184,6 +184,7 @@ extern const struct json_object cluster_json;
 extern const struct json_object simulated_cluster_json; /* of simulations */
 
 /* Of a waiting job. */
+extern const char *const cluster_after_kind_names[]; /* by enum, ended by NULL */
 enum cluster_after_in {
     CLUSTER_JOB_OK,
     CLUSTER_JOB_ANY,

@@ -115,6 +115,141 @@ void simulation_jobs_of_log(struct request *rq, const struct cluster_in *cluster
     }
 }
 
+/* ---- the jobs of accounting ---- */
+
+/* What a cluster has that jobs name. */
+struct its_names {
+    struct name_index partitions, qos, accounts;
+};
+
+static struct its_names names_of(struct request *rq, const struct cluster_in *cluster)
+{
+    struct its_names names;
+
+    name_index_create(&names.partitions, cluster->partition_count, rq->arena);
+    name_index_create(&names.qos, cluster->qos_count, rq->arena);
+    name_index_create(&names.accounts, cluster->account_count, rq->arena);
+    for (size_t i = 0; i < cluster->partition_count; i++)
+        name_index_add(&names.partitions, cluster->partitions[i].id, i);
+    for (size_t i = 0; i < cluster->qos_count; i++)
+        name_index_add(&names.qos, cluster->qos[i].id, i);
+    for (size_t i = 0; i < cluster->account_count; i++)
+        name_index_add(&names.accounts, cluster->accounts[i].id, i);
+    budget_step(&rq->budget, 4 * (cluster->partition_count + cluster->qos_count +
+                                  cluster->account_count));
+    return names;
+}
+
+static int after_kind(const char *kind)
+{
+    int i = 0;
+
+    while (i < CLUSTER_JOB_CORR && strcmp(cluster_after_kind_names[i], kind) != 0)
+        i++;
+    return i;
+}
+
+static void take_after(struct request *rq, const struct slurm_shape *from,
+                       struct cluster_job_in *to)
+{
+    struct cluster_after_in_row *list =
+        NEW(rq->arena, struct cluster_after_in_row, from->after_count);
+
+    for (size_t i = 0; i < from->after_count; i++) {
+        budget_step(&rq->budget, 4);
+        list[i] = (struct cluster_after_in_row){from->after[i].job_id,
+                                                after_kind(from->after[i].kind),
+                                                from->after[i].delay_s};
+    }
+    to->after = list;
+    to->after_count = from->after_count;
+    to->after_mode = from->any_after;
+}
+
+static void take_array(struct request *rq, const struct slurm_shape *from,
+                       struct cluster_job_in *to)
+{
+    struct cluster_array_in *array;
+
+    if (!from->array_id)
+        return;
+    array = NEW(rq->arena, struct cluster_array_in, 1);
+    *array = (struct cluster_array_in){from->array_id, from->task_ids, from->running_max};
+    to->array = array;
+}
+
+static struct waiting_job asked_for(struct request *rq, const struct swf_job *job,
+                                    const struct slurm_shape *from,
+                                    const struct its_names *its,
+                                    struct simulation_jobs *out)
+{
+    struct waiting_job to = nothing_said;
+    const char **partition = NEW(rq->arena, const char *, 1);
+
+    budget_step(&rq->budget, 16 + from->needs.count);
+    to.of.id = from->id;
+    to.of.user = from->user;
+    to.of.time_limit_s = job->requested_s > 0 ? job->requested_s : (double)NAN;
+    to.of.needs = from->needs.list;
+    to.of.need_count = from->needs.count;
+    to.job.submit_s = job->submit_s;
+    if (from->nodes > 0) {
+        to.of.nodes = (uint64_t)fmin(from->nodes, CLUSTER_NODES_MAX);
+        to.of.cpus = from->cpus;
+        to.of.memory_bytes = from->memory_bytes;
+    } else {
+        to.cluster.tasks = (uint64_t)fmin(from->tasks, QUEUE_PROCESSORS_MAX + 1);
+        if (from->memory_bytes > 0)
+            to.cluster.memory_per_cpu_bytes = from->memory_bytes;
+    }
+    *partition = known(&its->partitions, from->partition, &out->no_partition);
+    to.of.partition_ids = *partition ? partition : NULL;
+    to.of.partition_id_count = *partition ? 1 : 0;
+    to.cluster.qos_id = known(&its->qos, from->qos, &out->no_qos);
+    to.cluster.account_id = known(&its->accounts, from->account, &out->no_account);
+    to.cluster.name = from->name;
+    to.cluster.singleton = from->singleton;
+    to.cluster.begin_s = from->eligible_s;
+    take_after(rq, from, &to.cluster);
+    take_array(rq, from, &to.cluster);
+    return to;
+}
+
+void simulation_jobs_of_accounting(struct request *rq, const struct cluster_in *cluster,
+                                   const struct slurm_workload *log,
+                                   struct simulation_jobs *out)
+{
+    size_t count = log->job_count + log->withdrawn_count, ran = 0, left = 0;
+    struct arena *a = rq->arena;
+    struct waiting_job *list = NEW(a, struct waiting_job, count);
+    double *run_s = NEW(a, double, count), *cancel_s = NEW(a, double, count);
+    bool *fails = NEW(a, bool, count), limited = has_limit(cluster);
+    struct its_names its = names_of(rq, cluster);
+
+    *out = (struct simulation_jobs){.list = list,
+                                    .run_s = run_s,
+                                    .cancel_s = cancel_s,
+                                    .fails = fails,
+                                    .count = count};
+    for (size_t i = 0; i < count; i++) {
+        bool is_left = ran == log->job_count ||
+                       (left < log->withdrawn_count &&
+                        log->withdrawn[left].submit_s < log->jobs[ran].submit_s);
+        const struct swf_job *job = is_left ? &log->withdrawn[left] : &log->jobs[ran];
+        const struct slurm_shape *shape =
+            is_left ? &log->withdrawn_shapes[left++] : &log->shapes[ran++];
+
+        list[i] = asked_for(rq, job, shape, &its, out);
+        run_s[i] = job->run_s;
+        cancel_s[i] = shape->cancel_s;
+        fails[i] = !shape->ends_well;
+        if (isnan(list[i].of.time_limit_s) && !limited) {
+            list[i].of.time_limit_s = fmax(job->run_s, 0);
+            out->no_limit++;
+        }
+    }
+}
+
 const struct cluster_in *simulation_cluster_of_header(struct request *rq,
                                                       const struct cluster_in *in,
                                                       double max_procs, double max_nodes)

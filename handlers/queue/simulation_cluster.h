@@ -11,6 +11,7 @@
 #include "algorithms/cluster_queue/replay.h"
 #include "handlers/cluster_queue/cluster_bind.h"
 #include "handlers/queue/simulation_details.h"
+#include "models/slurm/workload.h"
 
 /* What the policies count on. */
 enum simulation_estimates { BY_REQUEST, BY_RUN, BY_MODEL };
@@ -55,6 +56,12 @@ struct node_failure {
 void simulation_jobs_of_log(struct request *rq, const struct cluster_in *cluster,
                             const struct swf_job *log, size_t count,
                             struct simulation_jobs *out);
+
+/* The jobs of Slurm's accounting, with those that were cancelled while they waited: as
+ * they were asked for, by their names. */
+void simulation_jobs_of_accounting(struct request *rq, const struct cluster_in *cluster,
+                                   const struct slurm_workload *log,
+                                   struct simulation_jobs *out);
 
 /* Nodes as the header of a log says them; NULL: it does not, and a mistake is noted. */
 const struct cluster_in *simulation_cluster_of_header(struct request *rq,

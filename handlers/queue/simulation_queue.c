@@ -496,7 +496,7 @@ static enum error_code take_log(struct playing *p, const char *member, const cha
     log = read->log;
     p->log = read;
     p->header = read->header;
-    p->left_out = workload_left_out(read, p->rq->arena);
+    p->left_out = workload_left_out(read, p->body->cluster != NULL, p->rq->arena);
     if (log.count == 0)
         return invalid(p->rq->err, member, ITEM_NO_JOBS,
                        "none of the %llu lines is a job of the Standard Workload Format: "
@@ -854,6 +854,8 @@ static enum error_code take_cluster(struct playing *p)
         TRY(ask_models(p));
     if (body->job_count)
         list_given(p);
+    else if (p->log && p->log->accounting)
+        simulation_jobs_of_accounting(p->rq, p->cluster_in, p->log->accounting, &p->jobs);
     else
         simulation_jobs_of_log(p->rq, p->cluster_in, p->in.jobs, p->in.job_count,
                                &p->jobs);
@@ -923,7 +925,7 @@ static enum error_code prepare(struct playing *p)
 
 static const char *name_of(const struct playing *p, size_t job)
 {
-    if (p->body->cluster && p->body->job_count)
+    if (p->body->cluster && !p->jobs.log)
         return p->cluster.bound.jobs[job].id;
     return p->body->job_count ? p->body->jobs[job].id : NULL;
 }
@@ -1197,10 +1199,16 @@ static enum error_code warn_on_cluster(struct playing *p)
                           "the cluster does not have; the default one",
                           p->jobs.no_partition, p->source));
     if (p->jobs.no_qos)
+        TRY(decision_warn(p->rq, out, "qos_ignored: %zu job(s) of %s are of %s",
+                          p->jobs.no_qos, p->source,
+                          p->jobs.log ? "a queue N for which the cluster has no QOS "
+                                        "queue.N"
+                                      : "a QOS that the cluster does not have"));
+    if (p->jobs.no_account)
         TRY(decision_warn(p->rq, out,
-                          "qos_ignored: %zu job(s) of %s are of a queue N for which the "
-                          "cluster has no QOS queue.N",
-                          p->jobs.no_qos, p->source));
+                          "account_ignored: %zu job(s) of %s are of an account that the "
+                          "cluster does not have",
+                          p->jobs.no_account, p->source));
     if (p->jobs.no_limit)
         TRY(decision_warn(p->rq, out,
                           "run_time_defaulted: %zu job(s) of %s ask for no run time; "

@@ -738,7 +738,7 @@ static enum error_code read_log(struct cluster_playing *p, struct workload_log *
                           &trace));
     TRY(workload_log_read(trace.format, (const char *)trace.document.data,
                           trace.document.length, read, p->a, p->err));
-    left_out = workload_left_out(read, p->a);
+    left_out = workload_left_out(read, false, p->a);
     if (left_out)
         TRY(decision_warn(p->rq, &p->answer->decision, "%s", left_out));
     if (read->counts.skipped)

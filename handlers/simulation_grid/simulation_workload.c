@@ -98,7 +98,7 @@ static enum error_code take_log(struct building *b, const char *id, struct workl
     TRY(workload_log_read(trace.format, (const char *)trace.document.data,
                           trace.document.length, read, b->a, b->err));
     log = read->log;
-    left_out = workload_left_out(read, b->a);
+    left_out = workload_left_out(read, false, b->a);
     if (left_out)
         simulation_warn(b->out, b->a, "%s", left_out);
     if (counts->skipped)

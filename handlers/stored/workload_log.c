@@ -54,17 +54,19 @@ enum error_code workload_log_read(const char *format, const char *text, size_t l
     return swf_read(text, length, &out->log, &out->header, &out->counts, a, err);
 }
 
-const char *workload_left_out(const struct workload_log *w, struct arena *a)
+const char *workload_left_out(const struct workload_log *w, bool on_cluster,
+                              struct arena *a)
 {
     const struct slurm_workload *from = w->accounting;
+    size_t never = from ? from->never_ran + (on_cluster ? 0 : from->withdrawn_count) : 0;
 
-    if (!from || from->not_ended + from->never_ran + from->unusable + from->merged == 0)
+    if (!from || from->not_ended + never + from->unusable + from->merged == 0)
         return NULL;
     return arena_printf(a,
                         "skipped: of accounting %zu row(s) of jobs that had not ended, "
                         "%zu of jobs that never ran, %zu without an id, a state or a "
                         "submission, %zu of attempts before the last",
-                        from->not_ended, from->never_ran, from->unusable, from->merged);
+                        from->not_ended, never, from->unusable, from->merged);
 }
 
 const char *workload_name(const struct slurm_names *names, double number, struct arena *a)

@@ -21,8 +21,10 @@ enum error_code workload_log_read(const char *format, const char *text, size_t l
                                   struct workload_log *out, struct arena *a,
                                   struct error *err);
 
-/* What was left out of accounting: a text for a warning; NULL: nothing, or it is SWF. */
-const char *workload_left_out(const struct workload_log *w, struct arena *a);
+/* What was left out of accounting: a text for a warning; NULL: nothing, or it is SWF.
+ * On a cluster jobs that were cancelled while they waited are not left out. */
+const char *workload_left_out(const struct workload_log *w, bool on_cluster,
+                              struct arena *a);
 
 /* The name of a number of the log, "7" if nothing is known of it. */
 const char *workload_name(const struct slurm_names *names, double number,

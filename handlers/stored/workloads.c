@@ -197,9 +197,15 @@ static enum error_code read_accounting(const struct raw_body *body,
                     "JobIDRaw, Submit, Start, End and State");
     for (size_t i = 0; i < read->log.count; i++)
         TRY(look_at(&summary, &read->log.jobs[i], err));
-    left_out = workload_left_out(read, a);
+    left_out = workload_left_out(read, true, a);
     if (left_out)
         warn(&summary, left_out);
+    if (read->accounting->withdrawn_count)
+        warn(&summary, arena_printf(a,
+                                    "cancelled: %zu job(s) left the queue before they "
+                                    "started; they count on a cluster alone, as jobs "
+                                    "that wait until then",
+                                    read->accounting->withdrawn_count));
     if (read->accounting->unlimited)
         warn(&summary, arena_printf(a,
                                     "run_time_defaulted: %zu job(s) have no time limit; "

@@ -17,13 +17,19 @@ struct attempts {
     double first_s, start_s; /* of the first one, of the last one */
     double eligible_s;       /* of the first one; NAN: not said */
     bool is_usable;          /* one of them ran and ended */
+    double cancel_s;         /* one of them left the queue then; NAN: none */
+    const char *submit_line; /* of the first one; NULL: not said */
+    double raw;              /* number of its raw id; NAN: it is none */
+    size_t sibling;          /* the next job of its array; NO_JOB: none */
 };
+
+#define NO_JOB SIZE_MAX
 
 struct reading {
     struct slurm_workload *out;
     struct attempts *jobs;
     size_t count;
-    struct name_index by_id;
+    struct name_index by_id, by_shape, by_array;
 #define X(member, field) struct name_index member;
     SLURM_NUMBERED(X)
 #undef X
@@ -103,6 +109,7 @@ static struct slurm_shape shape_of(const struct reading *c, const struct slurm_r
     double cpus = processors_of(c, r), nodes = nodes_of(r, list, count);
     double memory = slurm_amount_of(list, count, "mem");
     struct slurm_shape shape = {.id = id,
+                                .name = slurm_value(r, SLURM_F_NAME),
                                 .user = slurm_value(r, SLURM_F_USER),
                                 .account = slurm_value(r, SLURM_F_ACCOUNT),
                                 .partition = slurm_value(r, SLURM_F_PARTITION),
@@ -140,6 +147,34 @@ static double status_of(const char *state)
     return strncmp(state, "CANCELLED", 9) == 0 ? 5 : 0;
 }
 
+/* The id that others name it by, and its array where that has more to say. */
+static void name_job(const struct reading *c, const struct slurm_record *r,
+                     struct attempts *all, const char *raw)
+{
+    const char *array = slurm_value(r, SLURM_F_ARRAY_JOB);
+    const char *tasks = slurm_value(r, SLURM_F_ARRAY_TASKS), *most;
+    const char *asked = slurm_option(all->submit_line, "array", 1, 'a', c->arena);
+    bool is_array = array && strcmp(array, "0") != 0, is_one;
+
+    tasks = tasks ? tasks : slurm_value(r, SLURM_F_ARRAY_TASK);
+    if (!tasks && r->form == SLURM_JSON)
+        tasks = "0"; /* v0.0.40: of task 0, as of no task, `set` may be false */
+    all->shape.id = raw;
+    all->shape.running_max = (double)NAN;
+    if (!is_array || !tasks)
+        return;
+    is_one = isfinite(slurm_number(tasks));
+    most = is_one ? NULL : strchr(tasks, '%');
+    most = most ? most : asked ? strchr(asked, '%') : NULL;
+    if (most && slurm_number(most + 1) >= 1)
+        all->shape.running_max = floor(slurm_number(most + 1));
+    all->shape.id = is_one ? arena_printf(c->arena, "%s_%s", array, tasks) : array;
+    if (is_one && isnan(all->shape.running_max))
+        return;
+    all->shape.array_id = array;
+    all->shape.task_ids = arena_text(c->arena, tasks, strcspn(tasks, "%"));
+}
+
 static struct attempts *job_for(struct reading *c, const char *id)
 {
     size_t at = name_index_find(&c->by_id, id);
@@ -149,11 +184,52 @@ static struct attempts *job_for(struct reading *c, const char *id)
     name_index_add(&c->by_id, id, c->count);
     c->jobs[c->count].first_s = HUGE_VAL;
     c->jobs[c->count].start_s = -HUGE_VAL;
-    c->jobs[c->count].eligible_s = (double)NAN;
+    c->jobs[c->count].eligible_s = c->jobs[c->count].cancel_s = (double)NAN;
+    c->jobs[c->count].raw = slurm_number(id);
+    c->jobs[c->count].sibling = NO_JOB;
 #define X(column, doc) c->jobs[c->count].job.column = (double)NAN;
     SWF_COLUMNS(X)
 #undef X
     return &c->jobs[c->count++];
+}
+
+/* What does not change from one attempt to the next, but as the last one has it. */
+static void fill_job(struct reading *c, const struct slurm_record *r,
+                     struct attempts *all, const char *id)
+{
+    const char *state = r->value[SLURM_F_STATE];
+    struct swf_job *job = &all->job;
+
+    job->number = (double)(all - c->jobs + 1);
+    all->shape = shape_of(c, r, id);
+    name_job(c, r, all, id);
+    all->shape.ends_well = strncmp(state, "COMPLETED", 9) == 0;
+    job->processors = job->requested_processors = processors_of(c, r);
+    job->requested_s = limit_of(r);
+    job->status = status_of(state);
+    job->user = number_of(&c->user, &c->out->user, slurm_value(r, SLURM_F_USER));
+    job->group =
+        number_of(&c->account, &c->out->account, slurm_value(r, SLURM_F_ACCOUNT));
+    job->queue = number_of(&c->qos, &c->out->qos, slurm_value(r, SLURM_F_QOS));
+    job->partition =
+        number_of(&c->partition, &c->out->partition, slurm_value(r, SLURM_F_PARTITION));
+}
+
+/* A row without a start: it waits still, it left the queue, or nobody knows. */
+static void read_unstarted(struct reading *c, const struct slurm_record *r,
+                           struct attempts *all, const char *id, double end_s)
+{
+    const char *state = r->value[SLURM_F_STATE];
+    bool left = strncmp(state, "CANCELLED", 9) == 0 || strncmp(state, "DEADLINE", 8) == 0;
+
+    if (strncmp(state, "PENDING", 7) == 0) {
+        c->out->not_ended++;
+    } else if (!left || !(end_s >= all->job.submit_s) || isfinite(all->start_s)) {
+        c->out->never_ran++;
+    } else {
+        all->cancel_s = end_s;
+        fill_job(c, r, all, id);
+    }
 }
 
 static void read_row(struct reading *c, const struct slurm_record *r)
@@ -176,75 +252,199 @@ static void read_row(struct reading *c, const struct slurm_record *r)
     job = &all->job;
     if (!isnan(job->submit_s))
         c->out->merged++;
-    if (!(job->submit_s <= submit_s))
+    if (!(job->submit_s <= submit_s)) {
         all->eligible_s =
             slurm_instant_s(slurm_value(r, SLURM_F_ELIGIBLE), c->tz_offset_s);
+        all->submit_line = slurm_value(r, SLURM_F_SUBMIT_LINE);
+    }
     job->submit_s = fmin(submit_s, isnan(job->submit_s) ? HUGE_VAL : job->submit_s);
     if (isnan(start_s)) {
-        bool waits = strncmp(state, "PENDING", 7) == 0;
-
-        c->out->not_ended += waits;
-        c->out->never_ran += !waits;
+        read_unstarted(c, r, all, id, end_s);
         return;
     }
     all->first_s = fmin(all->first_s, start_s);
     if (start_s < all->start_s)
-        return; /* an earlier attempt */
+        return;                  /* an earlier attempt */
+    if (!isnan(all->cancel_s)) { /* it ran before it was cancelled, or after */
+        c->out->never_ran++;
+        all->cancel_s = (double)NAN;
+    }
     all->start_s = start_s;
     all->is_usable = end_s >= start_s;
     c->out->not_ended += !all->is_usable;
-    job->number = (double)(all - c->jobs + 1);
     job->run_s = end_s - start_s;
-    all->shape = shape_of(c, r, id);
-    job->processors = job->requested_processors = processors_of(c, r);
-    job->requested_s = limit_of(r);
-    job->status = status_of(state);
-    job->user = number_of(&c->user, &c->out->user, slurm_value(r, SLURM_F_USER));
-    job->group =
-        number_of(&c->account, &c->out->account, slurm_value(r, SLURM_F_ACCOUNT));
-    job->queue = number_of(&c->qos, &c->out->qos, slurm_value(r, SLURM_F_QOS));
-    job->partition =
-        number_of(&c->partition, &c->out->partition, slurm_value(r, SLURM_F_PARTITION));
+    fill_job(c, r, all, id);
 }
 
-/* Of those that ran: on the scale of the first arrival, and sorted. */
+/* ---- what jobs waited for ---- */
+
+static bool is_kept(const struct attempts *all)
+{
+    return all->is_usable || !isnan(all->cancel_s);
+}
+
+static void index_shapes(struct reading *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const char *id = c->jobs[i].shape.id, *end = id ? strchr(id, '_') : NULL, *array;
+        size_t before;
+
+        budget_read_step(8);
+        if (!is_kept(&c->jobs[i]))
+            continue;
+        name_index_add(&c->by_shape, id, i);
+        if (!end && !c->jobs[i].shape.array_id)
+            continue;
+        array = end ? arena_text(c->arena, id, (size_t)(end - id)) : id;
+        before = name_index_add(&c->by_array, array, i);
+        if (before != NAME_NOT_FOUND) { /* the first one is at the head of the list */
+            c->jobs[i].sibling = c->jobs[before].sibling;
+            c->jobs[before].sibling = i;
+        }
+    }
+}
+
+/* The list of a job while it is made. */
+struct waits {
+    struct reading *c;
+    const struct attempts *of;
+    struct slurm_after *list;
+    size_t count, room;
+    bool is_met; /* by one that is not in the log */
+    bool is_given_up;
+};
+
+/* Nobody waits for who came later: no list has a cycle. */
+static bool came_before(const struct attempts *x, const struct attempts *y)
+{
+    if (x->job.submit_s < y->job.submit_s || x->job.submit_s > y->job.submit_s)
+        return x->job.submit_s < y->job.submit_s;
+    return x->raw < y->raw;
+}
+
+static void wait_for(struct waits *w, size_t at, const struct slurm_after *after)
+{
+    const struct attempts *other = &w->c->jobs[at];
+
+    budget_read_step(8);
+    if (!came_before(other, w->of)) {
+        w->is_met = true;
+        return;
+    }
+    w->is_given_up |= w->count == SLURM_AFTER_MAX ||
+                      (other->shape.task_ids && !strchr(other->shape.id, '_'));
+    if (w->is_given_up)
+        return;
+    if (w->count == w->room) {
+        size_t room = w->room ? 2 * w->room : 4;
+
+        w->list = GROW(w->c->arena, w->list, struct slurm_after, w->room, room);
+        w->room = room;
+    }
+    w->list[w->count] = *after;
+    w->list[w->count++].job_id = other->shape.id;
+}
+
+/* All tasks of an array, of aftercorr the one of the same number. */
+static void wait_for_named(struct waits *w, const struct slurm_after *after)
+{
+    const struct reading *c = w->c;
+    const char *task = strchr(w->of->shape.id, '_');
+    size_t array = name_index_find(&c->by_array, after->job_id), at;
+    const char *one = after->job_id;
+
+    if (strcmp(after->kind, "corr") == 0 && array != NAME_NOT_FOUND && task) {
+        one = arena_printf(c->arena, "%s%s", after->job_id, task);
+        array = NAME_NOT_FOUND;
+    }
+    if (array != NAME_NOT_FOUND) {
+        for (size_t i = array; i != NO_JOB && !w->is_given_up; i = c->jobs[i].sibling)
+            wait_for(w, i, after);
+        return;
+    }
+    at = name_index_find(&c->by_shape, one);
+    if (at == NAME_NOT_FOUND)
+        w->is_met = true;
+    else
+        wait_for(w, at, after);
+}
+
+static void read_waits(struct reading *c, struct attempts *all)
+{
+    const char *line = all->submit_line;
+    struct waits w = {.c = c, .of = all};
+    struct slurm_dependency asked;
+
+    slurm_dependency_read(slurm_option(line, "dependency", 3, 'd', c->arena), &asked,
+                          c->arena);
+    all->shape.singleton = asked.singleton;
+    for (size_t i = 0; i < asked.after_count && !w.is_given_up; i++)
+        wait_for_named(&w, &asked.after[i]);
+    if (w.is_given_up || asked.bad_count || (asked.is_any && w.is_met) || !w.count)
+        return;
+    all->shape.after = w.list;
+    all->shape.after_count = w.count;
+    all->shape.any_after = asked.is_any;
+    if (!slurm_option(line, "begin", 1, 'b', c->arena) &&
+        !slurm_option(line, "hold", 2, 'H', c->arena))
+        all->eligible_s = (double)NAN;
+}
+
+/* ---- the log ---- */
+
+/* On the scale of the first arrival, and sorted. */
+static void scale_jobs(const struct reading *c, struct swf_job **jobs, size_t count,
+                       struct slurm_shape *shapes, struct arena *a)
+{
+    struct swf_log log = {.jobs = *jobs, .count = count, .arena = a};
+    double begin_s = c->out->begin_s;
+
+    for (size_t i = 0; i < count; i++)
+        (*jobs)[i].submit_s -= begin_s;
+    swf_log_sort(&log);
+    *jobs = log.jobs;
+    for (size_t i = 0; i < count; i++) {
+        const struct attempts *from = &c->jobs[(size_t)log.jobs[i].number - 1];
+        double eligible_s = from->eligible_s - begin_s;
+
+        shapes[i] = from->shape;
+        shapes[i].eligible_s =
+            eligible_s > log.jobs[i].submit_s ? eligible_s : (double)NAN;
+        shapes[i].cancel_s = from->cancel_s - begin_s;
+        log.jobs[i].number = (double)(i + 1);
+    }
+}
+
 static void keep_usable(struct reading *c, struct arena *a)
 {
     struct slurm_workload *out = c->out;
-    struct swf_log log = {.arena = a};
     double wait_s = 0;
 
     out->jobs = NEW(a, struct swf_job, c->count + 1);
     out->shapes = NEW(a, struct slurm_shape, c->count + 1);
+    out->withdrawn = NEW(a, struct swf_job, c->count + 1);
+    out->withdrawn_shapes = NEW(a, struct slurm_shape, c->count + 1);
     for (size_t i = 0; i < c->count; i++) {
-        if (!c->jobs[i].is_usable)
+        struct attempts *from = &c->jobs[i];
+
+        if (!is_kept(from))
             continue;
-        out->jobs[out->job_count++] = c->jobs[i].job;
         out->begin_s =
-            fmin(c->jobs[i].job.submit_s, isnan(out->begin_s) ? HUGE_VAL : out->begin_s);
-        wait_s += c->jobs[i].first_s - c->jobs[i].job.submit_s;
+            fmin(from->job.submit_s, isnan(out->begin_s) ? HUGE_VAL : out->begin_s);
+        read_waits(c, from);
+        if (!from->is_usable) {
+            from->job.run_s = from->cancel_s - from->job.submit_s;
+            out->withdrawn[out->withdrawn_count++] = from->job;
+            continue;
+        }
+        out->jobs[out->job_count++] = from->job;
+        if (isnan(from->job.requested_s))
+            out->unlimited++;
+        wait_s += from->first_s - from->job.submit_s;
     }
     out->mean_wait_s = out->job_count ? wait_s / (double)out->job_count : (double)NAN;
-    for (size_t i = 0; i < out->job_count; i++) {
-        struct swf_job *job = &out->jobs[i];
-
-        job->submit_s -= out->begin_s;
-        if (isnan(job->requested_s))
-            out->unlimited++;
-    }
-    log.jobs = out->jobs;
-    log.count = out->job_count;
-    swf_log_sort(&log);
-    out->jobs = log.jobs;
-    for (size_t i = 0; i < out->job_count; i++) {
-        const struct attempts *from = &c->jobs[(size_t)out->jobs[i].number - 1];
-        double eligible_s = from->eligible_s - out->begin_s;
-
-        out->shapes[i] = from->shape;
-        out->shapes[i].eligible_s =
-            eligible_s > out->jobs[i].submit_s ? eligible_s : (double)NAN;
-        out->jobs[i].number = (double)(i + 1);
-    }
+    scale_jobs(c, &out->jobs, out->job_count, out->shapes, a);
+    scale_jobs(c, &out->withdrawn, out->withdrawn_count, out->withdrawn_shapes, a);
 }
 
 void slurm_workload_read(const struct slurm_records *from, double tz_offset_s,
@@ -256,6 +456,8 @@ void slurm_workload_read(const struct slurm_records *from, double tz_offset_s,
     *out = (struct slurm_workload){.begin_s = NAN};
     c.jobs = NEW(a, struct attempts, rows->count + 1);
     name_index_create(&c.by_id, rows->count + 1, a);
+    name_index_create(&c.by_shape, rows->count + 1, a);
+    name_index_create(&c.by_array, rows->count + 1, a);
 #define X(member, field)                              \
     name_index_create(&c.member, rows->count + 1, a); \
     out->member.name = NEW(a, const char *, rows->count + 2);
@@ -265,5 +467,6 @@ void slurm_workload_read(const struct slurm_records *from, double tz_offset_s,
         budget_read_step(SLURM_FIELD_COUNT);
         read_row(&c, &rows->records[i]);
     }
+    index_shapes(&c);
     keep_usable(&c, a);
 }
