@@ -349,3 +349,50 @@ TEST_CASE("what-if replays what accounting has on its cluster", "[slurm][client]
     CHECK(e.status == 0);
     CHECK(client(f, "advise --from '" + above.path + "'").status == 0);
 }
+
+TEST_CASE("what-if keeps dependencies, arrays and who was cancelled", "[slurm][client]")
+{
+    folder f;
+    std::string copy = "cp -r " GRIDPLAN_SOURCE_DIR
+                       "/tests/data/engines/slurm/plan1/t0/. '" +
+                       f.path + "'";
+    // 2 waits for 1; of array 3 one task runs at once; all CPUs would be 4's for an hour,
+    // but for its end in the queue at 1150.
+    std::string sacct =
+        "JobID|JobIDRaw|User|Partition|Submit|Eligible|Start|End|TimelimitRaw|State|"
+        "AllocTRES|ReqTRES|SubmitLine\n"
+        "1|1|a|batch|1000|1000|1000|1200|10|COMPLETED|cpu=1,node=1|cpu=1|sbatch x\n"
+        "2|2|a|batch|1000|1900|1900|2000|10|COMPLETED|cpu=1,node=1|cpu=1|"
+        "sbatch -d afterok:1 x\n"
+        "3_0|4|a|batch|1000|1000|1500|1600|10|COMPLETED|cpu=1,node=1|cpu=1|"
+        "sbatch -a 0-1%1 x\n"
+        "3_1|3|a|batch|1000|1000|1600|1700|10|COMPLETED|cpu=1,node=1|cpu=1|"
+        "sbatch -a 0-1%1 x\n"
+        "4|5|a|batch|1000|1000|None|1150|60|CANCELLED by 7||cpu=96,node=6|sbatch x\n"
+        "5|6|a|batch|1010|1010|1010|1020|10|COMPLETED|cpu=96,node=6|cpu=96|sbatch x\n";
+
+    REQUIRE(system(copy.c_str()) == 0);
+    f.write("sacct.txt", sacct);
+    ended e = client(f, "what-if --from '" + f.path + "' --policy fcfs --json");
+    INFO(e.out << e.err);
+    REQUIRE(e.status == 0);
+    CHECK(e.err.find("5 jobs of accounting, 1 cancelled") != std::string::npos);
+    json study = json::parse(e.out)["study"];
+    json &fcfs = study["variants"][0];
+    CHECK(fcfs["never_fit_count"] == 0);
+    // Waits 0, 200 (when 1 has ended), 0 and 100, and 290: 5 is behind 2, until 1300.
+    CHECK(fcfs["figures"]["mean_wait_s"] == (0 + 200 + 0 + 100 + 290) / 5.0);
+
+    // A Slurm before 21.08 does not know the command that submitted a job.
+    std::string path = fake_slurm(f);
+    f.write(
+        "sacct",
+        "#!/bin/sh\ncase \"$*\" in *SubmitLine*) echo 'sacct: error: Invalid field "
+        "requested: \"SubmitLine\"' >&2; exit 1;; esac\n"
+        "printf 'JobID|Submit|Start|End|State|NCPUS\\n7|100|100|110|COMPLETED|1\\n'\n",
+        true);
+    e = client(f, "what-if --policy fcfs", path);
+    INFO(e.out << e.err);
+    CHECK(e.status == 0);
+    CHECK(e.err.find("1 jobs of accounting") != std::string::npos);
+}

@@ -909,18 +909,24 @@ static const char *kept_accounting(struct client *c)
     return text;
 }
 
-/* What sacct says; NULL: it has been said what was wrong. */
+/* What sacct says; NULL: it has been said what was wrong. Before 21.08 it does not know
+ * the command that submitted a job. */
 static const char *accounting(struct client *c)
 {
-    const char *since = since_of(c);
-    const char *columns =
-        arena_try_printf(c->arena, "%s,TimelimitRaw,NNodes", sacct_columns);
-    const char *const sacct[] = {"sacct", "-P",  "-D", "-a",  "-o", columns,
-                                 "-S",    since, "-E", "now", NULL};
+    const char *since = since_of(c), *columns;
     struct child out;
 
-    if (run(c, sacct, 10 * c->time_limit_s, &out))
-        return out.output;
+    for (int i = 0; i < 2; i++) {
+        columns = arena_try_printf(c->arena, "%s,TimelimitRaw,NNodes%s", sacct_columns,
+                                   i ? "" : ",SubmitLine");
+        const char *const sacct[] = {"sacct", "-P",  "-D", "-a",  "-o", columns,
+                                     "-S",    since, "-E", "now", NULL};
+
+        if (run(c, sacct, 10 * c->time_limit_s, &out))
+            return out.output;
+        if (!strstr(child_problem(&out, c->arena), "SubmitLine"))
+            break;
+    }
     fprintf(stderr, "gridplan: %s\n", child_problem(&out, c->arena));
     return NULL;
 }
@@ -952,9 +958,10 @@ static void print_study(void *context)
 static void say_workload(const struct slurm_workload *log)
 {
     fprintf(stderr,
-            "gridplan: %zu jobs of accounting; left out: %zu not ended, %zu never ran, "
-            "%zu unreadable; %zu earlier attempts\n",
-            log->job_count, log->not_ended, log->never_ran, log->unusable, log->merged);
+            "gridplan: %zu jobs of accounting, %zu cancelled before they ran; left out: "
+            "%zu not ended, %zu never ran, %zu unreadable; %zu earlier attempts\n",
+            log->job_count, log->withdrawn_count, log->not_ended, log->never_ran,
+            log->unusable, log->merged);
     if (log->job_count)
         fprintf(
             stderr,

@@ -172,6 +172,36 @@ static void print_amounts(const struct slurm_shape *s, struct text_buffer *out)
     }
 }
 
+/* What it waited for, of jobs that are there too. */
+static void print_after(const struct slurm_shape *s, struct text_buffer *out)
+{
+    for (size_t i = 0; i < s->after_count; i++) {
+        text_addf(out, i ? ", {\"job_id\": " : ", \"after\": [{\"job_id\": ");
+        json_print_text(s->after[i].job_id, out);
+        text_addf(out, ", \"kind\": \"%s\", \"delay_s\": %.15g}%s", s->after[i].kind,
+                  s->after[i].delay_s, i + 1 == s->after_count ? "]" : "");
+    }
+    if (s->any_after)
+        text_addf(out, ", \"after_mode\": \"any\"");
+    if (s->singleton && s->name) {
+        text_addf(out, ", \"singleton\": true, \"name\": ");
+        json_print_text(s->name, out);
+    }
+    if (s->array_id) {
+        text_addf(out, ", \"array\": {\"id\": ");
+        json_print_text(s->array_id, out);
+        text_addf(out, ", \"task_ids\": ");
+        json_print_text(s->task_ids, out);
+        if (s->running_max >= 1)
+            text_addf(out, ", \"running_max\": %.15g", s->running_max);
+        text_addf(out, "}");
+    }
+    if (!s->ends_well)
+        text_addf(out, ", \"ok\": false");
+    if (!isnan(s->cancel_s))
+        text_addf(out, ", \"cancel_s\": %.15g", s->cancel_s);
+}
+
 /* Whether the cluster has all that it names. */
 static bool print_job(const struct swf_job *job, const struct slurm_shape *shape,
                       const struct known *known, struct text_buffer *out)
@@ -194,12 +224,14 @@ static bool print_job(const struct swf_job *job, const struct slurm_shape *shape
     has_all &= print_known(out, "account_id", shape->account, &known->accounts);
     has_all &= print_known(out, "qos_id", shape->qos, &known->qos);
     print_amounts(shape, out);
+    print_after(shape, out);
     text_addf(out, "}");
     return has_all;
 }
 
 static void print_jobs(struct what_if *w, struct text_buffer *out, struct arena *a)
 {
+    const struct slurm_workload *log = &w->workload;
     struct known known;
 
     read_ids(w->cluster, "partitions", &known.partitions, a);
@@ -207,10 +239,14 @@ static void print_jobs(struct what_if *w, struct text_buffer *out, struct arena 
     read_ids(w->cluster, "accounts", &known.accounts, a);
     w->unknown = 0;
     text_addf(out, ", \"jobs\": [");
-    for (size_t i = 0; i < w->workload.job_count; i++) {
+    for (size_t i = 0; i < log->job_count + log->withdrawn_count; i++) {
+        size_t k = i < log->job_count ? i : i - log->job_count;
+        bool ran = i < log->job_count;
+
         text_addf(out, i ? ",\n" : "");
         w->unknown +=
-            !print_job(&w->workload.jobs[i], &w->workload.shapes[i], &known, out);
+            !print_job(ran ? &log->jobs[k] : &log->withdrawn[k],
+                       ran ? &log->shapes[k] : &log->withdrawn_shapes[k], &known, out);
     }
     text_addf(out, "]");
 }

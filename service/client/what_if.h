@@ -3,7 +3,8 @@
  *
  * Jobs are replayed on the cluster as it is: its nodes, partitions, accounts, limits and
  * settings, by Slurm's main loop and backfill. What runs now and is reserved now is not
- * of their time, and is left out.
+ * of their time, and is left out. Jobs wait for what they waited for, arrays run as many
+ * tasks at once, and who was cancelled before it ran is in the queue until then.
  */
 #ifndef GRIDPLAN_WHAT_IF_H
 #define GRIDPLAN_WHAT_IF_H
