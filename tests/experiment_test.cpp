@@ -33,6 +33,7 @@ struct toy {
     };
     std::vector<told> notes;
     size_t trials_max = SIZE_MAX; // then the time is up
+    size_t cut_within = SIZE_MAX; // the time is up in the middle of this trial
     bool takes = true;
     test_arena a, trial, scratch;
 
@@ -79,6 +80,9 @@ struct toy {
         g->progress.events = 10;
         g->progress.time_ratio = 0.5;
         budget_used(g->budget);
+        g->is_cut = t->played.size() == t->cut_within;
+        if (g->is_cut)
+            return OK;
         char *rest = NEW(t->a, char, g->label + 1);
         for (size_t i = 0; i < g->label; i++)
             rest[i] = char('a' + g->run);
@@ -195,6 +199,24 @@ TEST_CASE("a run that is not complete for all labels does not count", "[experime
         CHECK(e.is_cut == (trials < 6));
         CHECK(t.kept.size() == trials);
         CHECK(experiment_summary(&e, 0, 0).count == trials / 3);
+    }
+}
+
+TEST_CASE("the progress of what was cut stays where it was", "[experiment]")
+{
+    for (size_t trial = 0; trial < 6; trial++) {
+        toy t(3, 2);
+        double before = 0;
+
+        t.cut_within = trial;
+        CHECK(t.run().is_cut);
+        for (const toy::told &n : t.notes) {
+            CHECK(n.ratio >= before);
+            before = n.ratio;
+        }
+        CHECK(before == Approx((double(trial) + 0.5) / 6).epsilon(1e-12));
+        CHECK(t.notes.back().events == 10 * (trial + 1));
+        CHECK(t.notes.back().runs == trial / 3);
     }
 }
 

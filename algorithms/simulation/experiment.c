@@ -190,7 +190,9 @@ static enum error_code play_trial(struct playing *p, size_t label)
     e->trials_done += !e->is_cut;
     if (e->trials_done == p->kept_from)
         p->first_events = e->event_count;
-    p->trial.progress = (struct sim_progress){0};
+    p->trial.progress.events = 0;
+    if (!e->is_cut) /* else it stays as far as it came */
+        p->trial.progress.time_ratio = 0;
     return OK;
 }
 
