@@ -353,3 +353,28 @@ TEST_CASE("progress tells the whole of a running attempt", "[session]")
     CHECK(total(0.5, 10) == 6); // at its start, and before
     CHECK(total(0.5, 9) == 6);
 }
+
+TEST_CASE("attempts of a task that are gone through are counted", "[session]")
+{
+    test_arena a;
+    std::vector<std::string> ids;
+    std::vector<session_event> events(2000);
+    budget b{};
+    session_fold fold;
+
+    for (int i = 0; i < 2000; i++)
+        ids.push_back("e" + std::to_string(i));
+    for (size_t i = 0; i < events.size(); i++) {
+        events[i].event_id = ids[i].c_str();
+        events[i].task_id = "t";
+        events[i].kind = SESSION_PROGRESS;
+        events[i].attempt = unsigned(i % 1000 + 1);
+    }
+    b.left = 1000000000;
+    session_fold_all(events.data(), events.size(), &fold, &b, a);
+    CHECK(1000000000 - b.left >= 2 * 1000 * 999 / 2);
+    b.left = 1000000000;
+    for (const session_event &e : events)
+        session_fold_counts(&fold, &e);
+    CHECK(1000000000 - b.left >= 2 * 1000 * 999 / 2);
+}

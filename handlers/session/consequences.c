@@ -97,8 +97,10 @@ static const struct session_attempt *find_attempt(const struct session_fold *fol
 {
     const struct session_attempt *x = session_attempts(fold, e->task_id);
 
-    while (x && x->number != e->attempt)
+    while (x && x->number != e->attempt) {
+        budget_step(fold->budget, 1);
         x = x->next;
+    }
     return x;
 }
 

@@ -251,6 +251,10 @@ struct choosing {
     struct waiting *list; /* by host in the snapshot's order, start, rank */
     size_t count;
     struct name_index candidates, resources;
+    size_t *holding; /* tasks that run, or are granted */
+    size_t holding_count;
+    struct session_hold *holds; /* of a host, for the moment */
+    size_t hold_room;
 };
 
 static bool is_wanted(const struct choosing *c, size_t task)
@@ -344,7 +348,7 @@ static void start_fresh(struct choosing *c)
 enum { AMOUNT_CPUS, AMOUNT_MEMORY, AMOUNT_DISK, AMOUNT_SLOTS, AMOUNT_NAMED };
 
 struct hosting {
-    const struct choosing *c;
+    struct choosing *c;
     const struct resource *r;
     size_t amount_count;
     double *capacity;
@@ -442,7 +446,8 @@ static void hold_own(struct hosting *h, size_t resource)
 {
     const struct session_run *run = h->c->run;
 
-    for (size_t i = 0; i < run->task_count; i++) {
+    for (size_t n = 0; n < h->c->holding_count; n++) {
+        size_t i = h->c->holding[n];
         const struct session_task_state *of = &run->state.of[i];
         const struct store_session_grant *grant = run->granted[i];
         struct taken_running job = session_holds(run, i, NULL);
@@ -467,6 +472,14 @@ static void hold_own(struct hosting *h, size_t resource)
     }
 }
 
+static void make_room(struct choosing *c, size_t room)
+{
+    if (room <= c->hold_room)
+        return;
+    c->hold_room = 2 * room;
+    c->holds = NEW(c->run->rq->arena, struct session_hold, c->hold_room);
+}
+
 static void find_holds(struct hosting *h, size_t resource)
 {
     const struct session_run *run = h->c->run;
@@ -474,10 +487,10 @@ static void find_holds(struct hosting *h, size_t resource)
     const struct resource *r = h->r;
     struct taken_running slot = {.cpus = 1};
 
-    h->holds =
-        NEW(run->rq->arena, struct session_hold,
-            run->task_count + r->running_count + s->running_count + r->reservation_count +
-                s->reservation_count + (size_t)r->job_count + 1);
+    make_room(h->c, h->c->holding_count + r->running_count + s->running_count +
+                        r->reservation_count + s->reservation_count +
+                        (size_t)r->job_count + 1);
+    h->holds = h->c->holds;
     hold_own(h, resource);
     for (size_t i = 0; i < r->running_count; i++)
         hold(h, &r->running[i], -HUGE_VAL, end_of(h, &r->running[i]));
@@ -501,7 +514,7 @@ static void find_holds(struct hosting *h, size_t resource)
 }
 
 /* Rows [first, end) are those of one host. */
-static void start_on_host(const struct choosing *c, size_t first, size_t end)
+static void start_on_host(struct choosing *c, size_t first, size_t end)
 {
     struct hosting h = {.c = c, .r = &c->run->world.resources[c->list[first].resource]};
     struct arena *a = c->run->rq->arena;
@@ -526,13 +539,26 @@ static void start_on_host(const struct choosing *c, size_t first, size_t end)
         c->list[i].starts = starts[i - first];
 }
 
+/* Tasks that have amounts of a host. */
+static void list_holding(struct choosing *c)
+{
+    const struct session_run *run = c->run;
+
+    c->holding = NEW(run->rq->arena, size_t, run->task_count);
+    budget_step(&run->rq->finish, run->task_count);
+    for (size_t i = 0; i < run->task_count; i++)
+        if (run->state.of[i].status == SESSION_TASK_RUNNING || run->granted[i])
+            c->holding[c->holding_count++] = i;
+}
+
 static void start_older(struct choosing *c)
 {
+    list_holding(c);
     for (size_t first = 0, end; first < c->count; first = end) {
         for (end = first; end < c->count; end++)
             if (c->list[end].resource != c->list[first].resource)
                 break;
-        budget_step(&c->run->rq->finish, c->run->task_count);
+        budget_step(&c->run->rq->finish, c->holding_count + (end - first));
         start_on_host(c, first, end);
     }
 }

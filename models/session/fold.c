@@ -28,8 +28,10 @@ static struct session_attempt *attempt_of(struct session_fold *fold,
 
     if (at == NAME_NOT_FOUND)
         at = fold->task_count++;
-    for (link = &fold->first[at]; *link && (*link)->number < event->attempt;)
+    for (link = &fold->first[at]; *link && (*link)->number < event->attempt;) {
+        budget_step(fold->budget, 1);
         link = &(*link)->next;
+    }
     if (*link && (*link)->number == event->attempt)
         return *link;
     made = NEW(fold->arena, struct session_attempt, 1);
@@ -146,8 +148,10 @@ bool session_fold_counts(const struct session_fold *fold,
         return session_host_of(fold, event->resource_id)->up == event;
     if (event->kind == SESSION_HOST_SPEED)
         return session_host_of(fold, event->resource_id)->speed == event;
-    for (t = session_attempts(fold, event->task_id); t->number != event->attempt;)
+    for (t = session_attempts(fold, event->task_id); t->number != event->attempt;) {
+        budget_step(fold->budget, 1);
         t = t->next;
+    }
     return event == t->started || event == t->terminal || event == t->progress;
 }
 
