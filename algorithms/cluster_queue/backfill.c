@@ -11,6 +11,10 @@
  * the end of the first of these can be; the tries between are left out, which changes
  * nothing.
  *
+ * A gang is started if all of its jobs fit, one after the other; else it is planned at
+ * the latest of their first starts, or behind it, at one time for all, each on nodes of
+ * its own.
+ *
  * Cost: for q rows tested, I <= 2q + 1 intervals, n nodes, r running jobs: q (n + I n/64
  * + r) and mostly less.
  *
@@ -45,6 +49,7 @@ struct backfill {
     double *tested_user_part; /* [user_count][partition_count]; NULL: no limit */
     double *array_plans;      /* of each array */
     bool *array_over;
+    bool *gang_seen; /* of each gang */
     double tested, started;
     uint64_t *free; /* set, for the moment */
     int64_t
@@ -133,6 +138,12 @@ static const struct cluster_groups *groups_of(struct backfill *b, size_t partiti
                                               : fmin(2 * width_s, 1e9);
     }
     return g;
+}
+
+/* Others run. */
+static void forget_groups(struct backfill *b)
+{
+    memset(b->groups, 0, 2 * b->of->partition_count * sizeof(*b->groups));
 }
 
 /* ---- intervals ---- */
@@ -633,7 +644,7 @@ static void begin(struct backfill *b, size_t row, const struct cluster_pick *pic
                   double limit_s)
 {
     cluster_begin(b->pass, row, pick, limit_s, true);
-    memset(b->groups, 0, 2 * b->of->partition_count * sizeof(*b->groups));
+    forget_groups(b);
     b->started++;
 }
 
@@ -685,6 +696,210 @@ static bool test_row(struct backfill *b, size_t row)
     return true;
 }
 
+/* ---- gangs ---- */
+
+enum { GANG_TRIES_MAX = 64 }; /* starts at which a gang is tried */
+
+static bool fits_at(struct backfill *b, size_t row, int64_t from_s, struct trial *t,
+                    int64_t *start_s, struct cluster_pick *pick)
+{
+    const struct cluster_row *r = &b->of->rows[row];
+    const struct cluster_job *job = &b->of->jobs[r->job];
+
+    *t = (struct trial){.b = b,
+                        .row = row,
+                        .groups = groups_of(b, r->partition, job->shared_count > 0),
+                        .limit_s = (int64_t)ceil(fmin(r->limit_s, 1e12)),
+                        .from_s = from_s};
+    if (job->reservation >= 0 &&
+        b->of->reservations[job->reservation].start_s > (double)t->from_s)
+        t->from_s = (int64_t)ceil(b->of->reservations[job->reservation].start_s);
+    cluster_ask(&b->pass->question, r, t->groups, b->of->partitions[r->partition].nodes);
+    return will_run(t, start_s, pick);
+}
+
+/* cluster_fit_fn: now, beside all plans. What began before it in its gang counts. */
+static bool fits_now(void *context, size_t row, struct cluster_pick *pick)
+{
+    struct backfill *b = context;
+    struct trial t;
+    int64_t start_s;
+    bool fits;
+
+    forget_groups(b);
+    fits = fits_at(b, row, b->now_s, &t, &start_s, pick) && start_s == b->now_s;
+    b->pass->question.withheld = NULL;
+    return fits;
+}
+
+/* Intervals as they are, to come back to. */
+struct kept {
+    struct interval **intervals;
+    size_t count;
+};
+
+static struct kept keep_intervals(struct backfill *b)
+{
+    struct kept k = {NEW(b->pass->arena, struct interval *, b->count), b->count};
+
+    for (size_t i = 0; i < b->count; i++) {
+        const struct interval *x = b->intervals[i];
+
+        k.intervals[i] = make_interval(b, x->begin_s, x->end_s);
+        k.intervals[i]->from = x->from;
+        memcpy(k.intervals[i]->nodes, x->nodes, b->state->words * sizeof(*x->nodes));
+        if (b->of->shared_count)
+            memcpy(k.intervals[i]->shared, x->shared,
+                   b->of->shared_count * sizeof(*x->shared));
+        if (x->amounts)
+            memcpy(k.intervals[i]->amounts, x->amounts,
+                   cell_count(b->of) * sizeof(*x->amounts));
+        budget_step(b->of->budget, b->state->words + cell_count(b->of) + 8);
+    }
+    return k;
+}
+
+/* The row of a member by which it is planned: its first that could start; -1: it runs. */
+static ptrdiff_t row_of(const struct backfill *b, const struct cluster_member *m)
+{
+    if (b->pass->started[m->job])
+        return -1;
+    for (size_t row = m->row; row < m->row + m->row_count; row++)
+        if (b->pass->out->verdicts[row].outcome == CLUSTER_WAITS &&
+            cluster_ready(b->pass, row))
+            return (ptrdiff_t)row;
+    return -1;
+}
+
+/* Whether a plan of its first row is allowed at that time. */
+static bool may_plan(const struct backfill *b, size_t row, int64_t start_s)
+{
+    const struct cluster_job *job = &b->of->jobs[b->of->rows[row].job];
+
+    return (double)start_s + b->of->rows[row].limit_s <= job->deadline_s &&
+           !(job->of.qos >= 0 && b->of->qos[job->of.qos].no_reserve);
+}
+
+/* The latest of the first starts of all members from then on; false: one has none. */
+static bool latest_start(struct backfill *b, const struct cluster_gang *g,
+                         int64_t *from_s)
+{
+    int64_t start_s = *from_s;
+
+    for (size_t i = 0; i < g->count; i++) {
+        ptrdiff_t row = row_of(b, &g->members[i]);
+        struct cluster_pick pick;
+        struct trial t;
+
+        if (row >= 0 && !fits_at(b, (size_t)row, *from_s, &t, &start_s, &pick))
+            return false;
+        b->pass->question.withheld = NULL;
+        if (row >= 0 && start_s > *from_s)
+            *from_s = start_s;
+    }
+    return true;
+}
+
+/* Promises all members their nodes from *from_s on; false: not all have such, and the
+ * first start of one is later, *from_s; LATER_NONE: never. */
+static bool plan_members(struct backfill *b, const struct cluster_gang *g,
+                         int64_t *from_s)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        ptrdiff_t row = row_of(b, &g->members[i]);
+        struct cluster_pick pick;
+        struct trial t;
+        int64_t start_s;
+
+        if (row < 0)
+            continue;
+        if (!fits_at(b, (size_t)row, *from_s, &t, &start_s, &pick) ||
+            !may_plan(b, (size_t)row, start_s))
+            start_s = LATER_NONE;
+        b->pass->question.withheld = NULL;
+        if (start_s > *from_s) {
+            *from_s = start_s;
+            return false;
+        }
+        plan(b, &t, (size_t)row, start_s, &pick);
+    }
+    return true;
+}
+
+static void forget_plans(struct backfill *b, const struct cluster_gang *g)
+{
+    for (size_t i = 0; i < g->count; i++)
+        for (size_t row = g->members[i].row;
+             row < g->members[i].row + g->members[i].row_count; row++) {
+            struct cluster_verdict *v = &b->pass->out->verdicts[row];
+
+            budget_step(b->of->budget, 1);
+            if (b->pass->started[g->members[i].job])
+                continue;
+            v->start_s = v->until_s = (double)NAN;
+            v->by_backfill = false;
+            v->behind = CLUSTER_NONE;
+            v->waits_for = NULL;
+            v->pick = (struct cluster_pick){0};
+        }
+}
+
+static void plan_gang(struct backfill *b, const struct cluster_gang *g)
+{
+    int64_t from_s = b->now_s + 1;
+
+    for (int tries = 0; tries < GANG_TRIES_MAX && latest_start(b, g, &from_s); tries++) {
+        struct kept before = keep_intervals(b);
+
+        if (budget_step(b->of->budget, 1) || plan_members(b, g, &from_s))
+            return;
+        forget_plans(b, g);
+        for (size_t i = 0; i < before.count; i++)
+            b->intervals[i] = before.intervals[i];
+        b->count = before.count;
+        budget_step(b->of->budget, before.count);
+        if (from_s == LATER_NONE)
+            return;
+    }
+}
+
+/* Once for all of a gang, where its first one stands in the queue. */
+static void look_at_gang(struct backfill *b, size_t gang)
+{
+    const struct cluster_settings *set = &b->of->settings;
+    const struct cluster_gang *g = &b->of->gangs[gang - 1];
+    bool may = b->tested < set->bf_max_job_test && b->started < set->bf_max_job_start;
+
+    if (b->gang_seen[gang - 1])
+        return;
+    b->gang_seen[gang - 1] = true;
+    if (!cluster_gang_ready(b->pass, gang)) {
+        cluster_gang_waits(b->pass, gang);
+        return;
+    }
+    for (size_t i = 0; i < g->count; i++) {
+        ptrdiff_t row = row_of(b, &g->members[i]);
+
+        budget_step(b->of->budget, 1);
+        if (row < 0)
+            continue;
+        may = may && may_test(b, &b->of->rows[row]);
+        if (may)
+            b->pass->out->tested[b->pass->out->tested_count++] = (size_t)row;
+        else
+            b->pass->out->verdicts[row].reason = CLUSTER_REASON_NOT_TESTED;
+    }
+    if (!may)
+        return;
+    if (cluster_gang_begin(b->pass, gang, fits_now, b, true)) {
+        b->started += (double)g->count;
+        forget_groups(b);
+        return;
+    }
+    forget_groups(b); /* some may have begun, and were taken back */
+    plan_gang(b, g);
+}
+
 static void look_at(struct backfill *b, size_t row)
 {
     const struct cluster_row *r = &b->of->rows[row];
@@ -694,6 +909,10 @@ static void look_at(struct backfill *b, size_t row)
 
     if (v->outcome != CLUSTER_WAITS || b->pass->started[r->job])
         return;
+    if (b->of->jobs[r->job].gang) {
+        look_at_gang(b, b->of->jobs[r->job].gang);
+        return;
+    }
     if (array >= 0 && b->array_over[array])
         return;
     if (!cluster_ready(b->pass, row))
@@ -726,6 +945,7 @@ void cluster_backfill(struct cluster_pass *p)
         .tested_partition = NEW(p->arena, double, c->partition_count),
         .array_plans = NEW(p->arena, double, c->array_count),
         .array_over = NEW(p->arena, bool, c->array_count),
+        .gang_seen = NEW(p->arena, bool, c->gang_count),
         .free = NEW(p->arena, uint64_t, p->state->words),
     };
 

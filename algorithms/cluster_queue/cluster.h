@@ -148,6 +148,7 @@ struct cluster_job {
     size_t after_count;
     bool any_after;     /* one of them is enough */
     bool is_never;      /* what it depends on cannot happen any more */
+    size_t gang;        /* number of its gang, from 1; 0: none */
     double limit_min_s; /* NAN: it is not shortened */
     double deadline_s;  /* HUGE_VAL: none */
 };
@@ -163,6 +164,17 @@ struct cluster_row {
 struct cluster_array {
     const char *id;
     double running_max;
+};
+
+/* A job of a gang and its rows, [row, row + row_count). */
+struct cluster_member {
+    size_t job, row, row_count;
+};
+
+/* Jobs that start together. */
+struct cluster_gang {
+    const struct cluster_member *members;
+    size_t count;
 };
 
 /* A running job. */
@@ -220,6 +232,8 @@ struct cluster {
     size_t reservation_count;
     const struct cluster_array *arrays;
     size_t array_count;
+    const struct cluster_gang *gangs;
+    size_t gang_count;
     size_t user_count, name_count; /* names: of a user's jobs */
     const struct cluster_job *jobs;
     size_t job_count;

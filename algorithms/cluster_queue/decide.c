@@ -307,6 +307,7 @@ void cluster_screen(struct cluster_pass *p)
         v->limit_s = p->of->rows[i].limit_s;
         v->behind = v->reservation = CLUSTER_NONE;
     }
+    cluster_gang_screen(p);
 }
 
 /* ---- starting ---- */
@@ -391,6 +392,23 @@ static void try_row(struct loop *l, size_t row)
     }
 }
 
+/* A gang that is ready and waits for the backfill pass closes the partitions of its jobs.
+ */
+static void pass_over(struct loop *l, size_t gang)
+{
+    const struct cluster_gang *g = &l->p->of->gangs[gang - 1];
+
+    if (l->p->of->settings.bf_interval_s < 0 || !cluster_gang_ready(l->p, gang))
+        return;
+    budget_step(l->p->of->budget, g->count);
+    for (size_t i = 0; i < g->count; i++) {
+        size_t partition = l->p->of->rows[g->members[i].row].partition;
+
+        if (!l->p->started[g->members[i].job] && !l->closed[partition])
+            close_partition(l, partition);
+    }
+}
+
 void cluster_main_loop(struct cluster_pass *p, double depth)
 {
     const struct cluster *c = p->of;
@@ -414,6 +432,10 @@ void cluster_main_loop(struct cluster_pass *p, double depth)
         if (v->outcome != CLUSTER_WAITS || v->reason == CLUSTER_REASON_RESOURCE_DOWN ||
             p->started[c->rows[row].job] || l.closed[partition])
             continue;
+        if (c->jobs[c->rows[row].job].gang) {
+            pass_over(&l, c->jobs[c->rows[row].job].gang);
+            continue;
+        }
         if (partition_depth > 0 && l.tried[partition]++ >= partition_depth)
             continue;
         try_row(&l, row);
@@ -450,7 +472,8 @@ static void explain(struct cluster_pass *p, size_t row)
     cluster_usable(p->state, r, c->now_s, c->now_s + r->limit_s, p->usable);
     cluster_ask(&p->question, r, NULL, nodes);
     if (cluster_enough(&p->question, p->usable, 0)) {
-        v->reason = CLUSTER_REASON_WOULD_DELAY;
+        v->reason =
+            c->jobs[r->job].gang ? CLUSTER_REASON_GROUP_GANG : CLUSTER_REASON_WOULD_DELAY;
         return;
     }
     if (c->jobs[r->job].reservation >= 0 &&

@@ -7,6 +7,9 @@
  * its nodes to all of them. The backfill pass plans a start for each row and
  * promises the nodes, whole; a row that fits now beside all promises starts.
  *
+ * Jobs of a gang start together, or none of them: the backfill pass starts and plans them
+ * where the first one stands in the queue.
+ *
  * Cost: main loop, rows x nodes; backfill see backfill.c.
  *
  * Source: Slurm's documentation, page "Scheduling Configuration Guide", slurm.conf(5);
@@ -43,6 +46,7 @@
     X(BEYOND_WINDOW, beyond_window, "Priority", "no start within the window")          \
     X(QOS, qos, "InvalidQOS", "its account may not use its quality of service")        \
     X(DEADLINE, deadline, "DeadLine", "it cannot end by its deadline")                 \
+    X(GROUP_GANG, group_gang, "Resources", "its gang cannot start together")           \
     X(TIME_LIMIT, time_limit, "Priority", "the time was up before it was looked at")
 enum cluster_reason {
 #define X(symbol, name, slurm, meaning) CLUSTER_REASON_##symbol,
@@ -133,7 +137,24 @@ void cluster_pass_begin(struct cluster_pass *p, const struct cluster *c,
 /* Why rows wait. */
 void cluster_explain(struct cluster_pass *p);
 
-/* Looks at the first `depth` rows. */
+/* Whether a row fits now, and its nodes. */
+typedef bool cluster_fit_fn(void *context, size_t row, struct cluster_pick *pick);
+
+/* Starts all of a gang that wait; false: not one of them. */
+bool cluster_gang_begin(struct cluster_pass *p, size_t gang, cluster_fit_fn *fit,
+                        void *context, bool by_backfill);
+
+/* Whether all of a gang that wait could start, but for nodes and licences. */
+bool cluster_gang_ready(struct cluster_pass *p, size_t gang);
+
+/* Those that could, wait for their gang. */
+void cluster_gang_waits(struct cluster_pass *p, size_t gang);
+
+/* A gang that has no room on the empty cluster never starts; part of cluster_screen(). */
+void cluster_gang_screen(struct cluster_pass *p);
+
+/* Looks at the first `depth` rows. Gangs are left to the backfill pass; one that is ready
+ * closes its partitions, so that no row behind is started before it but by that pass. */
 void cluster_main_loop(struct cluster_pass *p, double depth);
 
 void cluster_backfill(struct cluster_pass *p);

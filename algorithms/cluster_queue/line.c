@@ -14,6 +14,11 @@
  * laid in where they fit first, and move up in the queue's order when a job has ended
  * early. Who is not ready has no plan, and loses it when that is due.
  *
+ * A gang starts where its first job stands in the order, all its jobs at once; by easy it
+ * never starts before those ahead of it, and while it waits first its plan has nodes for
+ * all of it. By conservative all of it has one start, at which each fits beside
+ * those before it.
+ *
  * On one node of P cpus all starts are those of P processors
  * (tests/cluster_line_test.cpp).
  *
@@ -125,6 +130,8 @@ void cluster_line_order(const struct cluster_line *l, size_t *rows, size_t count
     sort(l->of, l->discipline->order, rows, count);
 }
 
+enum { GANG_TRIES_MAX = 64 }; /* starts at which a gang is tried */
+
 /* ---- the first one's plan ---- */
 
 static bool is_alone(const struct cluster *c, const struct cluster_row *row)
@@ -145,6 +152,7 @@ struct endings {
 struct head {
     struct endings ends; /* without those that have started since */
     bool is_old;         /* there are such */
+    bool is_gang;        /* the pick is of all of it, `row` one of them */
     double start_s;
     const struct cluster_row *row;
     struct cluster_pick pick;
@@ -394,12 +402,28 @@ static void free_then(const struct cluster_pass *p, const struct head *head, siz
     }
 }
 
+/* Likewise of what exists once. */
+static void free_shared_then(const struct cluster_pass *p, struct head *head,
+                             size_t group)
+{
+    const struct cluster_state *s = p->state;
+
+    for (size_t k = 0; k < p->of->shared_count; k++)
+        head->shared[k] = s->shared[k];
+    for (size_t h = 0; h < s->held_count; h++) {
+        const struct cluster_held *held = s->held[h];
+
+        budget_step(p->of->budget, held->shared_count + 1);
+        for (size_t n = 0; head->ends.groups.of[h] <= group && n < held->shared_count;
+             n++)
+            head->shared[held->shared[n].what] += held->shared[n].units;
+    }
+}
+
 /* What the first one leaves of its nodes when it starts. */
 static void fill_head(struct cluster_pass *p, struct head *head, size_t group)
 {
-    const struct endings *e = &head->ends;
     const struct cluster *c = p->of;
-    const struct cluster_state *s = p->state;
     const struct cluster_job *job = &c->jobs[head->row->job];
     size_t amounts = c->amount_count;
     bool alone = is_alone(c, head->row);
@@ -421,13 +445,7 @@ static void fill_head(struct cluster_pass *p, struct head *head, size_t group)
         for (size_t k = 0; k < amounts; k++)
             then[k] = alone ? 0 : then[k] - need[k];
     }
-    for (size_t k = 0; k < c->shared_count; k++)
-        head->shared[k] = s->shared[k];
-    for (size_t h = 0; h < s->held_count; h++) {
-        budget_step(c->budget, s->held[h]->shared_count + 1);
-        for (size_t n = 0; e->groups.of[h] <= group && n < s->held[h]->shared_count; n++)
-            head->shared[s->held[h]->shared[n].what] += s->held[h]->shared[n].units;
-    }
+    free_shared_then(p, head, group);
     for (size_t n = 0; n < job->shared_count; n++)
         head->shared[job->shared[n].what] -= job->shared[n].units;
 }
@@ -440,6 +458,28 @@ static bool is_same_job(const struct cluster_pass *p, size_t i)
     const struct cluster_row *rows = p->of->rows;
 
     return i > 0 && rows[p->out->order[i]].job == rows[p->out->order[i - 1]].job;
+}
+
+/* cluster_fit_fn: now, without a look at plans. */
+static bool fits_beside(void *context, size_t row, struct cluster_pick *pick)
+{
+    struct cluster_pass *p = context;
+
+    if (!fits_now(p, row, NULL))
+        return false;
+    cluster_choose(&p->question, p->usable, 0, pick, p->arena);
+    return true;
+}
+
+/* Whether the row's gang has started. */
+static bool start_gang(struct cluster_pass *p, size_t row)
+{
+    size_t gang = p->of->jobs[p->of->rows[row].job].gang;
+
+    if (cluster_gang_ready(p, gang) && cluster_gang_begin(p, gang, fits_beside, p, false))
+        return true;
+    cluster_gang_waits(p, gang);
+    return false;
 }
 
 /* Starts the first ones; index in the order of the first that has to wait, else the
@@ -456,6 +496,12 @@ static size_t start_heads(struct cluster_pass *p)
             return p->row_count;
         }
         if (p->started[job] || !cluster_ready(p, row)) {
+            i++;
+            continue;
+        }
+        if (p->of->jobs[job].gang) {
+            if (!start_gang(p, row) && cluster_gang_ready(p, p->of->jobs[job].gang))
+                return i;
             i++;
             continue;
         }
@@ -593,9 +639,14 @@ static void start_others(struct cluster_line *l, struct cluster_pass *p,
         if (p->started[r->job] || (head && r->job == head->row->job) ||
             is_no_easier(p->of, r, failed) || !cluster_ready(p, rows[i]))
             continue;
+        if (p->of->jobs[r->job].gang) {
+            if (!head)
+                start_gang(p, rows[i]);
+            continue;
+        }
         if (fits_now(p, rows[i], head))
             start(p, rows[i], head);
-        else if (head && p->of->node_count > 1)
+        else if (head && !head->is_gang && p->of->node_count > 1)
             start_beside(p, rows[i], head);
         p->question.withheld = NULL;
         if (!p->started[r->job])
@@ -603,38 +654,184 @@ static void start_others(struct cluster_line *l, struct cluster_pass *p,
     }
 }
 
-static void decide_easy(struct cluster_line *l, struct cluster_pass *p)
+/* Plans the first one that waits by that of its rows, [first, ...), that is first. */
+static void plan_head(struct cluster_pass *p, struct head *head, size_t first)
 {
-    size_t first = start_heads(p), group = 0;
-    struct head head = {.start_s = HUGE_VAL};
+    size_t group = 0;
 
-    if (first >= p->row_count || p->out->is_cut)
-        return;
-    head.ends = list_endings(p);
     for (size_t i = first; i < p->row_count && (i == first || is_same_job(p, i)); i++) {
         const struct cluster_row *row = &p->of->rows[p->out->order[i]];
         struct cluster_pick pick = {0};
         size_t k = 0;
         double start_s = cluster_ready(p, p->out->order[i])
-                             ? earliest(p, &head.ends, row, &pick, &k)
+                             ? earliest(p, &head->ends, row, &pick, &k)
                              : HUGE_VAL;
 
-        if (start_s >= head.start_s && head.row)
+        if (start_s >= head->start_s && head->row)
             continue;
-        head.row = row;
-        head.start_s = start_s;
-        head.pick = pick;
+        head->row = row;
+        head->start_s = start_s;
+        head->pick = pick;
         group = k;
     }
+    if (isfinite(head->start_s))
+        fill_head(p, head, group);
+}
+
+/* A member of the gang that waits first, and its nodes. */
+struct seated {
+    const struct cluster_row *row;
+    struct cluster_pick pick;
+};
+
+static void make_head_room(struct cluster_pass *p, struct head *head)
+{
+    size_t cells = p->of->node_count * p->of->amount_count;
+
+    head->then = NEW(p->arena, int64_t, cells);
+    head->withheld = NEW(p->arena, int64_t, cells);
+    head->shared = NEW(p->arena, int64_t, p->of->shared_count);
+    head->nodes = NEW(p->arena, uint64_t, p->state->words);
+}
+
+/* What a member has cannot be had by those behind it. */
+static void withhold_seat(struct cluster_pass *p, struct head *head,
+                          const struct seated *seat)
+{
+    const struct cluster *c = p->of;
+
+    for (size_t i = 0; i < seat->pick.count; i++) {
+        size_t node = seat->pick.nodes[i];
+        int64_t need[64];
+
+        budget_step(c->budget, c->amount_count);
+        cluster_need_on(c, seat->row, node, seat->pick.tasks ? seat->pick.tasks[i] : 1,
+                        need);
+        for (size_t k = 0; k < c->amount_count; k++)
+            head->withheld[node * c->amount_count + k] +=
+                is_alone(c, seat->row) ? c->nodes[node].capacity[k] : need[k];
+    }
+}
+
+/* Nodes for all members when those that end by then have ended; the earliest time at
+ * which the first of them that has none has some, else at_s. */
+static double seat_gang(struct cluster_pass *p, struct head *head,
+                        const struct cluster_gang *g, double at_s, struct seated *seats,
+                        size_t *count)
+{
+    size_t k = 0;
+
+    while (k < head->ends.groups.count && head->ends.end_s[k] <= at_s)
+        k++;
+    memset(head->withheld, 0,
+           p->of->node_count * p->of->amount_count * sizeof(*head->withheld));
+    budget_step(p->of->budget, p->of->node_count * p->of->amount_count / 4 + k);
+    *count = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        struct seated *seat = &seats[*count];
+
+        if (p->started[g->members[i].job])
+            continue;
+        seat->row = &p->of->rows[g->members[i].row];
+        p->question.withheld = head->withheld;
+        cluster_ask(&p->question, seat->row, &head->ends.groups,
+                    p->of->partitions[seat->row->partition].nodes);
+        cluster_usable(p->state, seat->row, at_s, cluster_end_s(at_s, seat->row->limit_s),
+                       p->usable);
+        if (!cluster_enough(&p->question, p->usable, k) ||
+            !shared_at(p, &head->ends, seat->row, k, at_s)) {
+            double next_s = earliest(p, &head->ends, seat->row, &seat->pick, &k);
+
+            p->question.withheld = NULL;
+            return next_s > at_s ? next_s : HUGE_VAL;
+        }
+        cluster_choose(&p->question, p->usable, k, &seat->pick, p->arena);
+        withhold_seat(p, head, seat);
+        ++*count;
+    }
+    p->question.withheld = NULL;
+    return at_s;
+}
+
+/* What the gang leaves of its nodes, all of which are the head's. */
+static void fill_gang(struct cluster_pass *p, struct head *head, struct seated *seats,
+                      size_t count)
+{
+    const struct cluster *c = p->of;
+    size_t group = 0, nodes = 0;
+    uint32_t *list = NEW(p->arena, uint32_t, c->node_count);
+
+    while (group < head->ends.groups.count && head->ends.end_s[group] <= head->start_s)
+        group++;
+    budget_step(c->budget, c->node_count + group);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < seats[i].pick.count; k++) {
+            size_t node = seats[i].pick.nodes[k], at = node * c->amount_count;
+
+            budget_step(c->budget, c->amount_count);
+            if (cluster_set_has(head->nodes, node))
+                continue;
+            cluster_set_add(head->nodes, node);
+            list[nodes++] = (uint32_t)node;
+            free_then(p, head, node, group, &head->then[at]);
+            for (size_t m = at; m < at + c->amount_count; m++)
+                head->then[m] -= head->withheld[m];
+        }
+    free_shared_then(p, head, group);
+    for (size_t i = 0; i < count; i++) {
+        const struct cluster_job *job = &c->jobs[seats[i].row->job];
+
+        budget_step(c->budget, job->shared_count);
+        for (size_t n = 0; n < job->shared_count; n++)
+            head->shared[job->shared[n].what] -= job->shared[n].units;
+    }
+    memset(head->withheld, 0, c->node_count * c->amount_count * sizeof(*head->withheld));
+    head->row = seats[0].row;
+    head->pick = (struct cluster_pick){.nodes = list, .count = nodes};
+    head->is_gang = true;
+}
+
+/* Likewise a gang: at the first of the tried times at which all have nodes. */
+static void plan_gang_head(struct cluster_pass *p, struct head *head, size_t gang)
+{
+    const struct cluster_gang *g = &p->of->gangs[gang - 1];
+    struct seated *seats = NEW(p->arena, struct seated, g->count);
+    double at_s = p->of->now_s;
+    size_t count = 0;
+
+    make_head_room(p, head);
+    for (int tries = 0; tries < GANG_TRIES_MAX && isfinite(at_s); tries++) {
+        double next_s = seat_gang(p, head, g, at_s, seats, &count);
+
+        if (budget_step(p->of->budget, 1))
+            return;
+        if (next_s > at_s) {
+            at_s = next_s;
+            continue;
+        }
+        head->start_s = at_s;
+        fill_gang(p, head, seats, count);
+        return;
+    }
+}
+
+static void decide_easy(struct cluster_line *l, struct cluster_pass *p)
+{
+    size_t first = start_heads(p), gang;
+    struct head head = {.start_s = HUGE_VAL};
+
+    if (first >= p->row_count || p->out->is_cut)
+        return;
+    head.ends = list_endings(p);
+    gang = p->of->jobs[p->of->rows[p->out->order[first]].job].gang;
+    if (gang)
+        plan_gang_head(p, &head, gang);
+    else
+        plan_head(p, &head, first);
     if (head.start_s <= nextafter(p->of->now_s, HUGE_VAL)) /* waits for such as take no
                                                               time */
         return;
-    if (!isfinite(head.start_s)) {
-        start_others(l, p, NULL);
-        return;
-    }
-    fill_head(p, &head, group);
-    start_others(l, p, &head);
+    start_others(l, p, isfinite(head.start_s) ? &head : NULL);
 }
 
 /* ---- conservative ---- */
@@ -710,8 +907,184 @@ static size_t end_of_job(const struct cluster_pass *p, size_t at)
     return end;
 }
 
+/* ---- gangs by conservative ---- */
+
+/* A member's place while it is not known whether all have one. */
+struct seat {
+    size_t row;
+    struct cluster_pick pick;
+    double end_s;
+};
+
+/* The row of a member that is planned: its first that could start; -1: it does not wait.
+ */
+static ptrdiff_t seat_row(const struct cluster_pass *p, const struct cluster_member *m)
+{
+    for (size_t row = m->row; row < m->row + m->row_count && !p->started[m->job]; row++)
+        if (p->out->verdicts[row].outcome == CLUSTER_WAITS && cluster_ready(p, row))
+            return (ptrdiff_t)row;
+    return -1;
+}
+
+static double find_seat(struct cluster_line *l, struct cluster_pass *p, size_t row,
+                        double from_s, double before_s, struct cluster_pick *pick)
+{
+    return cluster_board_find(l->board, &p->question, &l->of->rows[row], from_s, before_s,
+                              pick, p->arena);
+}
+
+/* The latest of the first starts of all members; HUGE_VAL: one has none before before_s.
+ */
+static double latest_seat(struct cluster_line *l, struct cluster_pass *p,
+                          const struct cluster_gang *g, double from_s, double before_s)
+{
+    double latest_s = from_s;
+
+    for (size_t i = 0; i < g->count; i++) {
+        ptrdiff_t row = seat_row(p, &g->members[i]);
+        struct cluster_pick pick;
+        double start_s;
+
+        budget_step(l->of->budget, 1);
+        if (row < 0)
+            continue;
+        start_s = find_seat(l, p, (size_t)row, from_s, before_s, &pick);
+        if (start_s >= before_s)
+            return HUGE_VAL;
+        latest_s = fmax(latest_s, start_s);
+    }
+    return latest_s;
+}
+
+static void lay_seat(struct cluster_line *l, const struct seat *seat, double start_s,
+                     int sign)
+{
+    cluster_board_lay(l->board, &l->of->rows[seat->row], &seat->pick, start_s,
+                      seat->end_s, sign);
+}
+
+/* Seats for all members at that time, laid in; the number of them. Else none is, and
+ * *next_s is when the one that has none could start at the earliest. */
+static size_t lay_seats(struct cluster_line *l, struct cluster_pass *p,
+                        const struct cluster_gang *g, double start_s, double before_s,
+                        struct seat *seats, double *next_s)
+{
+    double behind_s = nextafter(start_s, HUGE_VAL);
+    size_t count = 0;
+
+    for (size_t i = 0; i < g->count; i++) {
+        ptrdiff_t row = seat_row(p, &g->members[i]);
+        struct seat *seat = &seats[count];
+
+        budget_step(l->of->budget, 1);
+        if (row < 0)
+            continue;
+        seat->row = (size_t)row;
+        seat->end_s = cluster_end_s(start_s, l->of->rows[row].limit_s);
+        if (find_seat(l, p, (size_t)row, start_s, behind_s, &seat->pick) < behind_s) {
+            lay_seat(l, seat, start_s, 1);
+            count++;
+            continue;
+        }
+        *next_s = find_seat(l, p, (size_t)row, behind_s, before_s, &seat->pick);
+        while (count > 0)
+            lay_seat(l, &seats[--count], start_s, -1);
+        return 0;
+    }
+    return count;
+}
+
+/* Lays all of a gang in at one time, the first that is tried before before_s. */
+static bool lay_gang(struct cluster_line *l, struct cluster_pass *p, size_t gang,
+                     double from_s, double before_s)
+{
+    const struct cluster_gang *g = &l->of->gangs[gang - 1];
+    struct arena_mark mark = arena_mark(p->arena);
+    struct seat *seats = NEW(p->arena, struct seat, g->count);
+    size_t count = 0;
+
+    for (int tries = 0; tries < GANG_TRIES_MAX && !count; tries++) {
+        from_s = latest_seat(l, p, g, from_s, before_s);
+        if (from_s >= before_s || budget_step(l->of->budget, 1))
+            break;
+        count = lay_seats(l, p, g, from_s, before_s, seats, &from_s);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct plan *plan = &l->plans[l->of->rows[seats[i].row].job];
+
+        plan->is_there = true;
+        plan->row = seats[i].row;
+        plan->start_s = from_s;
+        plan->end_s = seats[i].end_s;
+        keep_pick(l, plan, &seats[i].pick);
+    }
+    arena_rewind(p->arena, mark);
+    return count > 0;
+}
+
+/* The start that is planned for a gang; NAN: none. */
+static double gang_plan_s(const struct cluster_line *l, size_t gang)
+{
+    const struct cluster_gang *g = &l->of->gangs[gang - 1];
+
+    budget_step(l->of->budget, g->count);
+    for (size_t i = 0; i < g->count; i++)
+        if (l->plans[g->members[i].job].is_there)
+            return l->plans[g->members[i].job].start_s;
+    return (double)NAN;
+}
+
+/* Takes the plans of a gang off the board, or puts them there again. */
+static void lay_plans(struct cluster_line *l, size_t gang, int sign)
+{
+    const struct cluster_gang *g = &l->of->gangs[gang - 1];
+
+    budget_step(l->of->budget, g->count);
+    for (size_t i = 0; i < g->count; i++)
+        if (l->plans[g->members[i].job].is_there)
+            lay_again(l, &l->plans[g->members[i].job], sign);
+}
+
+static void drop_plans(struct cluster_line *l, size_t gang)
+{
+    const struct cluster_gang *g = &l->of->gangs[gang - 1];
+
+    lay_plans(l, gang, -1);
+    for (size_t i = 0; i < g->count; i++)
+        l->plans[g->members[i].job].is_there = false;
+}
+
+/* The gang of the row, if it has not been looked at; 0: none. */
+static size_t fresh_gang(const struct cluster_pass *p, size_t row, bool *seen)
+{
+    size_t gang = p->of->jobs[p->of->rows[row].job].gang;
+
+    if (!gang || seen[gang - 1])
+        return 0;
+    seen[gang - 1] = true;
+    return gang;
+}
+
+static bool is_of_gang(const struct cluster_pass *p, size_t row)
+{
+    return p->of->jobs[p->of->rows[row].job].gang > 0;
+}
+
+static void compress_gang(struct cluster_line *l, struct cluster_pass *p, size_t gang)
+{
+    double start_s = gang ? gang_plan_s(l, gang) : (double)NAN;
+
+    if (!(start_s > l->of->now_s))
+        return;
+    lay_plans(l, gang, -1);
+    if (!lay_gang(l, p, gang, l->of->now_s, start_s))
+        lay_plans(l, gang, 1);
+}
+
 static void compress(struct cluster_line *l, struct cluster_pass *p)
 {
+    bool *seen = NEW(p->arena, bool, l->of->gang_count);
+
     for (size_t i = 0, end; i < p->row_count; i = end) {
         struct plan *plan = &l->plans[l->of->rows[p->out->order[i]].job];
 
@@ -719,6 +1092,10 @@ static void compress(struct cluster_line *l, struct cluster_pass *p)
         if (budget_step(l->of->budget, 1)) {
             p->out->is_cut = true;
             return;
+        }
+        if (is_of_gang(p, p->out->order[i])) {
+            compress_gang(l, p, fresh_gang(p, p->out->order[i], seen));
+            continue;
         }
         if (!plan->is_there || plan->start_s <= l->of->now_s)
             continue;
@@ -756,7 +1133,8 @@ static void keep_promises(struct cluster_line *l, struct cluster_pass *p)
 
         end = end_of_job(p, i);
         budget_step(l->of->budget, 1);
-        if (!isnan(start_s) && cluster_ready(p, p->out->order[i]))
+        if (!isnan(start_s) && !is_of_gang(p, p->out->order[i]) &&
+            cluster_ready(p, p->out->order[i]))
             list[n++] = (struct promise){fmax(start_s, l->of->now_s), i, end};
     }
     if (n)
@@ -780,6 +1158,8 @@ static void keep_promises(struct cluster_line *l, struct cluster_pass *p)
 
 static void plan_arrivals(struct cluster_line *l, struct cluster_pass *p)
 {
+    bool *seen = NEW(p->arena, bool, l->of->gang_count);
+
     for (size_t i = 0, end; i < p->row_count; i = end) {
         struct plan *plan = &l->plans[l->of->rows[p->out->order[i]].job];
 
@@ -787,6 +1167,13 @@ static void plan_arrivals(struct cluster_line *l, struct cluster_pass *p)
         if (budget_step(l->of->budget, 1)) {
             p->out->is_cut = true;
             return;
+        }
+        if (is_of_gang(p, p->out->order[i])) {
+            size_t gang = fresh_gang(p, p->out->order[i], seen);
+
+            if (gang && isnan(gang_plan_s(l, gang)) && cluster_gang_ready(p, gang))
+                lay_gang(l, p, gang, l->of->now_s, HUGE_VAL);
+            continue;
         }
         if (!plan->is_there && cluster_ready(p, p->out->order[i]))
             lay_first(l, p, i, end, HUGE_VAL);
@@ -807,8 +1194,58 @@ static bool is_free(struct cluster_pass *p, const struct plan *plan)
            cluster_enough(&p->question, p->usable, 0);
 }
 
+/* What starts on the nodes that it was planned on. */
+struct starting {
+    struct cluster_line *line;
+    struct cluster_pass *pass;
+};
+
+/* cluster_fit_fn */
+static bool fits_as_planned(void *context, size_t row, struct cluster_pick *pick)
+{
+    const struct starting *x = context;
+    const struct plan *plan = &x->line->plans[x->line->of->rows[row].job];
+
+    if (!plan->is_there || plan->row != row || !is_free(x->pass, plan))
+        return false;
+    *pick = plan->pick;
+    return true;
+}
+
+/* A gang whose plan is due by then. */
+static void start_planned_gang(struct cluster_line *l, struct cluster_pass *p,
+                               size_t gang, double due_s)
+{
+    struct starting x = {l, p};
+    double now_s = l->of->now_s, start_s = gang ? gang_plan_s(l, gang) : (double)NAN;
+
+    if (!(start_s <= due_s))
+        return;
+    if (!cluster_gang_ready(p, gang)) {
+        drop_plans(l, gang);
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (start_s <= now_s && start_s >= now_s &&
+            cluster_gang_begin(p, gang, fits_as_planned, &x, false)) {
+            const struct cluster_gang *g = &l->of->gangs[gang - 1];
+
+            budget_step(l->of->budget, g->count);
+            for (size_t k = 0; k < g->count; k++) /* what runs is on the board so long */
+                l->plans[g->members[k].job].is_there = false;
+            return;
+        }
+        if (i == 1)
+            return;
+        drop_plans(l, gang);
+        lay_gang(l, p, gang, now_s, HUGE_VAL);
+        start_s = gang_plan_s(l, gang);
+    }
+}
+
 static void start_planned(struct cluster_line *l, struct cluster_pass *p)
 {
+    bool *seen = NEW(p->arena, bool, l->of->gang_count);
     double now_s = l->of->now_s;
     double due_s = now_s + INSTANT_RATIO * fmax(1, fabs(now_s));
 
@@ -818,6 +1255,10 @@ static void start_planned(struct cluster_line *l, struct cluster_pass *p)
 
         end = end_of_job(p, i);
         budget_step(l->of->budget, 1);
+        if (is_of_gang(p, p->out->order[i])) {
+            start_planned_gang(l, p, fresh_gang(p, p->out->order[i], seen), due_s);
+            continue;
+        }
         if (!plan->is_there || plan->start_s > due_s || p->started[job])
             continue;
         if (!cluster_ready(p, plan->row)) {

@@ -389,6 +389,7 @@ static void leave_queue(struct engine *e, size_t job, enum cluster_reason reason
     o->state = isnan(o->start_s) ? CLUSTER_JOB_NEVER : CLUSTER_JOB_CANCELLED;
     o->reason = reason;
     e->lives[job].stage = OVER;
+    e->pass.started[job] = true; /* nobody waits for it to start */
     e->through++;
     e->changed = true;
     tell_all(e, job, false, ENDED_BADLY);
@@ -560,7 +561,6 @@ static void lose(struct engine *e, struct cluster_held *held, bool requeues,
     o->preempted += state == CLUSTER_JOB_CANCELLED;
     o->failed += state == CLUSTER_JOB_LOST;
     o->end_s = e->now_s;
-    e->pass.started[job] = false;
     if (!requeues || !e->in->jobs[job].requeues) {
         life->stage = OVER;
         o->state = state;
@@ -568,6 +568,7 @@ static void lose(struct engine *e, struct cluster_held *held, bool requeues,
         tell_all(e, job, false, ENDED_BADLY);
         return;
     }
+    e->pass.started[job] = false;
     o->state = CLUSTER_JOB_WAITS;
     e->jobs[job].eligible_s = e->now_s + settings_of(e)->requeue_delay_s;
     for (size_t r = life->first_row; r < life->first_row + life->row_count; r++)
