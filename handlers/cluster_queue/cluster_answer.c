@@ -552,6 +552,11 @@ static enum error_code warn(struct telling *t)
                           "/jobs/%zu/planned_start_s: %s keeps no promises",
                           b->ignored_promise.count, b->ignored_promise.first,
                           t->policy->name));
+    if (b->gang_promise.count && t->plan_s)
+        TRY(decision_warn(t->rq, out,
+                          "ignored: planned_start_s of %zu job(s) of gangs, first "
+                          "/jobs/%zu/planned_start_s: nothing is promised to one of them",
+                          b->gang_promise.count, b->gang_promise.first));
     if (t->broken_count)
         TRY(decision_warn(t->rq, out,
                           "promise_broken: %zu job(s) do not start when they were "

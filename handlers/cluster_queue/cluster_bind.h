@@ -40,8 +40,8 @@ struct cluster_bound {
     /* What is worth a warning: how many, and the first's index. */
     struct cluster_tally {
         size_t count, first;
-    } gone, endless, later, ignored_promise, ignored_account, overdue, unknown_end,
-        reserved;
+    } gone, endless, later, ignored_promise, gang_promise, ignored_account, overdue,
+        unknown_end, reserved;
     const char *overcommitted; /* a node, "amount of ID"; NULL: none */
 };
 

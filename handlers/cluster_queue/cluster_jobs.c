@@ -384,9 +384,12 @@ static void check_form(struct cluster_bound *b, size_t i)
     if (w->job.processors)
         invalid(err, pointer_to(b, i, "processors"), ITEM_CONFLICT,
                 "with a cluster a job has cpus and nodes");
-    if (w->of.group)
-        invalid(err, pointer_to(b, i, "group"), ITEM_NOT_USED,
-                "with a cluster jobs have no groups");
+    if (w->of.group && w->of.group->policy != JOB_GANG)
+        invalid(err, pointer_to(b, i, "group/policy"), ITEM_NOT_USED,
+                "with a cluster a group is a gang");
+    else if (w->of.group && c->array)
+        invalid(err, pointer_to(b, i, "group"), ITEM_CONFLICT,
+                "the tasks of an array are in no gang");
     if (w->of.time_limit_s < c->time_limit_min_s)
         invalid(err, pointer_to(b, i, "time_limit_min_s"), ITEM_OUT_OF_BOUNDS,
                 "more than time_limit_s, %.15g", w->of.time_limit_s);
@@ -449,6 +452,8 @@ static struct cluster_job make_job(struct cluster_bound *b, size_t i)
         cluster_count(&b->later, i);
     if (!isnan(w->planned_start_s))
         cluster_count(&b->ignored_promise, i);
+    if (!isnan(w->planned_start_s) && w->of.group)
+        cluster_count(&b->gang_promise, i);
     bind_owner(b, i, &to);
     bind_nodes(b, i, &to);
     return to;
@@ -718,6 +723,67 @@ static void bind_all_after(struct cluster_bound *b, const struct name_index *ids
     check_cycles(b);
 }
 
+/* ---- gangs ---- */
+
+/* How many jobs each group has, and the number of each job's group, from 1; how many
+ * groups there are. */
+static size_t count_groups(struct cluster_bound *b, size_t *sizes, size_t *number)
+{
+    struct name_index ids;
+    size_t count = 0;
+
+    name_index_create(&ids, b->job_count, b->rq->arena);
+    budget_step(&b->rq->budget, 8 * b->job_count);
+    for (size_t j = 0; j < b->job_count; j++) {
+        const struct job_group *group = b->body->jobs[b->given[j]].of.group;
+        size_t at;
+
+        if (!group)
+            continue;
+        at = name_index_add(&ids, group->id, count);
+        number[j] = (at == NAME_NOT_FOUND ? count++ : at) + 1;
+        sizes[number[j] - 1]++;
+    }
+    return count;
+}
+
+/* Members of gangs, in the order of the jobs; of one job there is no gang. */
+static void bind_gangs(struct cluster_bound *b)
+{
+    struct arena *a = b->rq->arena;
+    size_t *sizes = NEW(a, size_t, b->job_count), *number = NEW(a, size_t, b->job_count);
+    size_t count = count_groups(b, sizes, number), *gang = NEW(a, size_t, count);
+    struct cluster_member *all = NEW(a, struct cluster_member, b->job_count), *next = all;
+    struct cluster_member **own = NEW(a, struct cluster_member *, b->job_count);
+    struct cluster_member **first = NEW(a, struct cluster_member *, count);
+    struct cluster_gang *gangs = NEW(a, struct cluster_gang, count);
+
+    for (size_t k = 0; k < count; k++) {
+        first[k] = next;
+        next += sizes[k];
+        if (sizes[k] > 1)
+            gangs[b->of.gang_count++].members = first[k];
+        gang[k] = sizes[k] > 1 ? b->of.gang_count : 0;
+    }
+    for (size_t j = 0; j < b->job_count; j++) {
+        size_t k = number[j] - 1;
+
+        if (!number[j] || !gang[k])
+            continue;
+        b->jobs[j].gang = gang[k];
+        own[j] = &first[k][gangs[gang[k] - 1].count++];
+        own[j]->job = j;
+    }
+    for (size_t r = 0; r < b->row_count; r++) {
+        struct cluster_member *m = own[b->rows[r].job];
+
+        if (m && m->row_count++ == 0)
+            m->row = r;
+    }
+    budget_step(&b->rq->budget, 4 * b->job_count + b->row_count);
+    b->of.gangs = gangs;
+}
+
 void cluster_bind_jobs(struct cluster_bound *b)
 {
     const struct queue_orders_request *body = b->body;
@@ -756,6 +822,7 @@ void cluster_bind_jobs(struct cluster_bound *b)
         count[i] = b->job_count - first[i];
     }
     bind_all_after(b, &ids, &given, first, count);
+    bind_gangs(b);
     b->of.arrays = b->array_list;
     b->of.jobs = b->jobs;
     b->of.job_count = b->job_count;

@@ -209,6 +209,7 @@ static const char *const wait_reason_names[] = {
     "resource_down",
     "not_tested",
     "beyond_window",
+    "group_gang",
     "qos",
     "deadline",
     NULL,

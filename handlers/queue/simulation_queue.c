@@ -5,6 +5,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/common/experiment.h"
 #include "handlers/common/snapshot_json.h"
+#include "handlers/common/world_json.h"
 #include "handlers/placement/run_times.h"
 #include "handlers/queue/simulation_cluster.h"
 #include "handlers/queue/simulation_details.h"
@@ -23,7 +24,7 @@
 enum {
     JOBS_MAX = 1000000,
     POLICIES_MAX = 32,
-    RESERVATIONS_MAX = 10000,
+    ASIDE_MAX = 10000,
     FAILURES_MAX = 100000,
     ROWS_MAX = 10000,    /* of a schedule, unless the request says */
     ROWS_LIMIT = 100000, /* at most */
@@ -51,6 +52,7 @@ struct log_job {
     const char *const *partition_ids;
     size_t partition_id_count;
     const struct job_model *model;
+    const struct job_group *group;
     struct cluster_job_in cluster;
 };
 
@@ -120,6 +122,9 @@ static const struct json_field job_rows[] = {
                 JSON_POINTER | JSON_NULLABLE,
                 "cluster: what estimates model asks, as for a machine that nothing is "
                 "known of; its quantile is what the policy counts on"),
+    JSON_OBJECT(T, group, const struct job_group *, &job_group_json,
+                JSON_POINTER | JSON_NULLABLE,
+                "cluster: a gang: its jobs start at the same time, or none"),
     CLUSTER_JOB_AFTER_ROW(T),
     CLUSTER_JOB_ROWS(T),
     {0},
@@ -136,7 +141,7 @@ static const struct json_field reservation_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object reservation_json = {
+static const struct json_object aside_json = {
     "QueueSimulationReservation", "Processors that are set aside",
     sizeof(struct queue_reservation), reservation_rows};
 
@@ -231,9 +236,8 @@ static const struct json_field request_rows[] = {
      .flags = JSON_NULLABLE},
     JSON_LIST(T, jobs, job_count, struct log_job, &job_json, JOBS_MAX, 0,
               "The jobs one by one, instead of a log"),
-    JSON_LIST(T, reservations, reservation_count, struct queue_reservation,
-              &reservation_json, RESERVATIONS_MAX, 0,
-              "Processors set aside; more than there are is a mistake"),
+    JSON_LIST(T, reservations, reservation_count, struct queue_reservation, &aside_json,
+              ASIDE_MAX, 0, "Processors set aside; more than there are is a mistake"),
     {.name = "cluster",
      .doc =
          "Instead of processors: nodes, partitions, accounts and limits; its times are "
@@ -679,7 +683,8 @@ static struct waiting_job waiting_of(const struct log_job *from)
                .priority = from->priority,
                .preemptible = from->preemptible,
                .partition_ids = from->partition_ids,
-               .partition_id_count = from->partition_id_count},
+               .partition_id_count = from->partition_id_count,
+               .group = from->group},
         .job = {.submit_s = from->submit_s, .estimate_s = (double)NAN},
         .planned_start_s = (double)NAN,
         .cluster = from->cluster,
@@ -790,6 +795,7 @@ static const char *cluster_member(const struct log_job *j)
                   {"priority", j->priority < 0 || j->priority > 0},
                   {"partition_ids", j->partition_ids},
                   {"model", j->model},
+                  {"group", j->group},
                   {"after", j->cluster.after_count}};
 
     for (size_t k = 0; !member && k < sizeof(others) / sizeof(*others); k++)
