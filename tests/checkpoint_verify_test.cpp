@@ -181,7 +181,7 @@ TEST_CASE("a running job asks the dynamic programme", "[api][checkpoint]")
     one = decide(service, body)["intervals"][0];
     CHECK(one["action"] == "take");
     CHECK(one["next_request_in_s"].get<double>() > 5000);
-    body["jobs"][0]["work_since_checkpoint_s"] = 13201;
+    body["jobs"][0]["work_since_checkpoint_s"] = 23201;
     api_reply r = service.post(path, body.dump());
     CHECK(r.status == 422);
     CHECK(r.json()["errors"][0]["pointer"] == "/jobs/0/work_since_checkpoint_s");
