@@ -119,6 +119,69 @@ TEST_CASE("simulations take the cluster of a snapshot, or make one", "[slurm][ap
           std::vector<std::string>{"/snapshot/cluster/resources/1/cpus"});
 }
 
+TEST_CASE("simulations keep free what runs and is reserved on a snapshot", "[slurm][api]")
+{
+    api a;
+    json body = json::parse(R"({"kind": "queue", "policies": ["fcfs"], "per_job": true,
+        "jobs": [{"id": "a", "cpus": 1, "run_time_s": 5, "requested_s": 6}]})");
+    const struct {
+        const char *resource, *more, *start, *outcome, *warning;
+    } cases[] = {
+        {R"("cpus": 1)", "", "0.0", "done", ""},
+        {R"("cpus": 1, "running": [{"id": "r", "expected_end_s": 100}])", "", "100.0",
+         "done", ""},
+        {R"("cpus": 2, "running": [{"id": "r", "expected_end_s": 100}])", "", "0.0",
+         "done", ""},
+        {R"("cpus": 1, "running": [{"id": "r", "expected_end_s": -4}])", "", "1.0",
+         "done", "overdue: 1"},
+        {R"("cpus": 1, "running": [{"id": "r"}])", "", "null", "waits", "unknown_end: 1"},
+        {R"("cpus": 1)",
+         R"(, "running": [{"id": "r", "resource_ids": ["n"], "time_limit_s": 9,
+                           "elapsed_s": 2}])",
+         "7.0", "done", ""},
+        {R"("cpus": 1, "job_count": 1, "free_at_s": [3])", "", "3.0", "done", ""},
+        {R"("cpus": 1, "reservations": [{"start_s": 2, "end_s": 50, "all": true}])", "",
+         "50.0", "done", ""},
+        {R"("cpus": 1, "reservations": [{"start_s": 0, "end_s": 50, "cpus": 1}])", "",
+         "50.0", "done", ""},
+        {R"("cpus": 1, "reservations": [{"start_s": 2, "end_s": 50, "cpus": 1}])", "",
+         "0.0", "done", "ignored: 1 reservation of a part of resources"},
+        {R"("cpus": 1)",
+         R"(, "partitions": [{"id": "p", "requirement": "cpus_total < 2",
+                              "default": true}])",
+         "0.0", "done", ""},
+        {R"("cpus": 1)",
+         R"(, "partitions": [{"id": "p", "requirement": "cpus_total > 2",
+                              "default": true}])",
+         "null", "never", "never_fits: 1"},
+        {R"("cpus": 1)",
+         R"(, "partitions": [{"id": "p", "resource_ids": ["n"], "default": true,
+                              "users_allowed": []}])",
+         "null", "never", "never_fits: 1"},
+        {R"("cpus": 1, "n_max": 0, "disk_bytes": 1)", "", "0.0", "done",
+         "ignored: disk_bytes of 1 resource (first /snapshot/resources/0/disk_bytes)"},
+    };
+    for (auto &c : cases) {
+        body["snapshot"] = json::parse("{\"resources\": [{\"id\": \"n\", " +
+                                       std::string(c.resource) + "}]" + c.more + "}");
+        INFO(body["snapshot"].dump());
+        api_reply r = a.post("/v1/simulations", body.dump());
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        json answer = r.json(), job = answer["results"][0]["jobs"][0];
+        CHECK(job["start_s"] == json::parse(c.start));
+        CHECK(job["outcome"] == c.outcome);
+        bool said = !*c.warning;
+        for (const json &w : answer["warnings"])
+            said = said || w.get<std::string>().rfind(c.warning, 0) == 0;
+        CHECK(said);
+    }
+    body["snapshot"] = json::parse(R"({"resources": [{"id": "n", "cpus": 1}],
+        "partitions": [{"id": "p", "requirement": "cpus_total >", "default": true}]})");
+    CHECK(a.post("/v1/simulations", body.dump()).pointers() ==
+          std::vector<std::string>{"/snapshot/partitions/0/requirement"});
+}
+
 TEST_CASE("a snapshot's cluster is checked when it is stored", "[slurm][api][db]")
 {
     NEED_DATABASE();

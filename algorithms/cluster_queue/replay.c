@@ -91,10 +91,13 @@ struct engine {
     bool cut;
 };
 
+/* Nothing happens then any more: ends that nobody knows are given as this. */
+static const double NEVER_S = 1e15;
+
 static void post(struct engine *e, double at_s, enum kind kind, size_t index,
                  uint32_t version)
 {
-    if (!isfinite(at_s))
+    if (!(at_s < NEVER_S))
         return;
     if (e->heap_count == e->heap_room) {
         size_t room = 2 * e->heap_room;

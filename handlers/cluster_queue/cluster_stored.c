@@ -87,93 +87,22 @@ enum error_code cluster_of_snapshot(struct request *rq, const struct snapshot *g
     return OK;
 }
 
-/* ---- of a snapshot without one ---- */
-
-static void add_amounts(struct text_buffer *b, const char *name,
-                        const struct named_value *list, size_t count)
-{
-    text_addf(b, ",\"%s\":{", name);
-    for (size_t i = 0, n = 0; i < count; i++) {
-        if (list[i].type != VALUE_NUMBER)
-            continue;
-        text_addf(b, n++ ? "," : "");
-        json_print_text(list[i].name, b);
-        text_addf(b, ":");
-        json_print_number(list[i].number, b);
-    }
-    text_addf(b, "}");
-}
-
-static void add_number(struct text_buffer *b, const char *name, double number)
-{
-    if (isnan(number))
-        return;
-    text_addf(b, ",\"%s\":", name);
-    json_print_number(number, b);
-}
-
-static void add_partition(struct text_buffer *b, const struct partition *p)
-{
-    text_addf(b, "{\"id\":");
-    json_print_text(p->id, b);
-    text_addf(b, ",\"resource_ids\":[");
-    for (size_t i = 0; i < p->resource_id_count; i++) {
-        text_addf(b, i ? "," : "");
-        json_print_text(p->resource_ids[i], b);
-    }
-    text_addf(b, "],\"default\":%s", p->is_default ? "true" : "false");
-    add_number(b, "time_limit_max_s", p->time_limit_max_s);
-    add_number(b, "priority_tier", p->priority_tier);
-    if (p->nodes_per_job_max > 0)
-        add_number(b, "nodes_per_job_max", (double)p->nodes_per_job_max);
-    text_addf(b, "}");
-}
-
-/* Resources that have not failed, and partitions that name theirs. */
-static const char *text_of(struct request *rq, const struct snapshot *s)
-{
-    struct text_buffer b = {.arena = rq->arena};
-    size_t n = 0;
-
-    text_addf(&b, "{\"resources\":[");
-    for (size_t i = 0; i < s->resource_count; i++) {
-        const struct resource *r = &s->resources[i];
-
-        budget_step(&rq->budget, 8);
-        text_addf(&b, i ? ",{\"id\":" : "{\"id\":");
-        json_print_text(r->id, &b);
-        add_number(&b, "cpus", r->cpus);
-        add_number(&b, "memory_bytes", r->memory_bytes);
-        add_amounts(&b, "capacities", r->capacities, r->capacity_count);
-        text_addf(&b, r->failed ? ",\"state\":\"down\"}" : "}");
-    }
-    text_addf(&b, "]");
-    add_amounts(&b, "shared_capacities", s->shared_capacities, s->shared_capacity_count);
-    for (size_t i = 0; i < s->partition_count; i++) {
-        budget_step(&rq->budget, 8 + s->partitions[i].resource_id_count);
-        if (s->partitions[i].requirement)
-            continue;
-        text_addf(&b, n++ ? "," : ",\"partitions\":[");
-        add_partition(&b, &s->partitions[i]);
-    }
-    text_addf(&b, n ? "]}" : "}");
-    text_add(&b, "", 1);
-    if (b.failed)
-        arena_leave(rq->arena);
-    return b.data;
-}
-
 enum error_code cluster_of_any_snapshot(struct request *rq, const struct snapshot *given,
                                         const char *snapshot_id, double now_s,
                                         const struct cluster_in **out)
 {
     const struct snapshot *snapshot;
+    const char *text;
 
     TRY(cluster_of_snapshot(rq, given, snapshot_id, now_s, out));
     if (*out)
         return OK;
-    TRY(decision_queue_snapshot(rq, given, snapshot_id, &snapshot));
-    cluster_text_read(text_of(rq, snapshot), snapshot_id ? "/snapshot_id" : "/snapshot",
-                      out, rq->arena, rq->err);
-    return rq->err->code;
+    TRY(decision_world_snapshot(rq, given, snapshot_id, true, &snapshot));
+    TRY(cluster_text_of_world(rq, snapshot, &text));
+    cluster_text_read(text, snapshot_id ? "/snapshot_id" : "/snapshot", out, rq->arena,
+                      rq->err);
+    if (!*out)
+        return rq->err->code;
+    *out = moved_by(rq, *out, now_s);
+    return OK;
 }

@@ -13,11 +13,15 @@ enum error_code cluster_of_snapshot(struct request *rq, const struct snapshot *g
                                     const char *snapshot_id, double now_s,
                                     const struct cluster_in **out);
 
-/* The same; of a snapshot without a cluster one is made of its resources and partitions,
- * without what runs and is reserved. */
+/* The same; of a snapshot without a cluster one is made of its resources, partitions, and
+ * what runs and is reserved, with the leases of a stored one. */
 enum error_code cluster_of_any_snapshot(struct request *rq, const struct snapshot *given,
                                         const char *snapshot_id, double now_s,
                                         const struct cluster_in **out);
+
+/* That cluster as a JSON text. What it has no word for is noted as a warning. */
+enum error_code cluster_text_of_world(struct request *rq, const struct snapshot *s,
+                                      const char **text);
 
 /* Reads what the member `cluster` of a snapshot says; mistakes are noted below `pointer`.
  * *out NULL when there are any. */

@@ -103,8 +103,7 @@ void decision_check_failed(const struct request *rq)
                       rq->route->path);
 }
 
-/* A warning for the end of the answer. */
-static void note(struct request *rq, const char *text)
+void decision_note(struct request *rq, const char *text)
 {
     const char **notes = NEW(rq->arena, const char *, rq->note_count + 1);
 
@@ -185,11 +184,12 @@ enum error_code decision_world_snapshot(struct request *rq, const struct snapsho
         return OK;
     *stored = snapshot_with_leases(stored, view, rq->arena);
     if (stored->leased_id_count)
-        note(rq, arena_printf(rq->arena,
-                              "leases: %zu of /snapshot_id count%s, with %zu jobs that "
-                              "do not run yet: their amounts are not free",
-                              view->lease_count, view->lease_count == 1 ? "s" : "",
-                              stored->leased_id_count));
+        decision_note(
+            rq, arena_printf(rq->arena,
+                             "leases: %zu of /snapshot_id count%s, with %zu jobs that "
+                             "do not run yet: their amounts are not free",
+                             view->lease_count, view->lease_count == 1 ? "s" : "",
+                             stored->leased_id_count));
     return OK;
 }
 
@@ -199,8 +199,9 @@ static void note_leases(struct request *rq, const char *why)
     size_t count = rq->snapshot_view->lease_count;
 
     if (count)
-        note(rq, arena_printf(rq->arena, "ignored: %zu lease%s of /snapshot_id: %s",
-                              count, count == 1 ? "" : "s", why));
+        decision_note(rq,
+                      arena_printf(rq->arena, "ignored: %zu lease%s of /snapshot_id: %s",
+                                   count, count == 1 ? "" : "s", why));
 }
 
 enum error_code decision_queue_snapshot(struct request *rq, const struct snapshot *given,
@@ -286,16 +287,17 @@ void decision_ignore_amounts(struct request *rq, const struct snapshot *s)
             count++;
         }
         if (count)
-            note(rq, arena_printf(rq->arena,
-                                  "ignored: %s of %zu resource%s (first "
-                                  "/snapshot/resources/%zu/%s): %s",
-                                  amount_members[k].member, count, count == 1 ? "" : "s",
-                                  first, amount_members[k].member, why));
+            decision_note(rq, arena_printf(rq->arena,
+                                           "ignored: %s of %zu resource%s (first "
+                                           "/snapshot/resources/%zu/%s): %s",
+                                           amount_members[k].member, count,
+                                           count == 1 ? "" : "s", first,
+                                           amount_members[k].member, why));
     }
     for (size_t k = 0; k < sizeof(lists) / sizeof(*lists); k++)
         if (lists[k].count)
-            note(rq, arena_printf(rq->arena, "ignored: %zu of /snapshot/%s: %s",
-                                  lists[k].count, lists[k].member, why));
+            decision_note(rq, arena_printf(rq->arena, "ignored: %zu of /snapshot/%s: %s",
+                                           lists[k].count, lists[k].member, why));
 }
 
 enum error_code decision_snapshot(struct request *rq, const struct snapshot *given,

@@ -140,6 +140,9 @@ enum error_code decision_warn(struct request *rq, struct decision_answer *out,
                               const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A warning for the end of the answer, before there is one. */
+void decision_note(struct request *rq, const char *text);
+
 /* The independent checker refused a plan, which was replaced: counts it, and logs it with
  * the request's id. */
 void decision_check_failed(const struct request *rq);
