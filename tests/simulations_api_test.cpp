@@ -1627,3 +1627,21 @@ TEST_CASE("what is queued is played with the failures that were known",
     CHECK(comparable(now["result"]) == comparable(answer));
     a.call("DELETE", second);
 }
+
+TEST_CASE("a queue without jobs is one, which nobody waits in", "[simulations][api]")
+{
+    api a;
+    for (const char *place : {R"("processors": 4)",
+                              R"("snapshot": {"resources": [{"id": "n", "cpus": 1}]})"}) {
+        api_reply r = a.post("/v1/simulations", R"({"kind": "queue", "jobs": [], )" +
+                                                    std::string(place) + "}");
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        json answer = r.json();
+        CHECK(answer["status"] == "feasible");
+        CHECK(answer["job_count"] == 0);
+        CHECK(answer["results"][0]["mean_wait_s"].is_null());
+    }
+    CHECK(a.post("/v1/simulations", R"({"kind": "queue", "processors": 4})").pointers() ==
+          std::vector<std::string>{"/workload_id"});
+}

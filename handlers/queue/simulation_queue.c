@@ -572,14 +572,14 @@ static enum error_code take_jobs(struct playing *p)
 static enum error_code take_workload(struct playing *p)
 {
     const struct queue_simulation *body = p->body;
-    int given = !!body->workload_id + !!body->swf + !!body->job_count;
+    int given = !!body->workload_id + !!body->swf + !!body->jobs;
 
     if (given == 0)
         return invalid(p->rq->err, "/workload_id", ITEM_REQUIRED,
                        "which jobs? give workload_id, swf or jobs; or the log as a "
                        "text/plain body");
     if (given > 1)
-        return invalid(p->rq->err, body->job_count ? "/jobs" : "/swf", ITEM_CONFLICT,
+        return invalid(p->rq->err, body->jobs ? "/jobs" : "/swf", ITEM_CONFLICT,
                        "give one of workload_id, swf and jobs");
     if (body->workload_id)
         return take_upload(p);
@@ -1598,9 +1598,10 @@ static enum error_code play(struct playing *p)
                             &p->answer->decision));
     rank(p, &played);
     decision_end(p->rq, "simulation",
-                 played.is_cut                                  ? DECISION_CUT
-                 : p->answer->never_fit_count < p->in.job_count ? DECISION_FEASIBLE
-                                                                : DECISION_INFEASIBLE,
+                 played.is_cut ? DECISION_CUT
+                 : p->in.job_count && p->answer->never_fit_count == p->in.job_count
+                     ? DECISION_INFEASIBLE
+                     : DECISION_FEASIBLE,
                  &p->answer->decision);
     return OK;
 }
