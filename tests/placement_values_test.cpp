@@ -161,6 +161,22 @@ TEST_CASE("below what starts now, other objectives have bounds where all starts"
     for (const json &value : answer["objective"]["values"])
         check_value(value, worth(body, answer, value["name"]));
 
+    // Which starts where counts for the levels below.
+    body["jobs"][0]["etc_s"] = {4, 3};
+    body["jobs"][1]["etc_s"] = {2, 5};
+    answer = place(body, "auto");
+    CHECK(answer["objective"]["values"][0]["value"] == 2);
+    CHECK(answer["objective"]["values"][1]["value"] == 3);
+    CHECK(answer["algorithm"] == "auto");
+    // A plan that starts some of them later is none of these, be its makespan less.
+    json longer = {{"snapshot", {{"resources", {{{"id", "m0"}}, {{"id", "m1"}}}}}},
+                   {"objective", {"started_now_weight", "makespan_s"}},
+                   {"jobs", json::parse(R"([{"id": "a", "etc_s": [1, 9], "weight": 0},
+                                            {"id": "b", "etc_s": [1, 9]}])")}};
+    answer = place(longer, "auto");
+    for (const json &p : answer["placements"])
+        CHECK(p["start_s"] == 0);
+
     // Either could start, so that the other levels are not proven by one of them.
     body["snapshot"]["resources"].erase(1);
     body["jobs"] =

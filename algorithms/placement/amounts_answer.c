@@ -179,7 +179,7 @@ static void note_optimum(double optimum_s, double value_s, struct world_bound *b
     bound->known = true;
 }
 
-static bool has_unknown_end(const struct world_plan *plan)
+bool amounts_has_unknown_end(const struct world_plan *plan)
 {
     for (size_t k = 0; k < plan->placed_count; k++)
         if (!(plan->placed[plan->sequence[k]].done_s < HUGE_VAL))
@@ -231,7 +231,7 @@ static bool fill_values(const struct amounts_call *call, const struct world *w,
     size_t levels = found->goal.level_count;
     struct placement_value *list = NEW(a, struct placement_value, levels);
     const struct amounts_started *started = found->started;
-    bool timed = !found->starts_now || !has_unknown_end(found->plan);
+    bool timed = !found->starts_now || !amounts_has_unknown_end(found->plan);
 
     if (!is_searched_now(found) && !started)
         started =
@@ -261,7 +261,7 @@ static bool fill_values(const struct amounts_call *call, const struct world *w,
             note_optimum(found->optimum_s, out->objective.makespan_s, makespan);
     }
     fill_makespan(makespan, out, a);
-    if (has_unknown_end(found->plan))
+    if (amounts_has_unknown_end(found->plan))
         out->objective.gap_ratio = NAN;
     return is_proven(w, found, list);
 }
@@ -290,7 +290,7 @@ static void assess(const struct world *w, const struct amounts_result *found, bo
     if (!proven ||
         (plan->placed_count < w->job_count && (!found->starts_now || found->by_round)))
         return;
-    if (found->starts_now && has_unknown_end(plan))
+    if (found->starts_now && amounts_has_unknown_end(plan))
         return; /* what never ends cannot be checked */
     if (amounts_plan_is_valid(w, plan, a))
         out->status = DECISION_OPTIMAL;

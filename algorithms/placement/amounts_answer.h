@@ -50,6 +50,9 @@ void amounts_answer(const struct amounts_call *call, struct placement_problem *p
 bool amounts_plan_is_valid(const struct world *w, const struct world_plan *plan,
                            struct arena *a);
 
+/* It places a job of which nobody knows how long it runs. */
+bool amounts_has_unknown_end(const struct world_plan *plan);
+
 /* Both place the same jobs. */
 bool amounts_place_same(const struct world *w, const struct world_plan *a,
                         const struct world_plan *b);

@@ -148,6 +148,60 @@ static void start_now(struct amounts_maker *m)
         m->best.now.class_count, m->best.now.node_count, m->best.now.round_count);
 }
 
+/* The world of the jobs that start, in which all others are barred for what they wait
+ * for. */
+static struct world *world_of_started(const struct amounts_maker *m)
+{
+    struct world *some = NEW(m->arena, struct world, 1);
+    struct world_job *jobs = NEW(m->arena, struct world_job, m->w->job_count);
+
+    memcpy(jobs, m->w->jobs, m->w->job_count * sizeof(*jobs));
+    for (size_t j = 0; j < m->w->job_count; j++) {
+        const struct world_placed *x = &m->best.plan->placed[j];
+
+        if (!x->positions && jobs[j].barred == WORLD_WAIT_NONE)
+            jobs[j].barred =
+                x->wait == WORLD_WAIT_NONE ? WORLD_WAIT_NO_FREE_NOW : x->wait;
+    }
+    *some = *m->w;
+    some->jobs = jobs;
+    return some;
+}
+
+static bool all_start_now(const struct world_plan *plan)
+{
+    for (size_t k = 0; k < plan->placed_count; k++)
+        if (plan->placed[plan->sequence[k]].start_s > 0)
+            return false;
+    return true;
+}
+
+/* The same jobs at the same moment, where the list policies place them better for the
+ * objectives below. */
+static void refine_now(struct amounts_maker *m)
+{
+    const struct amounts_result found = m->best;
+    struct world *whole = m->w;
+
+    if (m->goal.level_count == 1 || found.plan->placed_count == 0 || found.plan->cut ||
+        amounts_has_unknown_end(found.plan))
+        return;
+    m->w = world_of_started(m);
+    m->board = board_create(m->w, amounts_board_files(m->p), m->arena);
+    amounts_portfolio(m);
+    m->w = whole;
+    if (m->best.plan == found.plan || !all_start_now(m->best.plan)) {
+        m->best = found;
+        return;
+    }
+    m->best.because = arena_printf(
+        m->arena, "%s; of the plans that start them %s is best for %s", found.because,
+        m->best.name, world_objective_names[m->goal.level[1]]);
+    m->best.algorithm = found.algorithm;
+    m->best.bounded = NULL; /* of the world without the others */
+    m->best.started = NULL;
+}
+
 /* Least completion times reach the optimum that is known. */
 static void place_identical(struct amounts_maker *m)
 {
@@ -201,6 +255,7 @@ static enum error_code make_plan(struct amounts_maker *m, const struct amounts *
         play_round(m);
     } else if (m->best.starts_now) {
         start_now(m);
+        refine_now(m);
     } else if (m->best.has_optimum) {
         place_identical(m);
     } else if (rule == RULES) {
