@@ -125,8 +125,13 @@ static void tree_set(struct tree *t, size_t leaf, size_t value, const double *sp
     size_t i = t->size + leaf;
 
     t->winner[i] = value;
-    for (i /= 2; i > 0; i /= 2)
-        t->winner[i] = better(t->winner[2 * i], t->winner[2 * i + 1], speed);
+    for (i /= 2; i > 0; i /= 2) {
+        size_t winner = better(t->winner[2 * i], t->winner[2 * i + 1], speed);
+
+        if (winner == t->winner[i] && winner != value)
+            return; /* another one, as before: so it is above */
+        t->winner[i] = winner;
+    }
 }
 
 /* The best of the leaves [first, end). */
