@@ -22,7 +22,7 @@
                  IN_WORK(chtepen2009, "section 4.3")),                                   \
            BUT("When copies give way to checkpoints the round goes on, so that the "     \
                "jobs behind are served too")),                                           \
-      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_PROGRESS)               \
+      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_COMPARES)               \
     X(expected_time, "For each job the remedy of least expected time",                   \
       OURS("Of copies and checkpoints, together or alone, what lets a job end soonest "  \
            "on average, within a limit of the cost"),                                    \

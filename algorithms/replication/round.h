@@ -230,6 +230,7 @@ enum round_flag {
     ROUND_RELIABILITY = 8, /* reads the mean failure intervals and times up of resources:
                               without it they need not be known */
     ROUND_PROGRESS = 16,   /* likewise completed_mi of replicas that run */
+    ROUND_COMPARES = 32,   /* likewise, but only of jobs with several */
 };
 
 /* What runs a policy of this table. */

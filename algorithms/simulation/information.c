@@ -12,6 +12,7 @@
 #include "algorithms/simulation/parts.h"
 
 #include <math.h>
+#include <string.h>
 
 static double seconds(int64_t ms)
 {
@@ -107,12 +108,34 @@ void information_see_progress(struct sim *s)
                 r->job->views[r->index].completed_mi = replica_progress_mi(s, r);
 }
 
+/* Eight entries at a time, mostly. */
+void information_compare_progress(struct sim *s)
+{
+    const uint64_t several = 0xfefefefefefefefe;
+    uint64_t eight;
+
+    for (size_t at = s->list_head; at < s->list_end; at++) {
+        const struct grid_job *job = s->listed[at];
+
+        if (at + sizeof(eight) <= s->list_end) {
+            memcpy(&eight, s->list_active + at, sizeof(eight));
+            if (!(eight & several)) {
+                at += sizeof(eight) - 1;
+                continue;
+            }
+        }
+        for (size_t i = 0; s->list_active[at] > 1 && i < job->replica_count; i++)
+            if (job->replicas[i]->stage != STAGE_GHOST)
+                job->views[i].completed_mi = replica_progress_mi(s, job->replicas[i]);
+    }
+}
+
 void information_poll(struct sim *s)
 {
     for (size_t i = 0; i < s->host_count; i++)
         if (s->hosts[i].is_there)
             see(s, &s->hosts[i]);
-    if (s->flags & ROUND_PROGRESS)
+    if (s->flags & (ROUND_PROGRESS | ROUND_COMPARES))
         information_see_progress(s);
     s->is_dirty = true;
     sim_count_work(s, s->host_count);

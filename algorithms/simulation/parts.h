@@ -436,6 +436,8 @@ void information_mark_down(struct sim *s, struct host *h);
 /* Into the view at once. */
 void information_register(struct sim *s, struct host *h);
 void information_see_progress(struct sim *s);
+/* The same of the listed jobs with several replicas; entries must be up to date. */
+void information_compare_progress(struct sim *s);
 
 /* ---- hazard.c ---- */
 

@@ -504,6 +504,8 @@ void scheduler_round(struct sim *s)
     if (s->flags & ROUND_PROGRESS && !(s->scenario->is_interval_s > 0))
         information_see_progress(s);
     write_touched(s);
+    if (s->flags & ROUND_COMPARES && !(s->scenario->is_interval_s > 0))
+        information_compare_progress(s);
     sim_count_work(s, s->host_count + (s->list_end - s->list_head));
     decide(s);
     s->is_dirty = false;
