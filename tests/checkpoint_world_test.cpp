@@ -613,11 +613,10 @@ TEST_CASE("energy of plans at the edges", "[api][checkpoint]")
         one_job(job, {{"frontier", true}, {"objective", {"energy_j"}}});
     nlohmann::json x = ask(body)["intervals"][0];
 
-    // what costs nothing is still not done more than once a second: at most 43,200
-    // segments, of which the first is longer by what its restart is shorter
-    CHECK(x["interval_s"].get<double>() > 0.986);
+    // what costs nothing is still not done more than once a second
+    CHECK(x["interval_s"].get<double>() >= 1);
     CHECK(x["gap_ratio"].get<double>() >= 0);
-    CHECK(x["offers"][0]["interval_s"].get<double>() > 0.986);
+    CHECK(x["offers"][0]["interval_s"].get<double>() >= 1);
     for (const auto &point : x["frontier"])
         CHECK(point["segment_count"].get<double>() <= 43200);
     // sums of 1e22 s hide no work

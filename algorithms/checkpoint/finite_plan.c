@@ -107,12 +107,55 @@ double finite_expected_s(const struct finite_job *job, double n)
            (n * expm1(length / m) - expm1(r0 / m) - (n - 1) * expm1(r / m));
 }
 
+#define ROUNDED (1 - 1e-12)
+
+/* The same with segments between checkpoints no shorter than least_s: those that would be
+ * are that long, and first and last share what is left. false: nothing is. */
+static bool lay_out_floored(const struct finite_job *job, double n,
+                            struct finite_plan *out)
+{
+    double least_s = job->least_s, rest_s;
+
+    if (!(n > 1)) {
+        lay_out(job, n, out);
+        out->expected_s = finite_expected_s(job, n);
+        return true;
+    }
+    if (!lay_out(job, n, out))
+        return false;
+    if (n > 2 ? out->middle_s >= least_s * ROUNDED
+              : !(out->first_s > 0 && out->first_s < least_s)) {
+        out->expected_s = finite_expected_s(job, n);
+        return true;
+    }
+    rest_s = job->work_s - (n - 2) * least_s;
+    if (n > 2)
+        out->middle_s = least_s;
+    if (out->first_s > 0)
+        out->first_s =
+            fmax(least_s,
+                 fmin(rest_s - least_s,
+                      (rest_s + job->restart_s - job->scratch_s - job->overhead_s) / 2));
+    out->last_s = rest_s - out->first_s;
+    out->expected_s = out->last_s > 0 ? cost_of(job, out) : HUGE_VAL;
+    out->at_floor = true;
+    return out->last_s > 0;
+}
+
+/* E of that; infinite: there is no such plan. */
+static double floored_s(const struct finite_job *job, double n)
+{
+    struct finite_plan plan;
+
+    return lay_out_floored(job, n, &plan) ? plan.expected_s : HUGE_VAL;
+}
+
 struct finite_plan finite_plan_of_count(const struct finite_job *job, double n)
 {
     struct finite_plan plan;
 
-    plan.count = lay_out(job, n, &plan) ? n : 0;
-    plan.expected_s = finite_expected_s(job, n);
+    if (!lay_out_floored(job, n, &plan))
+        plan.count = 0;
     return plan;
 }
 
@@ -121,12 +164,13 @@ struct finite_plan finite_plan_of_count(const struct finite_job *job, double n)
 #define TIES_MAX 1e6
 enum { WALK_MAX = 10000 };
 
-/* Whether that many segments begin with an image, before any work. */
-static bool has_image_first(const struct finite_job *job, double n)
+/* About how many segments of least_s are best where all are: the first is longer by what
+ * its restart is shorter. */
+static double near_floor(const struct finite_job *job)
 {
-    struct finite_plan plan;
+    double longer_s = fmax(0, job->restart_s - job->scratch_s - job->overhead_s);
 
-    return lay_out(job, n, &plan) && !(plan.first_s > 0);
+    return fmax(1, floor((job->work_s - longer_s) / job->least_s));
 }
 
 /* Segments of least E: down from a start while it falls, then up. E is finite for
@@ -134,18 +178,22 @@ static bool has_image_first(const struct finite_job *job, double n)
 static double best_count(const struct finite_job *job)
 {
     double endless_s = finite_endless_interval_s(job->overhead_s, job->mean_s);
-    double most = fmax(1, floor(job->work_s / job->least_s));
+    double most = fmax(1, floor(job->work_s / job->least_s)) + 1; /* one may be empty */
     double n = fmin(most, fmax(1, ceil(job->work_s / fmax(endless_s, job->least_s))));
-    double best_s = finite_expected_s(job, n);
+    double best_s = floored_s(job, n), near = near_floor(job), near_s;
     bool falls = true;
 
-    most += has_image_first(job, most + 1); /* a segment without work */
+    near_s = near < n ? floored_s(job, near) : HUGE_VAL;
+    if (near_s < best_s) {
+        n = near;
+        best_s = near_s;
+    }
     while (n > 1 && !isfinite(best_s)) {
         n = floor(n / 2);
-        best_s = finite_expected_s(job, n);
+        best_s = floored_s(job, n);
     }
     for (int step = 0; step < WALK_MAX && n > 1 && falls; step++) {
-        double less_s = finite_expected_s(job, n - 1);
+        double less_s = floored_s(job, n - 1);
 
         falls = less_s < best_s || (less_s == best_s && n < TIES_MAX);
         n -= falls;
@@ -153,7 +201,7 @@ static double best_count(const struct finite_job *job)
     }
     falls = true;
     for (int step = 0; step < WALK_MAX && n < most && falls; step++) {
-        double more_s = finite_expected_s(job, n + 1);
+        double more_s = floored_s(job, n + 1);
 
         falls = more_s < best_s;
         n += falls;
@@ -164,21 +212,21 @@ static double best_count(const struct finite_job *job)
 
 struct finite_plan finite_best(const struct finite_job *job)
 {
-    double n = best_count(job);
+    double n = best_count(job), again_s;
     struct finite_plan plan;
-    double again_s;
 
     assert(job->work_s > 0 && job->mean_s > 0);
-    lay_out(job, n, &plan);
-    plan.expected_s = finite_expected_s(job, n);
+    lay_out_floored(job, n, &plan);
     again_s = cost_of(job, &plan);
     plan.is_proved =
-        isfinite(plan.expected_s) &&
+        !plan.at_floor && isfinite(plan.expected_s) &&
         fabs(again_s - plan.expected_s) <= 1e-9 * plan.expected_s &&
         (n <= 1 || finite_expected_s(job, n - 1) >= plan.expected_s * (1 - 1e-12)) &&
         finite_expected_s(job, n + 1) >= plan.expected_s * (1 - 1e-12);
-    plan.at_floor = job->work_s < (n + 1) * job->least_s &&
-                    finite_expected_s(job, n + 1) < plan.expected_s * (1 - 1e-12);
+    plan.at_floor =
+        plan.at_floor ||
+        (job->work_s < (n + 1) * job->least_s + job->overhead_s + job->restart_s &&
+         finite_expected_s(job, n + 1) < plan.expected_s * (1 - 1e-12));
     return plan;
 }
 
@@ -311,6 +359,6 @@ struct finite_answer finite_decide(const struct finite_request *request)
     if (out.take)
         n = now;
     if (n > 1)
-        out.next_s = (x.q - out.in_s + (n - 1) * x.c) / n - x.c;
+        out.next_s = fmax(job->least_s, (x.q - out.in_s + (n - 1) * x.c) / n - x.c);
     return out;
 }

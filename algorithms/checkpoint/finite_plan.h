@@ -31,7 +31,7 @@ struct finite_job {
     double restart_s;  /* R: from an image */
     double scratch_s;  /* R0: where there is none */
     double delay_s;    /* D */
-    double least_s;    /* segments are cut no shorter than this, > 0 */
+    double least_s;    /* between checkpoints no less work is done than this, > 0 */
 };
 
 struct finite_plan {
@@ -41,16 +41,17 @@ struct finite_plan {
      * alone, of two first_s and last_s; the others are NAN. */
     double first_s, middle_s, last_s;
     bool is_proved; /* recounted segment by segment, and no better with n - 1 or n + 1 */
-    bool at_floor;  /* more segments were better, but shorter than least_s */
+    bool at_floor;  /* more segments or shorter ones were better, but for least_s */
 };
 
 /* The plan of least expected time. O(steps from W over the endless optimum), few. */
 struct finite_plan finite_best(const struct finite_job *job);
 
-/* E with n segments as above; infinite if there is no such plan. */
+/* E with n segments as above, whatever least_s is; infinite if there is no such plan. */
 double finite_expected_s(const struct finite_job *job, double n);
 
-/* The best plan of n segments, proved or not; count 0: there is none of so many. */
+/* A plan of n segments as above, where one would be shorter than least_s of those that
+ * are not; count 0: there is none of so many. */
 struct finite_plan finite_plan_of_count(const struct finite_job *job, double n);
 
 /* Expected time when a checkpoint is taken after every interval_s of work, but none
