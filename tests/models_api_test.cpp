@@ -128,6 +128,21 @@ TEST_CASE("stored models are unavailable without a database", "[models][api]")
     }
 }
 
+TEST_CASE("intervals have levels from 0.5 to 0.99", "[models][api]")
+{
+    api service;
+
+    for (double level : {0.49, 0.5, 0.99, 0.991}) {
+        json body = {{"model_id", "m"}, {"interval_level", level}};
+        api_reply r = service.post("/v1/predictions", body.dump());
+        bool is_level = level >= 0.5 && level <= 0.99;
+        INFO(level << r.body);
+        CHECK((r.status == 422) != is_level);
+        if (!is_level)
+            CHECK(r.json()["errors"][0]["pointer"] == "/interval_level");
+    }
+}
+
 TEST_CASE("a wrong model is refused before the database is asked", "[models][api]")
 {
     api a;

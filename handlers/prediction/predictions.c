@@ -144,7 +144,7 @@ static const struct json_field request_rows[] = {
               "Phases of one job, each with its own stored model: the answer is the sum",
               JSON_LEAST(1), JSON_NOT_WITH("queries")),
     LOAD_REQUEST_ROWS(T),
-    JSON_NUMBER(T, interval_level, 0.01, 0.999, PREDICTION_LEVEL, 0,
+    JSON_NUMBER(T, interval_level, 0.5, 0.99, PREDICTION_LEVEL, 0,
                 "Share of the runs that are to fall into the interval; default 0.8"),
     JSON_NUMBERS(T, quantiles, quantile_count, QUANTILE_LEAST, QUANTILE_GREATEST, 0,
                  "Shares of the runs, ascending, at most 9: each answer says what run "
