@@ -302,6 +302,88 @@ TEST_CASE("every policy says what it costs at three sizes", "[docs][api]")
     CHECK(sizes.empty()); // of policies that there are not
 }
 
+namespace
+{
+
+// Whether a request is accepted, and decides: none of the lists is empty that are not
+// when all is said.
+bool decides(api &a, const example &e, const nlohmann::json &body,
+             const std::vector<std::string> &lists)
+{
+    api_reply r = a.call(e.method, e.target, body.dump());
+
+    if (r.status != 200)
+        return false;
+    nlohmann::json answer = r.json();
+    for (const std::string &name : lists)
+        if (answer[name].empty())
+            return false;
+    return answer.value("status", "") != "infeasible";
+}
+
+// Pointers to members of `part` that `body` can do without.
+void find_spare(api &a, const example &e, nlohmann::json &body, nlohmann::json &part,
+                const std::string &at, const std::vector<std::string> &lists,
+                std::vector<std::string> &spare)
+{
+    nlohmann::json whole = part;
+
+    if (part.is_object())
+        for (auto &[name, value] : whole.items()) {
+            part.erase(name);
+            if (decides(a, e, body, lists))
+                spare.push_back(e.name + at + "/" + name);
+            part = whole;
+        }
+    if (part.is_object())
+        for (auto &[name, value] : whole.items())
+            if (value.is_structured())
+                find_spare(a, e, body, part[name], at + "/" + name, lists, spare);
+    for (size_t i = 0; part.is_array() && i < part.size(); i++)
+        if (part[i].is_structured())
+            find_spare(a, e, body, part[i], at + "/" + std::to_string(i), lists, spare);
+}
+
+} // namespace
+
+TEST_CASE("the least request of a decision has what is required and nothing else",
+          "[docs][api]")
+{
+    api a;
+    std::set<std::string> least, wanted;
+    std::vector<std::string> spare;
+
+    for (const example &e : examples()) {
+        if (e.name.size() < 6 || e.name.substr(e.name.size() - 6) != "-least")
+            continue;
+        INFO(e.name);
+        nlohmann::json body = nlohmann::json::parse(e.body);
+        api_reply r = a.call(e.method, e.target, e.body);
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        std::vector<std::string> lists;
+        nlohmann::json answer = r.json();
+        for (auto &[name, value] : answer.items())
+            if (value.is_array() && !value.empty() && name != "warnings")
+                lists.push_back(name);
+        CHECK(decides(a, e, body, lists));
+        find_spare(a, e, body, body, "", lists, spare);
+        least.insert(e.row->operation);
+        std::string page = a.get(std::string("/docs/api/") + e.row->operation).body;
+        CHECK(page.find("id=\"less\"") < page.find("/docs/examples/" + e.name + ".json"));
+        CHECK(page.find("/docs/examples/" + e.name + ".json") < page.find("id=\"more\""));
+    }
+    CHECK(spare == std::vector<std::string>{});
+    for (const route *r = routes(); r->method; r++)
+        if (r->flags & ROUTE_DECISION && r->request &&
+            std::string(r->path).rfind("/v1/", 0) == 0)
+            wanted.insert(r->operation);
+    for (const std::string &operation : wanted) {
+        INFO(operation);
+        CHECK(least.count(operation) == 1);
+    }
+}
+
 TEST_CASE("pictures of the manual have bars", "[docs][api]")
 {
     api a;

@@ -299,6 +299,18 @@ static void print_bodies(struct docs_page *p, const struct route *r)
     }
 }
 
+/* The example that says only what is required, else the shortest one. */
+static const char *least_of(const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *end = strrchr(names[i], '-');
+
+        if (end && strcmp(end, "-least") == 0)
+            return names[i];
+    }
+    return names[0];
+}
+
 enum error_code docs_operation(struct docs_page *p, const char *rest)
 {
     const struct route *all = p->rq->service->routes, *r = all;
@@ -317,7 +329,7 @@ enum error_code docs_operation(struct docs_page *p, const char *rest)
     names = docs_examples_of(r, &count, p->rq->arena);
     if (count) {
         html_add(p->b, "<h2 id=\"less\">Say less</h2>\n");
-        docs_print_example(p, r, names[0]);
+        docs_print_example(p, r, least_of(names, count));
     }
     if (count > 1) {
         size_t more = count - 1; /* the largest that is shown whole, if any is */
@@ -327,11 +339,8 @@ enum error_code docs_operation(struct docs_page *p, const char *rest)
         html_add(p->b, "<h2 id=\"more\">Say more</h2>\n<details><summary>A larger "
                        "example</summary>\n");
         docs_print_example(p, r, names[more]);
-        html_add(p->b, "</details>\n<p>All:");
-        for (size_t i = 0; i < count; i++)
-            html_add(p->b, " <a href=\"/docs/examples/%u\">%t</a>",
-                     docs_answer_file(names[i], p->rq->arena), names[i]);
-        html_add(p->b, "</p>\n");
+        html_add(p->b, "</details>\n");
+        docs_list_examples(p, names, count);
     }
     print_bodies(p, r);
     print_statuses(r, p->b);

@@ -82,6 +82,9 @@ const char *docs_chart(struct docs_page *p, const char *name);
 /* An example as its page shows it: request, the curl line, answer, picture. */
 void docs_print_example(struct docs_page *p, const struct route *r, const char *name);
 
+/* All of them by name: what each is about, and links to its request and its answer. */
+void docs_list_examples(struct docs_page *p, const char *const *names, size_t count);
+
 /* JSON with line breaks and blanks, cut behind `max_lines`. */
 void docs_print_json(struct text_buffer *b, const char *json, size_t max_lines);
 

@@ -184,3 +184,59 @@ void docs_print_example(struct docs_page *p, const struct route *r, const char *
                  name, name);
     html_add(p->b, "</figure>\n");
 }
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A member of a request that is a text, without its quotes; NULL: it is none. */
+static const char *text_member(const char *request, const char *name, struct arena *a)
+{
+    struct error err = {.arena = a};
+    const char *value = NULL;
+    size_t length;
+
+    if (!request || json_member(request, name, &value, a, &err) != OK || !value ||
+        *value != '"')
+        return NULL;
+    length = strlen(value);
+    return length >= 2 ? arena_text(a, value + 1, length - 2) : NULL;
+}
+
+void docs_list_examples(struct docs_page *p, const char *const *names, size_t count)
+{
+    static const char *const members[] = {"kind", "algorithm", "name"};
+    struct arena *a = p->rq->arena;
+    const char **sorted = NEW(a, const char *, count);
+
+    memcpy(sorted, names, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), compare_names);
+    html_add(p->b, "<h2 id=\"examples\">All examples</h2>\n<ul>\n");
+    for (size_t i = 0; i < count; i++) {
+        const char *json = arena_printf(a, "%s.json", sorted[i]);
+        const char *text = arena_printf(a, "%s.txt", sorted[i]);
+        const char *request = docs_example(json, a), *file = request ? json : text;
+        bool any = false;
+
+        html_add(p->b, "<li>");
+        if (asset_find(example_files, file))
+            html_add(p->b, "<a href=\"/docs/examples/%u\">%t</a>", file, sorted[i]);
+        else
+            html_add(p->b, "%t", sorted[i]);
+        html_add(p->b, ", <a href=\"/docs/examples/%u\">its answer</a>",
+                 docs_answer_file(sorted[i], a));
+        for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++) {
+            const char *value = text_member(request, members[k], a);
+
+            if (value && k < 2)
+                html_add(p->b, "%r%t <code>%t</code>", any ? ", " : ": ", members[k],
+                         value);
+            else if (value)
+                html_add(p->b, "%r%t", any ? ", " : ": ", value);
+            any = any || value;
+        }
+        html_add(p->b, "</li>\n");
+    }
+    html_add(p->b, "</ul>\n");
+}
