@@ -238,7 +238,8 @@ TEST_CASE("every page is there, and every link leads somewhere", "[docs][api]")
     CHECK(seen.size() > 500);
 }
 
-TEST_CASE("every policy has a text of its own: idea, when, when not", "[docs]")
+TEST_CASE("every policy has a text of its own: idea, when, when not, ties, cost",
+          "[docs]")
 {
     test_arena a(1 << 24);
     std::set<std::string> wanted;
@@ -253,7 +254,8 @@ TEST_CASE("every policy has a text of its own: idea, when, when not", "[docs]")
             INFO(name);
             wanted.insert("docs/" + name);
             CHECK(text != nullptr);
-            for (const char *part : {"# Idea", "# When to use", "# When not"})
+            for (const char *part :
+                 {"# Idea", "# When to use", "# When not", "# Ties", "# Cost"})
                 CHECK((text && strstr(text, part)));
         }
     CHECK(count > 90);
