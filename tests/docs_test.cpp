@@ -323,7 +323,8 @@ bool decides(api &a, const example &e, const nlohmann::json &body,
     return answer.value("status", "") != "infeasible";
 }
 
-// Pointers to members of `part` that `body` can do without.
+// Pointers to members of `part` that `body` can do without; now_s is said where answers
+// would follow the clock.
 void find_spare(api &a, const example &e, nlohmann::json &body, nlohmann::json &part,
                 const std::string &at, const std::vector<std::string> &lists,
                 std::vector<std::string> &spare)
@@ -333,7 +334,7 @@ void find_spare(api &a, const example &e, nlohmann::json &body, nlohmann::json &
     if (part.is_object())
         for (auto &[name, value] : whole.items()) {
             part.erase(name);
-            if (decides(a, e, body, lists))
+            if (name != "now_s" && decides(a, e, body, lists))
                 spare.push_back(e.name + at + "/" + name);
             part = whole;
         }
