@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -224,6 +225,22 @@ TEST_CASE("parallel schedules and plans of phases are drawn", "[api][pictures]")
             if (r.status == 200)
                 CHECK(picture(r.body).bars() > 0);
         }
+}
+
+TEST_CASE("the last time of an axis stays inside the picture", "[api][pictures]")
+{
+    api a;
+    std::smatch last;
+    std::string drawn =
+        a.call("POST", "/v1/placements", R"({"snapshot":{"resources":[{"id":"m0"}]},
+            "jobs":[{"id":"a","estimate_s":160}]})",
+               {{"accept", svg}})
+            .body;
+
+    INFO(drawn);
+    REQUIRE(std::regex_search(
+        drawn, last, std::regex("<text x=\"([0-9.]+)\"[^>]*>2 min 40 s</text>")));
+    CHECK(std::stod(last[1]) + 10 * 6.7 / 2 <= 1200);
 }
 
 TEST_CASE("co-allocations are drawn by site, from the claim on", "[api][pictures]")

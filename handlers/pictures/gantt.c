@@ -30,7 +30,8 @@ enum {
     NOTES_MAX = 16,
     LEGEND_MAX = GANTT_GROUPS + 10,
     BAR_STEPS = 64, /* what it costs to take a bar, about */
-    BUSIEST = 5
+    BUSIEST = 5,
+    AXIS_GAP = 2 /* between the last time and the edge */
 };
 
 /* Mean width of a character of size 12, and 11 in bars. */
@@ -835,13 +836,13 @@ static void print_rows(const struct drawing *d)
 static void print_axis(const struct drawing *d)
 {
     double step_s = tick_step(d->to_s - d->from_s);
-    double first = ceil(d->from_s / step_s - 1e-9);
+    double first = ceil(d->from_s / step_s - 1e-9), free_x = -HUGE_VAL;
     struct text_buffer *b = d->b;
     char text[64];
 
     text_addf(b, "<g text-anchor=\"middle\" stroke-width=\"1\">\n");
     for (int i = 0; i <= 2 * TICKS_MAX; i++) {
-        double at_s = (first + i) * step_s, x = x_of(d, at_s);
+        double at_s = (first + i) * step_s, x = x_of(d, at_s), half;
 
         if (at_s > d->to_s + step_s * 1e-9)
             break;
@@ -851,10 +852,18 @@ static void print_axis(const struct drawing *d)
         print_length(d->top, b);
         text_add(b, "V", 1);
         print_length(d->top + d->height + 5, b);
-        text_addf(b, "\"/><text");
+        text_addf(b, "\"/>");
+        time_text(at_s, step_s, text, sizeof(text));
+        half = NAME_CHARACTER * (double)strlen(text) / 2;
+        x = fmin(x, d->view.width - AXIS_GAP - half); /* the last one stays inside */
+        if (x - half < free_x) {
+            text_addf(b, "\n");
+            continue;
+        }
+        free_x = x + half;
+        text_addf(b, "<text");
         print_attribute("x", x, b);
         print_attribute("y", d->top + d->height + 20, b);
-        time_text(at_s, step_s, text, sizeof(text));
         text_addf(b, ">%s</text>\n", text);
     }
     text_addf(b, "</g>\n");
