@@ -236,6 +236,65 @@ TEST_CASE("dependencies, begins, limits and what has no place", "[slurm]")
     }
 }
 
+TEST_CASE("components of a heterogeneous job are a gang", "[slurm]")
+{
+    api a;
+    json by_form[] = {
+        jobs_of(a, R"({"jobs": [
+            {"job_id": 7, "job_state": "PENDING", "priority": 9, "partition": "batch",
+             "time_limit": 10, "het_job_id": 7, "het_job_offset": 0, "cpus": 1},
+            {"job_id": 8, "job_state": "PENDING", "priority": 9, "partition": "gpu",
+             "time_limit": 10, "het_job_id": 7, "het_job_offset": 1, "cpus": 1},
+            {"job_id": 9, "job_state": "PENDING", "priority": 8, "partition": "batch",
+             "time_limit": 10, "het_job_id": 0, "cpus": 1}]})"),
+        jobs_of(a, R"({"jobs": [
+            {"job_id": 7, "job_state": ["PENDING"], "partition": "batch",
+             "priority": {"set": true, "infinite": false, "number": 9},
+             "het_job_id": {"set": true, "infinite": false, "number": 7}},
+            {"job_id": 8, "job_state": ["PENDING"], "partition": "gpu",
+             "priority": {"set": true, "infinite": false, "number": 9},
+             "het_job_id": {"set": true, "infinite": false, "number": 7}},
+            {"job_id": 9, "job_state": ["PENDING"], "partition": "batch",
+             "priority": {"set": true, "infinite": false, "number": 8},
+             "het_job_id": {"set": true, "infinite": false, "number": 0}}]})"),
+        jobs_of(a, "JOBID|PARTITION|STATE|PRIORITY\n7+0|batch|PENDING|9\n"
+                   "7+1|gpu|PENDING|9\n9|batch|PENDING|8\n"),
+    };
+    for (const json &r : by_form) {
+        INFO(r.at("jobs").dump());
+        REQUIRE(r.at("jobs").size() == 3);
+        CHECK(r.at("jobs").at(0).at("group").dump() == R"({"id":"7","policy":"gang"})");
+        CHECK(r.at("jobs").at(1).at("group") == r.at("jobs").at(0).at("group"));
+        CHECK_FALSE(r.at("jobs").at(2).contains("group"));
+        CHECK(r.at("lost").dump().find(R"({"count":2)") != std::string::npos);
+        // A decision takes it as it is.
+        json order = {{"algorithm", "slurm_backfill"},
+                      {"now_s", r.at("now_s")},
+                      {"cluster", r.at("cluster")},
+                      {"jobs", r.at("jobs")}};
+        api_reply decided = a.post("/v1/queue-orders", order.dump());
+        INFO(decided.body);
+        CHECK(decided.status == 200);
+    }
+}
+
+TEST_CASE("a job without a partition where none is the default has no place", "[slurm]")
+{
+    api a;
+    json body = {{"now_s", 1000},
+                 {"partitions", "PartitionName=p\n   Default=NO Nodes=n1\n"
+                                "PartitionName=q\n   Default=NO Nodes=n1\n"},
+                 {"squeue",
+                  {{"jobs",
+                    {{{"job_id", 1}, {"job_state", "PENDING"}},
+                     {{"job_id", 2}, {"job_state", "PENDING"}, {"partition", "q"}}}}}}};
+    json r = a.post("/v1/imports/slurm", body.dump()).json();
+    INFO(r.dump());
+    CHECK(r.at("unplaced").dump() == R"([{"job_id":"1","reason":"unknown_partition"}])");
+    REQUIRE(r.at("jobs").size() == 1);
+    CHECK(r.at("jobs").at(0).at("id").get<std::string>() == "2");
+}
+
 TEST_CASE("what a running job has of each node, by all that may be said", "[slurm]")
 {
     api a;

@@ -290,6 +290,17 @@ static const struct json_field array_rows[] = {
 static const struct json_object array_json = {"SlurmArray", "Tasks of one array",
                                               sizeof(struct slurm_array), array_rows};
 
+#define T struct slurm_group
+static const struct json_field group_rows[] = {
+    WORD(T, id, "The heterogeneous job"),
+    WORD(T, policy, "gang: all start at the same time, or none"),
+    {0},
+};
+#undef T
+static const struct json_object group_json = {
+    "SlurmGroup", "What a component of a heterogeneous job is of",
+    sizeof(struct slurm_group), group_rows};
+
 #define T struct slurm_waiting
 static const struct json_field job_rows[] = {
     JSON_ID(T, id, 0, "Its id; of an array the array's"),
@@ -314,6 +325,8 @@ static const struct json_field job_rows[] = {
     TEXTS(T, resource_ids_excluded, "Nodes that it must not have"),
     JSON_OBJECT(T, array, const struct slurm_array *, &array_json, JSON_POINTER | OPT,
                 "It is an array: its tasks"),
+    JSON_OBJECT(T, group, const struct slurm_group *, &group_json, JSON_POINTER | OPT,
+                "It is a component of a heterogeneous job: its gang"),
     LIST(T, after, after_count, slurm_after, &after_json, "Jobs that it waits for"),
     JSON_BOOLEAN(T, kill_on_invalid_dependency, 0, 0,
                  "It is cancelled when none of them can let it start any more"),

@@ -58,6 +58,12 @@ struct slurm_running {
     const char *array_id, *task_id;                               /* NULL: no task */
 };
 
+/* Components of a heterogeneous job, which start together. */
+struct slurm_group {
+    const char *id;     /* of the job */
+    const char *policy; /* "gang" */
+};
+
 struct slurm_array {
     const char *id, *task_ids;
     double running_max; /* NAN: no limit */
@@ -75,6 +81,7 @@ struct slurm_waiting {
     const char *features; /* as Slurm writes them; NULL: none */
     struct slurm_texts resource_ids_required, resource_ids_excluded;
     const struct slurm_array *array; /* NULL: none */
+    const struct slurm_group *group; /* likewise */
     const struct slurm_after *after;
     size_t after_count;
     bool singleton, kill_on_invalid_dependency, requeue;

@@ -79,6 +79,18 @@ static double nice_of(const struct slurm_record *r)
     return fabs(nice) < 2147483648.0 ? nice : 0;
 }
 
+/* Whether a job may leave its partition open. */
+static bool has_default(const struct slurm_reading *c)
+{
+    const struct slurm_cluster *out = c->out;
+
+    budget_read_step(out->partition_count);
+    for (size_t i = 0; i < out->partition_count; i++)
+        if (out->partitions[i].is_default)
+            return true;
+    return out->partition_count == 0;
+}
+
 /* Each partition that exists; all of them when there is no document of any. */
 static struct slurm_texts partitions_of(struct slurm_reading *c,
                                         const struct slurm_record *r, bool *unknown)
@@ -93,7 +105,7 @@ static struct slurm_texts partitions_of(struct slurm_reading *c,
         else
             slurm_note(c, SLURM_NOTE_UNKNOWN_PARTITION, named.list[i], SLURM_JOB, r);
     found.list = list;
-    *unknown = named.count > 0 && found.count == 0;
+    *unknown = found.count == 0 && (named.count > 0 || !has_default(c));
     return found;
 }
 
@@ -134,6 +146,18 @@ static bool is_exclusive_user(const struct slurm_record *r)
            slurm_has_word(r->value[SLURM_F_SHARED], "USER");
 }
 
+/* What a field says, unless that means that nothing is set. */
+static const char *set_value(const struct slurm_record *r, enum slurm_field field)
+{
+    static const char *const unset[] = {"0", "*", "4294967294", "65534", NULL};
+    const char *value = slurm_value(r, field);
+
+    for (size_t i = 0; value && unset[i]; i++)
+        if (strcmp(value, unset[i]) == 0)
+            return NULL;
+    return value;
+}
+
 static void note_losses(struct slurm_reading *c, const struct slurm_record *r,
                         const char *id)
 {
@@ -148,13 +172,9 @@ static void note_losses(struct slurm_reading *c, const struct slurm_record *r,
         {SLURM_F_FEDERATION, SLURM_NOTE_FEDERATION},
     };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const char *value = slurm_value(r, rows[i].field);
-
-        if (value && strcmp(value, "0") != 0 && strcmp(value, "*") != 0 &&
-            strcmp(value, "4294967294") != 0 && strcmp(value, "65534") != 0)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (set_value(r, rows[i].field))
             slurm_note(c, rows[i].note, id, SLURM_JOB, r);
-    }
 }
 
 /* ---- running jobs ---- */
@@ -597,6 +617,20 @@ static void read_array(struct slurm_reading *c, const struct slurm_record *r,
     w->id = found->id;
 }
 
+/* Components of one job start together. */
+static void read_gang(struct slurm_reading *c, const struct slurm_record *r,
+                      struct slurm_waiting *w)
+{
+    const char *of = set_value(r, SLURM_F_HET_JOB);
+    struct slurm_group *group;
+
+    if (!of || w->array)
+        return;
+    group = NEW(c->arena, struct slurm_group, 1);
+    *group = (struct slurm_group){of, "gang"};
+    w->group = group;
+}
+
 static void read_times(struct slurm_reading *c, const struct slurm_record *r,
                        struct slurm_waiting *w)
 {
@@ -677,6 +711,7 @@ static void read_waiting(struct jobs *j, const struct slurm_record *r)
     if (w->held)
         w->held_by = reason && strcmp(reason, "JobHeldAdmin") == 0 ? "admin" : "user";
     read_array(c, r, w);
+    read_gang(c, r, w);
     read_times(c, r, w);
     read_asked(c, r, w);
     read_dependency(c, r, w);
