@@ -185,7 +185,9 @@ TEST_CASE("accounting says what jobs waited for, by the commands that submitted 
         "12|12|k|130|120|140|150|COMPLETED|1|sbatch -d afterok:13 k.sh\n"
         "13|13|l|130|120|140|150|COMPLETED|1|sbatch -d afterok:12 l.sh\n"
         "14|14|m|130|120|None|Unknown|CANCELLED|1|sbatch m.sh\n"
-        "15_0|16|n|130|130|140|150|COMPLETED|1|sbatch -a 0-1 -d aftercorr:3 n.sh\n";
+        "15_0|16|n|130|130|140|150|COMPLETED|1|sbatch -a 0-1 -d aftercorr:3 n.sh\n"
+        "17+0|17|o|130|130|140|150|COMPLETED|1|sbatch o.sh\n"
+        "17+1|18|o|130|130|140|150|COMPLETED|1|sbatch o.sh\n";
 
     records.updated_s = std::nan("");
     REQUIRE(slurm_records_read(text.data(), text.size(), "/sacct", &records, a, &err) ==
@@ -200,6 +202,7 @@ TEST_CASE("accounting says what jobs waited for, by the commands that submitted 
             to += std::string(s.after[i].kind) + " " + s.after[i].job_id + " ";
         to += s.any_after ? "any " : "";
         to += s.singleton ? "singleton " : "";
+        to += s.gang ? std::string("gang ") + s.gang + " " : "";
         to += s.ends_well ? "" : "badly ";
         if (s.array_id)
             to += std::string("array ") + s.array_id + " " + s.task_ids + "%" +
@@ -226,9 +229,10 @@ TEST_CASE("accounting says what jobs waited for, by the commands that submitted 
         {"11", "badly until 30"}, // it cannot be read
         {"12", ""},               // nobody waits for who came later
         {"13", "ok 12 "},
-        {"15_0", "ok 3_0 "},
+        {"15_0", "corr 3_0 "},
+        {"17", "gang 17 "},
+        {"18", "gang 17 "},
     };
-    want["15_0"] = "corr 3_0 ";
     CHECK(all == want);
     CHECK(w.never_ran == 1);
 }

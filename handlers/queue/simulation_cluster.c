@@ -178,6 +178,17 @@ static void take_array(struct request *rq, const struct slurm_shape *from,
     to->array = array;
 }
 
+static void take_gang(struct request *rq, const struct slurm_shape *from, struct job *to)
+{
+    struct job_group *group;
+
+    if (!from->gang)
+        return;
+    group = NEW(rq->arena, struct job_group, 1);
+    *group = (struct job_group){from->gang, JOB_GANG, JOB_KEY_NOT_SAID, 0};
+    to->group = group;
+}
+
 static struct waiting_job asked_for(struct request *rq, const struct swf_job *job,
                                     const struct slurm_shape *from,
                                     const struct its_names *its,
@@ -212,6 +223,7 @@ static struct waiting_job asked_for(struct request *rq, const struct swf_job *jo
     to.cluster.begin_s = from->eligible_s;
     take_after(rq, from, &to.cluster);
     take_array(rq, from, &to.cluster);
+    take_gang(rq, from, &to.of);
     return to;
 }
 

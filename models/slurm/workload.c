@@ -154,6 +154,7 @@ static void name_job(const struct reading *c, const struct slurm_record *r,
     const char *array = slurm_value(r, SLURM_F_ARRAY_JOB);
     const char *tasks = slurm_value(r, SLURM_F_ARRAY_TASKS), *most;
     const char *asked = slurm_option(all->submit_line, "array", 1, 'a', c->arena);
+    const char *gang = slurm_value(r, SLURM_F_HET_JOB);
     bool is_array = array && strcmp(array, "0") != 0, is_one;
 
     tasks = tasks ? tasks : slurm_value(r, SLURM_F_ARRAY_TASK);
@@ -161,6 +162,7 @@ static void name_job(const struct reading *c, const struct slurm_record *r,
         tasks = "0"; /* v0.0.40: of task 0, as of no task, `set` may be false */
     all->shape.id = raw;
     all->shape.running_max = (double)NAN;
+    all->shape.gang = gang && slurm_number(gang) > 0 ? gang : NULL;
     if (!is_array || !tasks)
         return;
     is_one = isfinite(slurm_number(tasks));

@@ -48,6 +48,7 @@ struct slurm_shape {
     const char *array_id, *task_ids; /* the array and its tasks, "0-3,9": of a row of
                                         them, and of those of which only some may run */
     double running_max;              /* at once of that array; NAN: not said */
+    const char *gang; /* the heterogeneous job that it is a component of; NULL: none */
     const char *user, *account, *partition, *qos; /* NULL: not said */
     double nodes, cpus, memory_bytes;             /* of each node; nodes 0: tasks */
     double tasks;      /* of one cpu and so much memory, if nodes is 0 */

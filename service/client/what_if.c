@@ -196,6 +196,11 @@ static void print_after(const struct slurm_shape *s, struct text_buffer *out)
             text_addf(out, ", \"running_max\": %.15g", s->running_max);
         text_addf(out, "}");
     }
+    if (s->gang) {
+        text_addf(out, ", \"group\": {\"id\": ");
+        json_print_text(s->gang, out);
+        text_addf(out, ", \"policy\": \"gang\"}");
+    }
     if (!s->ends_well)
         text_addf(out, ", \"ok\": false");
     if (!isnan(s->cancel_s))
