@@ -181,6 +181,17 @@ enum error_code body_inflate(struct body *b, size_t max_bytes, struct arena *a,
     return OK;
 }
 
+const char *body_limit_hint(bool is_upload)
+{
+    return is_upload ? "whoever runs the service can raise max_upload_bytes "
+                       "(GRIDPLAN_MAX_UPLOAD_BYTES), up to request_memory_bytes; or send "
+                       "parts of the log, each under an id of its own"
+                     : "whoever runs the service can raise max_body_bytes "
+                       "(GRIDPLAN_MAX_BODY_BYTES); a job log may be larger in POST "
+                       "/v1/workloads and be named by workload_id, records go in "
+                       "several requests";
+}
+
 /* ---- the end ---- */
 
 void body_release(struct body *b)

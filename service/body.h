@@ -34,6 +34,9 @@ enum error_code body_fail(const struct body *b, enum governor_answer answer, siz
 enum error_code body_inflate(struct body *b, size_t max_bytes, struct arena *a,
                              struct error *err);
 
+/* What to do about a body that is larger than its route's limit. */
+const char *body_limit_hint(bool is_upload);
+
 /* Forgets the bytes and gives the lease back; a small buffer stays for the next body. */
 void body_empty(struct body *b);
 

@@ -493,6 +493,16 @@ static enum MHD_Result take_value(void *context, enum MHD_ValueKind kind,
     return MHD_YES;
 }
 
+/* It is said that the body is too large: what to do about it. */
+static enum error_code too_large(struct exchange *x)
+{
+    bool is_facade = x->route && x->route->flags & ROUTE_FACADE;
+
+    if (!is_facade)
+        x->err.hint = body_limit_hint(x->route && x->route->flags & ROUTE_TEXT_BODY);
+    return x->err.code;
+}
+
 /* What the header says about the body, or why it is refused. */
 static enum error_code check_length(struct exchange *x)
 {
@@ -511,11 +521,11 @@ static enum error_code check_length(struct exchange *x)
     errno = 0;
     x->announced_bytes = strtoull(x->content_length, &end, 10);
     x->has_length = true;
-    if (errno || *end || x->announced_bytes > max_bytes)
-        return fail(&x->err, ERR_TOO_LARGE, "",
-                    "the body has %.24s bytes, %zu are allowed", x->content_length,
-                    max_bytes);
-    return OK;
+    if (!errno && !*end && x->announced_bytes <= max_bytes)
+        return OK;
+    fail(&x->err, ERR_TOO_LARGE, "", "the body has %.24s bytes, %zu are allowed",
+         x->content_length, max_bytes);
+    return too_large(x);
 }
 
 static size_t count_or_none(double quota)
@@ -773,8 +783,8 @@ static void make_room(struct exchange *x, size_t length, size_t max_bytes)
     enum governor_answer answer;
 
     if (needed > max_bytes) {
-        fail(&x->err, ERR_TOO_LARGE, "",
-             "the body has more bytes than max_body_bytes, or max_upload_bytes, allows");
+        fail(&x->err, ERR_TOO_LARGE, "", "the body has more than %zu bytes", max_bytes);
+        too_large(x);
         return;
     }
     answer = body_reserve(&x->body, length, most < needed ? needed : most);

@@ -800,6 +800,7 @@ static enum error_code decode_body(const struct request *rq, struct content *bod
     const char *encoding = rq->message->content_encoding;
     size_t max_bytes = route_body_limit(rq->route, rq->service->config);
     struct body *received = rq->message->received;
+    enum error_code code;
 
     *body = (struct content){rq->message->body, rq->message->body_length};
     if (received && received->is_inflated)
@@ -811,12 +812,16 @@ static enum error_code decode_body(const struct request *rq, struct content *bod
         return fail(rq->err, ERR_MEDIA_TYPE, "",
                     "Content-Encoding '%.60s' is not understood; use gzip or none",
                     encoding);
-    if (!received)
-        return gzip_inflate(body->text, body->length, max_bytes, &body->text,
+    if (received)
+        code = body_inflate(received, max_bytes, rq->arena, rq->err);
+    else
+        code = gzip_inflate(body->text, body->length, max_bytes, &body->text,
                             &body->length, rq->arena, rq->err);
-    TRY(body_inflate(received, max_bytes, rq->arena, rq->err));
-    *body = (struct content){received->data, received->length};
-    return OK;
+    if (code == OK && received)
+        *body = (struct content){received->data, received->length};
+    if (code == ERR_TOO_LARGE && !(rq->route->flags & ROUTE_FACADE))
+        rq->err->hint = body_limit_hint(rq->route->flags & ROUTE_TEXT_BODY);
+    return code;
 }
 
 /* ---- parts of the work that hold nothing but the arena ---- */

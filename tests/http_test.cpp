@@ -383,6 +383,7 @@ TEST_CASE("bodies beyond the limit are refused", "[http]")
         answer r = c.get(5);
         CHECK(r.status == 413);
         CHECK_THAT(r.header, Catch::Contains("application/problem+json"));
+        CHECK_THAT(r.body, Catch::Contains("GRIDPLAN_MAX_BODY_BYTES"));
     }
     SECTION("announced as more than a number holds")
     {
