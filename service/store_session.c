@@ -50,12 +50,14 @@ static const struct db_column full_columns[] = {HEAD_COLUMNS,
 static const struct db_statement select_head = {
     "select_session_head", "SELECT " HEAD FROM_SESSION, DB_REPEATABLE};
 
+#define HAS_NONE                                                                     \
+    "NOT EXISTS (SELECT FROM workflow_session_task AS t"                             \
+    " WHERE t.tenant = w.tenant AND t.session_id = w.session_id),"                   \
+    " NOT EXISTS (SELECT FROM workflow_session_grant AS g WHERE g.tenant = w.tenant" \
+    " AND g.session_id = w.session_id)"
+
 static const struct db_statement select_session = {
-    "select_session",
-    "SELECT " HEAD ", NOT EXISTS (SELECT FROM workflow_session_task AS t"
-    " WHERE t.tenant = w.tenant AND t.session_id = w.session_id),"
-    " NOT EXISTS (SELECT FROM workflow_session_grant AS g WHERE g.tenant = w.tenant"
-    " AND g.session_id = w.session_id), w.definition, w.plan" FROM_SESSION,
+    "select_session", "SELECT " HEAD ", " HAS_NONE ", w.definition, w.plan" FROM_SESSION,
     DB_REPEATABLE};
 
 /* Other tables are seen as they were before the lock: they tell nothing. */
@@ -65,7 +67,8 @@ static const struct db_statement lock_session = {
 
 static const struct db_statement select_sessions = {
     "select_sessions",
-    "SELECT " HEAD " FROM workflow_session AS w WHERE w.tenant = $1 AND w.session_id > $2"
+    "SELECT " HEAD ", " HAS_NONE ", w.definition, NULL::text"
+    " FROM workflow_session AS w WHERE w.tenant = $1 AND w.session_id > $2"
     " AND ($3::text IS NULL OR w.application_id = $3) ORDER BY w.session_id LIMIT $4",
     DB_REPEATABLE};
 
@@ -267,7 +270,7 @@ enum error_code store_sessions_list(struct db_session *s, const char *tenant,
     TRY(db_rows(s, &select_sessions,
                 DB_PARAMS(db_text(tenant), db_text(after), db_text(application_id),
                           db_integer(page->limit + 1)),
-                head_columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
+                full_columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
     if (row_count > page->limit)
         TRY(token_make(0, rows[page->limit - 1].session_id, &next, a, err));
     *list = rows;

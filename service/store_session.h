@@ -67,7 +67,7 @@ enum error_code store_session_delete(struct db_session *s, const char *tenant,
                                      const char *session_id, struct arena *a,
                                      struct error *err);
 
-/* Heads by id; application_id NULL: any. */
+/* Sessions by id, without their plans; application_id NULL: any. */
 enum error_code store_sessions_list(struct db_session *s, const char *tenant,
                                     const char *application_id,
                                     const struct store_page *page,

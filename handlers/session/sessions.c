@@ -348,12 +348,9 @@ enum error_code get_sessions(struct request *rq, const void *in, void *out)
                             &count, &page->next_page_token, rq->arena, rq->err));
     items = NEW(rq->arena, struct session_info, count);
     for (size_t i = 0; i < count; i++) {
-        struct store_session row;
         struct session_run run;
 
-        TRY(store_session_read(db, rq->principal.tenant, rows[i].session_id, &row,
-                               rq->arena, rq->err));
-        TRY(session_run_of(&run, rq, &row, &now));
+        TRY(session_run_of(&run, rq, &rows[i], &now));
         if (query->status >= 0 &&
             strcmp(session_status_name(&run), status_names[query->status]) != 0)
             continue;

@@ -165,6 +165,9 @@ static enum error_code read_events(struct session_run *run, struct db_session *d
     struct request *rq = run->rq;
     struct session_event *list;
 
+    run->event_count = 0;
+    if (run->row.event_count == 0)
+        return OK;
     TRY(store_session_events_read(db, rq->principal.tenant, run->row.session_id, 0,
                                   run->revision, INT64_MAX, &rows, &run->event_count,
                                   rq->arena, rq->err));
