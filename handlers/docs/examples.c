@@ -204,9 +204,27 @@ static const char *text_member(const char *request, const char *name, struct are
     return length >= 2 ? arena_text(a, value + 1, length - 2) : NULL;
 }
 
-void docs_list_examples(struct docs_page *p, const char *const *names, size_t count)
+/* What a request is about: its kind, its algorithm, its name. */
+static void print_about(const char *request, struct docs_page *p)
 {
     static const char *const members[] = {"kind", "algorithm", "name"};
+    const char *before = ": ";
+
+    for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++) {
+        const char *value = text_member(request, members[k], p->rq->arena);
+
+        if (!value)
+            continue;
+        if (k < 2)
+            html_add(p->b, "%r%t <code>%t</code>", before, members[k], value);
+        else
+            html_add(p->b, "%r%t", before, value);
+        before = ", ";
+    }
+}
+
+void docs_list_examples(struct docs_page *p, const char *const *names, size_t count)
+{
     struct arena *a = p->rq->arena;
     const char **sorted = NEW(a, const char *, count);
 
@@ -217,7 +235,6 @@ void docs_list_examples(struct docs_page *p, const char *const *names, size_t co
         const char *json = arena_printf(a, "%s.json", sorted[i]);
         const char *text = arena_printf(a, "%s.txt", sorted[i]);
         const char *request = docs_example(json, a), *file = request ? json : text;
-        bool any = false;
 
         html_add(p->b, "<li>");
         if (asset_find(example_files, file))
@@ -226,16 +243,7 @@ void docs_list_examples(struct docs_page *p, const char *const *names, size_t co
             html_add(p->b, "%t", sorted[i]);
         html_add(p->b, ", <a href=\"/docs/examples/%u\">its answer</a>",
                  docs_answer_file(sorted[i], a));
-        for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++) {
-            const char *value = text_member(request, members[k], a);
-
-            if (value && k < 2)
-                html_add(p->b, "%r%t <code>%t</code>", any ? ", " : ": ", members[k],
-                         value);
-            else if (value)
-                html_add(p->b, "%r%t", any ? ", " : ": ", value);
-            any = any || value;
-        }
+        print_about(request, p);
         html_add(p->b, "</li>\n");
     }
     html_add(p->b, "</ul>\n");
