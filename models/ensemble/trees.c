@@ -214,7 +214,8 @@ static inline void best_sums(const struct growth *g, const bin_sums *h, size_t b
 {
     double lambda = g->rules->lambda, least = g->rules->least_weight;
     const bin_sums all_g = {all[BIN_G], all[BIN_G]}, all_w = {all[BIN_W], all[BIN_W]};
-    const bin_sums both = all_w + 2 * lambda;
+    const double sum_w = all[BIN_W] + 2 * lambda;
+    const bin_sums both = {sum_w, sum_w};
     const bin_mask sign = {LLONG_MIN, LLONG_MIN};
     bin_sums left_g = {0, 0}, left_w = {0, 0};
     double best = 0, other_best = 0;
@@ -241,8 +242,8 @@ static inline void best_sums(const struct growth *g, const bin_sums *h, size_t b
         best = greater_of(gain[0], best);
         other_best = greater_of(gain[1], other_best);
     }
-    *first = (all[BIN_G] * all[BIN_G] + best) / both[0];
-    *second = (all[BIN_G] * all[BIN_G] + other_best) / both[0];
+    *first = (all[BIN_G] * all[BIN_G] + best) / sum_w;
+    *second = (all[BIN_G] * all[BIN_G] + other_best) / sum_w;
 }
 
 /* One bit for each bin of an input that a row of the node is in. */
@@ -311,7 +312,7 @@ static bool find_split(const struct growth *g, size_t node, size_t *input, size_
     const struct tree_rules *rules = g->rules;
     const struct tree_room *room = g->room;
     const bin_sums all = g->all[node];
-    double best = GAIN_LEAST, most[TREE_INPUTS_MAX + 1],
+    double best = GAIN_LEAST, most[2 * PAIRS_MAX] = {0},
            whole = all[BIN_G] * all[BIN_G] / (all[BIN_W] + rules->lambda),
            greatest = best_of_inputs(g, node, most);
     double enough = (whole + best * GAIN_GREATER) * SURELY_LESS;
