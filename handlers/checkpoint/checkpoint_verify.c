@@ -17,8 +17,7 @@ union plan {
     struct trial_midpoint midpoint;
 };
 
-/* false: nothing is known that could be played. */
-static bool set_plan(const struct checkpoint_in *in, const struct checkpoint_out *out,
+static void set_plan(const struct checkpoint_in *in, const struct checkpoint_out *out,
                      union plan *plan, struct trials_in *trials)
 {
     trials->plan = plan;
@@ -38,7 +37,6 @@ static bool set_plan(const struct checkpoint_in *in, const struct checkpoint_out
         plan->interval =
             (struct trial_interval){out->interval_s, in->checkpoint_overhead_s};
     }
-    return in->execution_time_s > 0 && isfinite(in->execution_time_s);
 }
 
 /* The nodes, as the decision saw them. */
@@ -100,10 +98,6 @@ static void expect(struct checkpoint_work *w, const struct checkpoint_job *job,
 {
     struct trials_out got;
 
-    if (w->body->job_count > CHECKPOINT_FEW_JOBS) {
-        checkpoint_affect(w, CHECKPOINT_WARNS_EXPECTED_SKIPPED, job);
-        return;
-    }
     trials->stream = arena_printf(w->scratch, "expected %s", job->id);
     trials->trial_count = TRIALS_PRESET;
     trials_run(trials, &got, w->scratch);
@@ -131,22 +125,33 @@ void checkpoint_play(struct checkpoint_work *w, const struct checkpoint_job *job
         .half_width_ratio = HALF_WIDTH_RATIO,
         .budget = &w->rq->budget,
     };
-    bool can = is_whole && w->scratch && set_plan(in, &out->out, &plan, &trials) &&
+    bool can = is_whole && w->scratch && in->execution_time_s > 0 &&
+               isfinite(in->execution_time_s) &&
                set_nodes(in, &out->out, &own, &trials) && !out->out.never_ends;
+    bool expects = can && out->out.by_law && isnan(out->out.expected_completion_s);
 
+    if (expects && w->body->job_count > CHECKPOINT_FEW_JOBS) {
+        checkpoint_affect(w, CHECKPOINT_WARNS_EXPECTED_SKIPPED, job);
+        expects = false;
+    }
+    if (!asked && checkpoint_wants_limit(w))
+        asked = &preset;
+    if (asked && !can)
+        checkpoint_affect(w, CHECKPOINT_WARNS_UNVERIFIED, job);
+    if (!can || (!expects && !asked))
+        return;
+    set_plan(in, &out->out, &plan, &trials);
     if (job->world.silent) {
         trials.silent_mean_s = job->world.silent->mean_interval_s;
         trials.verification_s = job->world.silent->verification_s;
     }
     checkpoint_world_play(w, job, out, &trials);
     checkpoint_world_foretell(job, in, out, &told, &trials);
-    if (can && out->out.by_law && isnan(out->out.expected_completion_s))
+    if (expects)
         expect(w, job, in, &trials, out);
-    if (!asked && checkpoint_wants_limit(w))
-        asked = &preset;
     if (!asked)
         return;
-    if (!can || isnan(out->out.expected_completion_s)) {
+    if (isnan(out->out.expected_completion_s)) {
         checkpoint_affect(w, CHECKPOINT_WARNS_UNVERIFIED, job);
         return;
     }
