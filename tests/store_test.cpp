@@ -628,6 +628,12 @@ TEST_CASE("decisions come back byte for byte, newest first", "[store][db]")
     CHECK(got.job_count == JSON_NO_INTEGER); // nothing of these in "{ }"
     CHECK(got.unplaced_count == JSON_NO_INTEGER);
     CHECK(std::isnan(got.makespan_s));
+    d.decision_id = "ecba9876-89ab-cdef-0123-456789012347";
+    d.answer = R"({"plan":[{}, {}],"unplaced":[]})"; // of phases: its jobs are no rows
+    REQUIRE_OK(store_decision_create(f.s, f.tenant, &d, &err));
+    REQUIRE_OK(store_decision_read(f.s, f.tenant, d.decision_id, &got, f.a, &err));
+    CHECK(got.job_count == JSON_NO_INTEGER);
+    CHECK(got.unplaced_count == 0);
 }
 
 TEST_CASE("keys: found without the tenant, revoked once", "[store][db]")
