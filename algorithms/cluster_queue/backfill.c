@@ -167,6 +167,17 @@ static struct interval *make_interval(struct backfill *b, int64_t begin_s, int64
     return x;
 }
 
+/* What is free in another one. */
+static void copy_free(const struct backfill *b, struct interval *to,
+                      const struct interval *from)
+{
+    memcpy(to->nodes, from->nodes, b->state->words * sizeof(*to->nodes));
+    if (to->shared && from->shared)
+        memcpy(to->shared, from->shared, b->of->shared_count * sizeof(*to->shared));
+    if (to->amounts && from->amounts)
+        memcpy(to->amounts, from->amounts, cell_count(b->of) * sizeof(*to->amounts));
+}
+
 /* Index of the first interval that ends behind t; count: none. */
 static size_t interval_at(const struct backfill *b, int64_t t)
 {
@@ -198,11 +209,7 @@ static void split(struct backfill *b, int64_t t)
     }
     x = b->intervals[i];
     behind = make_interval(b, t, x->end_s);
-    memcpy(behind->nodes, x->nodes, b->state->words * sizeof(*x->nodes));
-    if (behind->shared && x->shared)
-        memcpy(behind->shared, x->shared, b->of->shared_count * sizeof(*x->shared));
-    if (behind->amounts && x->amounts)
-        memcpy(behind->amounts, x->amounts, cell_count(b->of) * sizeof(*x->amounts));
+    copy_free(b, behind, x);
     x->end_s = t;
     memmove(&b->intervals[i + 2], &b->intervals[i + 1],
             (b->count - i - 1) * sizeof(*b->intervals));
@@ -747,13 +754,7 @@ static struct kept keep_intervals(struct backfill *b)
 
         k.intervals[i] = make_interval(b, x->begin_s, x->end_s);
         k.intervals[i]->from = x->from;
-        memcpy(k.intervals[i]->nodes, x->nodes, b->state->words * sizeof(*x->nodes));
-        if (b->of->shared_count)
-            memcpy(k.intervals[i]->shared, x->shared,
-                   b->of->shared_count * sizeof(*x->shared));
-        if (x->amounts)
-            memcpy(k.intervals[i]->amounts, x->amounts,
-                   cell_count(b->of) * sizeof(*x->amounts));
+        copy_free(b, k.intervals[i], x);
         budget_step(b->of->budget, b->state->words + cell_count(b->of) + 8);
     }
     return k;
