@@ -129,23 +129,6 @@ static void fill_makespan(const struct world_bound *bound, struct placement_out 
     out->bounds = list;
 }
 
-/* What the knapsack of jobs that start now has proven of the first level. */
-static void fill_now(const struct amounts_result *found, struct placement_value *value,
-                     struct arena *a)
-{
-    const struct now_out *now = &found->now;
-    struct placement_tier *tiers = NEW(a, struct placement_tier, now->tier_count);
-
-    value->of.proven = now->proven;
-    if (now->tier_count <= 1)
-        return;
-    for (size_t k = 0; k < now->tier_count; k++)
-        tiers[k] = (struct placement_tier){now->tiers[k].priority, now->tiers[k].value,
-                                           now->tiers[k].bound, now->tiers[k].proven};
-    value->tiers = tiers;
-    value->tier_count = now->tier_count;
-}
-
 bool amounts_place_same(const struct world *w, const struct world_plan *a,
                         const struct world_plan *b)
 {
@@ -198,16 +181,10 @@ static void bound_levels(const struct world *w, const struct amounts_result *fou
                          const struct amounts_started *started, bool timed,
                          struct world_bound *bounds, struct arena *a)
 {
-    const struct now_out *now = &found->now;
-
     memset(bounds, 0, OBJECTIVE_LEVELS_MAX * sizeof(*bounds));
     if (timed && (!is_searched_now(found) || found->goal.level_count > 1))
         bound_values(w, found, bounds, a);
     amounts_started_bound(started, &found->goal, bounds);
-    if (!is_searched_now(found) || now->tier_count > 1)
-        return;
-    bounds[0].known = true;
-    bounds[0].value = now->tier_count ? now->tiers[0].bound : 0;
 }
 
 /* Nothing is better, as far as bounds tell. Where only some of the ready jobs start,
@@ -233,7 +210,9 @@ static bool fill_values(const struct amounts_call *call, const struct world *w,
     const struct amounts_started *started = found->started;
     bool timed = !found->starts_now || !amounts_has_unknown_end(found->plan);
 
-    if (!is_searched_now(found) && !started)
+    if (is_searched_now(found))
+        started = amounts_started_of(w, &found->now, a);
+    else if (!started)
         started =
             amounts_started_find(w, &found->goal, call->values[COMMON_MAX_NODES], a);
     bound_levels(w, found, started, timed, bounds, a);
@@ -248,8 +227,6 @@ static bool fill_values(const struct amounts_call *call, const struct world *w,
         if (found->goal.level[k] == OBJECTIVE_MAKESPAN)
             makespan = &bounds[k];
     }
-    if (is_searched_now(found))
-        fill_now(found, &list[0], a);
     amounts_started_tiers(started, w, &found->goal, found->plan, list, a);
     out->objective.values = list;
     out->objective.value_count = levels;

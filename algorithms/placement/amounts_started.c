@@ -12,10 +12,31 @@ static size_t tier_of(const struct amounts_started *s, const struct world_job *j
     return t;
 }
 
-/* Starts at 0 only behind jobs that do, by `start` or because they take no time. */
-static bool is_follower(const struct world_job *j)
+/* Whether the job may have ended at 0: it takes no time somewhere. */
+static bool may_end_now(const struct world *w, const struct world_job *j)
 {
-    return j->barred == WORLD_WAIT_NONE && j->earliest_s <= 0 && j->after_count > 0;
+    for (size_t p = 0; p < w->resource_count; p++) {
+        budget_step(w->budget, 1);
+        if (world_run_s(w, j, p) <= 0)
+            return true;
+    }
+    return false;
+}
+
+/* May start at 0, but only behind jobs that do, by `start` or because they take no time.
+ */
+static bool is_follower(const struct world *w, const struct world_job *j)
+{
+    if (j->barred != WORLD_WAIT_NONE || j->earliest_s > 0 || j->after_count == 0)
+        return false;
+    for (size_t k = 0; k < j->after_count; k++) {
+        const struct world_job *before = &w->jobs[j->after[k].job];
+
+        if (before->barred != WORLD_WAIT_NONE || before->earliest_s > 0 ||
+            (j->after[k].kind != AFTER_START && !may_end_now(w, before)))
+            return false;
+    }
+    return true;
 }
 
 static void sum_most(const struct world *w, struct amounts_started *s)
@@ -24,10 +45,23 @@ static void sum_most(const struct world *w, struct amounts_started *s)
         const struct world_job *j = &w->jobs[i];
 
         budget_step(w->budget, s->tier_count + 1);
-        s->follows = s->follows || is_follower(j);
+        s->follows = s->follows || is_follower(w, j);
         if (j->barred == WORLD_WAIT_NONE && j->earliest_s <= 0)
             s->most[tier_of(s, j)] += j->weight;
     }
+}
+
+const struct amounts_started *
+amounts_started_of(const struct world *w, const struct now_out *found, struct arena *a)
+{
+    struct amounts_started *s = NEW(a, struct amounts_started, 1);
+
+    s->tier_count = found->tier_count;
+    for (size_t t = 0; t < found->tier_count; t++)
+        s->tiers[t] = found->tiers[t];
+    if (s->tier_count)
+        sum_most(w, s);
+    return s;
 }
 
 const struct amounts_started *amounts_started_find(const struct world *w,
@@ -35,20 +69,13 @@ const struct amounts_started *amounts_started_find(const struct world *w,
                                                    double max_nodes, struct arena *a)
 {
     struct now_in in = {.w = w, .max_nodes = (size_t)max_nodes};
-    struct amounts_started *s;
     struct now_out *found;
 
     if (!world_goal_has(goal, OBJECTIVE_STARTED_NOW) || w->resource_count == 0)
         return NULL;
-    s = NEW(a, struct amounts_started, 1);
     found = NEW(a, struct now_out, 1);
     world_start_all(&in, found, a);
-    s->tier_count = found->tier_count;
-    for (size_t t = 0; t < found->tier_count; t++)
-        s->tiers[t] = found->tiers[t];
-    if (s->tier_count)
-        sum_most(w, s);
-    return s;
+    return amounts_started_of(w, found, a);
 }
 
 void amounts_started_bound(const struct amounts_started *s, const struct world_goal *goal,

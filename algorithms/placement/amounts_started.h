@@ -1,7 +1,7 @@
 /* placement/amounts_started.h - the most weight that any plan starts now.
  *
- * For plans that were not made for started_now_weight first: given ones, those of list
- * policies, and where it is a lower level of the objective.
+ * For all plans alike: those of a search for started_now_weight, given ones, those of
+ * list policies, and where it is a lower level of the objective.
  *
  * Source: world-model.md 5.1, 6.
  */
@@ -18,8 +18,12 @@ struct amounts_started {
     bool follows; /* jobs may start now behind others, which the search does not see */
 };
 
-/* `max_nodes` of the search, 0: as many as it takes by itself. NULL: the goal does not
- * name it, or there is no resource. */
+/* From what a search has found. */
+const struct amounts_started *
+amounts_started_of(const struct world *w, const struct now_out *found, struct arena *a);
+
+/* By a search. `max_nodes` of it, 0: as many as it takes by itself. NULL: the goal does
+ * not name it, or there is no resource. */
 const struct amounts_started *amounts_started_find(const struct world *w,
                                                    const struct world_goal *goal,
                                                    double max_nodes, struct arena *a);
