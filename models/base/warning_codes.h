@@ -7,23 +7,33 @@
 
 /* name, meaning */
 #define WARNING_CODES(X)                                                               \
+    X(account_ignored, "Jobs are of an account that the cluster does not have")        \
+    X(application_unknown, "Nothing could be learnt: the database is away")            \
     X(at_floor, "The interval is the least that the algorithm gives")                  \
     X(auto_models_full, "Applications get no models by themselves any more")           \
     X(bandwidth_raised, "Links below 0.01 Mbit/s count as 0.01")                       \
     X(bound_skipped,                                                                   \
       "The time limit came before all bounds were computed; those given hold")         \
+    X(cancelled, "Jobs that were cancelled before they started")                       \
+    X(capacity_too_small, "Peaks of memory above the capacity were seen")              \
     X(catalogue_unavailable, "The stored file catalogue cannot be read now")           \
     X(check_differs, "Trials of an answer do not agree with its figures")              \
+    X(clamped, "A value was brought within what is possible")                          \
+    X(classes_not_asked, "More classes than models are looked for")                    \
+    X(clock_ahead, "Events happen later than now")                                     \
     X(copies, "Fewer copies of a job than were asked for")                             \
     X(cpu_raised, "Resources with less than 0.01 of their CPU count as 0.01")          \
     X(cut_to_midpoint, "The time limit came before a dynamic programme was done")      \
     X(cut_to_round_robin,                                                              \
       "The time limit ended the search; the rest was given out in turn")               \
+    X(cycle, "Edges that close a cycle are cut")                                       \
     X(deadlines_not_in_objective,                                                      \
       "Jobs have deadlines that are no part of the objective")                         \
+    X(definition_not_replayed, "A replay has a later definition of the session")       \
     X(earlier_release,                                                                 \
       "The decision is of an earlier release; answers are not compared")               \
     X(expected_skipped, "Expected times that only trials give were left out")          \
+    X(explained, "The reasons of some jobs were not looked for: the time was up")      \
     X(failed_host,                                                                     \
       "Jobs run on a resource that has failed, without the event that says so")        \
     X(failure_trace, "How a failure trace was laid on the resources")                  \
@@ -32,6 +42,7 @@
     X(far_extrapolation, "The question lies far outside what the model has seen")      \
     X(few_failures, "Too few failures to say much")                                    \
     X(few_intervals, "Too few intervals to say much")                                  \
+    X(few_runs, "The model has seen few runs")                                         \
     X(few_samples, "Too few samples; the given value is used")                         \
     X(floored, "The formula gives no time above 0; the least time seen is the answer") \
     X(guessed, "A missing value was guessed")                                          \
@@ -55,16 +66,25 @@
     X(job_count, "A resource has fewer used slots than jobs")                          \
     X(killed, "Jobs run longer than their time limit, and are ended by it")            \
     X(last_interval_too_short, "The last interval of the plan is too short")           \
+    X(lease_empty, "No job starts now, so nothing is leased")                          \
+    X(leases, "What others have leased of the snapshot is not free")                   \
+    X(leases_not_replayed, "A replay knows no grants and leases of that instant")      \
     X(load_filled, "Records took their load from stored load samples")                 \
     X(max_events, "The events did not suffice for all runs")                           \
     X(mean_floor_applied, "The mean is the least that so few failures can say")        \
     X(memory_ignored, "Memory that jobs ask for is not looked at")                     \
+    X(memory_not_known, "No memory could be sized from peaks")                         \
     X(min_interval_raised, "Intervals were raised to the least permitted")             \
+    X(model_approximated, "The times of a model are followed by a formula")            \
     X(model_invalid, "The model gives no positive finite time for some sets")          \
     X(model_missing, "A site has no usable model, and is left out")                    \
+    X(model_no_answer, "Models that have no run time for jobs")                        \
+    X(model_not_used, "A run time in the request comes before the model")              \
     X(model_unusable, "The model has no usable terms for this problem size")           \
+    X(models_not_replayed, "A replay has the models of now")                           \
     X(nearest_miss_omitted, "Reasons of jobs without a place are left out")            \
     X(never_fits, "Jobs that fit nowhere")                                             \
+    X(no_accounts, "The cluster has no accounts")                                      \
     X(no_history, "Nothing is stored of what was asked for")                           \
     X(no_load_history, "No load samples are stored of these resources")                \
     X(no_samples, "Resources or links without samples are left out")                   \
@@ -84,10 +104,14 @@
     X(pinned, "Jobs without a resource wait for ever")                                 \
     X(policy_ignores_objective, "The policy plans for something else first")           \
     X(preceding_ignored, "Jobs that should precede others are not looked at")          \
+    X(preempted, "The plan assumes that running jobs are stopped")                     \
+    X(preempted_for_others, "Others are stopped for jobs that do not start now")       \
     X(priorities_not_in_objective,                                                     \
       "Jobs have priorities that are no part of the objective")                        \
     X(processors_ignored, "The times of the model do not depend on the machines")      \
     X(promise_broken, "Jobs do not start when they were promised to")                  \
+    X(qos_ignored, "Jobs are of a quality of service that does not count")             \
+    X(quantile_not_known, "Too few errors for the quantile; the best guess is taken")  \
     X(queue_wait_unknown, "A site has no history of its queue; its wait counts as 0")  \
     X(renamed, "A member or parameter of the request has another name now")            \
     X(requested_raised, "Requested times were raised to the run times")                \
@@ -95,6 +119,7 @@
     X(resource_unusable, "Resources without available CPU are left out")               \
     X(resources_cut, "Only the first resources were looked at")                        \
     X(rounded, "Numbers were rounded")                                                 \
+    X(rounded_values, "Cells with a unit are rounded")                                 \
     X(run_time_defaulted, "Run times were missing and taken from the request")         \
     X(run_time_from_limit, "Jobs without an estimate run to their time limit")         \
     X(run_times_guessed, "Tasks without a run time got the median of others")          \
@@ -102,12 +127,14 @@
     X(samples_unusable, "Runs that lack what the kind of model needs")                 \
     X(several_ends, "A workflow has several first or last tasks")                      \
     X(shared_site, "Replicas of a job start on the same site")                         \
+    X(short_rows, "Rows have fewer cells than there are columns")                      \
     X(shorter_than_threshold, "What is left takes less than the least interval")       \
     X(single_schedule_better, "Staying on one schedule takes less time")               \
     X(site_left_out, "A site is left out of the plan")                                 \
     X(skipped, "Lines that are no usable jobs")                                        \
     X(slots, "Resources with several slots share their speed")                         \
     X(slurm_lead_too_long, "The lead of the signal is longer than the interval")       \
+    X(snapshot_not_replayed, "A replay has the snapshot of now")                       \
     X(stage_in_not_checked,                                                            \
       "How long input files take was taken from the plan that was given")              \
     X(stagger_unused, "Policies that do not go by failures keep to their intervals")   \
@@ -124,7 +151,10 @@
     X(unknown_dependency,                                                              \
       "Jobs that others wait for are not known, and taken to be gone")                 \
     X(unknown_end, "Running jobs do not say when they end")                            \
+    X(unknown_resource, "Tasks run on resources that the snapshot has not")            \
+    X(unknown_task, "Jobs are no task of the session")                                 \
     X(unknown_variable, "A variable in a file name stays as it is")                    \
+    X(unknown_vertex, "Edges end where no vertex is")                                  \
     X(unlimited, "Jobs take nothing of what their resource limits")                    \
     X(unplaced, "How many jobs have no place, and why")                                \
     X(unplaced_repeats, "Jobs without a place repeat the same reasons")                \
@@ -134,6 +164,7 @@
     X(what_if_cut, "The time was up before all changes were compared")                 \
     X(wide_interval, "The confidence interval is wide")                                \
     X(width_ignored, "Jobs of several processors run on one slot")                     \
+    X(without_effect, "Settings that say what this decision does not see")             \
     X(workload_truncated, "The generator makes more jobs than are played")
 
 #endif
