@@ -1,6 +1,7 @@
 // docs_test.cpp - the manual: every page is there, its links lead somewhere, texts are
 // escaped, and what is kept of it.
 #include "tests/api.hpp"
+#include "tests/description.hpp"
 #include "tests/examples.hpp"
 
 #include <filesystem>
@@ -334,7 +335,8 @@ void find_spare(api &a, const example &e, nlohmann::json &body, nlohmann::json &
     if (part.is_object())
         for (auto &[name, value] : whole.items()) {
             part.erase(name);
-            if (name != "now_s" && decides(a, e, body, lists))
+            if (name != "now_s" && decides(a, e, body, lists) &&
+                request_mistakes(e.method, e.target, body.dump()).empty())
                 spare.push_back(e.name + at + "/" + name);
             part = whole;
         }
