@@ -705,8 +705,6 @@ static bool test_row(struct backfill *b, size_t row)
 
 /* ---- gangs ---- */
 
-enum { GANG_TRIES_MAX = 64 }; /* starts at which a gang is tried */
-
 static bool fits_at(struct backfill *b, size_t row, int64_t from_s, struct trial *t,
                     int64_t *start_s, struct cluster_pick *pick)
 {

@@ -140,6 +140,8 @@ void cluster_explain(struct cluster_pass *p);
 /* Whether a row fits now, and its nodes. */
 typedef bool cluster_fit_fn(void *context, size_t row, struct cluster_pick *pick);
 
+enum { GANG_TRIES_MAX = 64 }; /* starts at which a plan of a gang is tried */
+
 /* Starts all of a gang that wait; false: not one of them. */
 bool cluster_gang_begin(struct cluster_pass *p, size_t gang, cluster_fit_fn *fit,
                         void *context, bool by_backfill);

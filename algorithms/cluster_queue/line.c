@@ -130,8 +130,6 @@ void cluster_line_order(const struct cluster_line *l, size_t *rows, size_t count
     sort(l->of, l->discipline->order, rows, count);
 }
 
-enum { GANG_TRIES_MAX = 64 }; /* starts at which a gang is tried */
-
 /* ---- the first one's plan ---- */
 
 static bool is_alone(const struct cluster *c, const struct cluster_row *row)
