@@ -12,10 +12,11 @@ static const struct json_field request_rows[] = {
                 &round_checkpoint_json, JSON_POINTER,
                 "How often jobs are checkpointed when they are; then checkpoint_on says "
                 "how to begin"),
-    JSON_RAW(T, verify, 0,
-             "joint, expected_time: play the answered copies event by event and say so "
-             "in choices[].verified: true, or an object with trial_count (20000; most, "
-             "1000000) and seed (the request's)"),
+    JSON_OBJECT(
+        T, verify, const struct round_verify *, &round_verify_json,
+        JSON_POINTER | JSON_NULLABLE | JSON_OR_BOOLEAN,
+        "joint, expected_time: play the answered copies event by event and say so "
+        "in choices[].verified: true, or an object with trial_count and seed"),
     {0},
 };
 #undef T

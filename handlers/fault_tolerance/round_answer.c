@@ -497,6 +497,7 @@ static const char *because(const struct round_call *call, const struct round_cho
 static void verify(struct round_call *call, const struct round_choice *c,
                    struct round_answer_choice *out)
 {
+    const struct round_verify *how = call->body->verify;
     struct arena *a = call->rq->arena;
     struct round_answer_verified *v = NEW(a, struct round_answer_verified, 1);
     struct copy *copies = NEW(a, struct copy, c->host_count);
@@ -506,9 +507,9 @@ static void verify(struct round_call *call, const struct round_choice *c,
         .left = left,
         .count = c->host_count,
         .shares_images = !isnan(c->options[c->chosen].independent_s),
-        .seed = (uint64_t)call->verify.seed,
+        .seed = isnan(how->seed) ? call->body->decision.seed : (uint64_t)how->seed,
         .stream = out->job_id,
-        .trial_count = (uint64_t)call->verify.trial_count,
+        .trial_count = (uint64_t)how->trial_count,
         .precision_ratio = PLAY_PRECISION_RATIO,
         .budget = call->in.budget,
     };
@@ -549,7 +550,7 @@ static void fill_chosen(struct round_call *call, const struct round_choice *c,
         out->gap_ratio = o->expected_time_s / o->lower_bound_s - 1;
     out->success_probability = o->success_probability;
     out->deadline_success_probability = o->done_probability;
-    if (call->verify.is_wanted)
+    if (call->body->verify)
         verify(call, c, out);
 }
 

@@ -677,36 +677,17 @@ static void find_repairs(struct round_call *call)
     }
 }
 
-/* ---- verify ---- */
-
 #define T struct round_verify
 static const struct json_field verify_rows[] = {
-    JSON_NUMBER(T, trial_count, 1, PLAY_TRIALS_MAX, PLAY_TRIALS_PRESET, 0, "Most trials"),
-    JSON_NUMBER(T, seed, 0, JSON_EXACT, NAN, JSON_NULLABLE, "Of their random numbers"),
+    JSON_NUMBER(T, trial_count, 1, PLAY_TRIALS_MAX, PLAY_TRIALS_PRESET, JSON_WHOLE,
+                "Most trials"),
+    JSON_NUMBER(T, seed, 0, JSON_EXACT, NAN, JSON_NULLABLE | JSON_WHOLE,
+                "Of their random numbers; default: the request's"),
     {0},
 };
 #undef T
-static const struct json_object verify_json = {"RoundVerify", "How copies are played",
-                                               sizeof(struct round_verify), verify_rows};
-
-/* true, false, null, or an object. */
-static void take_verify(struct round_call *call)
-{
-    const char *text = call->body->verify;
-    struct error mistakes = {.arena = call->rq->arena};
-
-    if (!text || strcmp(text, "false") == 0 || strcmp(text, "null") == 0)
-        return;
-    if (strcmp(text, "true") == 0)
-        text = "{}";
-    json_read(&verify_json, text, strlen(text), &call->verify, NULL, call->rq->arena,
-              &mistakes);
-    for (const struct error_item *i = mistakes.first; i; i = i->next)
-        invalid_again(call->rq->err, "/verify", i);
-    call->verify.is_wanted = true;
-    if (isnan(call->verify.seed))
-        call->verify.seed = (double)call->body->decision.seed;
-}
+const struct json_object round_verify_json = {"RoundVerify", "How copies are played",
+                                              sizeof(struct round_verify), verify_rows};
 
 enum error_code round_call_begin(struct round_call *call, struct request *rq,
                                  const struct round_request *body,
@@ -726,7 +707,6 @@ enum error_code round_call_begin(struct round_call *call, struct request *rq,
     histories_check(&call->histories, rq->err);
     take_resources(call, &place_of);
     take_jobs(call, place_of);
-    take_verify(call);
     if (rq->err->code != OK)
         return rq->err->code;
     call->in.random_state = body->decision.seed;

@@ -271,7 +271,7 @@ void round_call_warn_unused(struct round_call *call)
 
     warn_jobs(call, looks);
     warn_resources(call, looks);
-    if (call->verify.is_wanted && !call->out.choices)
+    if (call->body->verify && !call->out.choices)
         warn(call,
              "ignored: /verify: the algorithm expects no time that could be played");
     if (!isnan(call->body->now_s) && !(looks & LOOK_HISTORY))

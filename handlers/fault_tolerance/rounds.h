@@ -53,6 +53,11 @@ struct round_checkpoint_request {
     size_t option_count;
 };
 
+/* How the answered copies are played. */
+struct round_verify {
+    double trial_count, seed;
+};
+
 struct round_request {
     struct decision_request decision;
     double now_s;
@@ -61,17 +66,12 @@ struct round_request {
     const struct round_job_request *jobs;
     size_t job_count;
     const struct round_checkpoint_request *checkpoint; /* plans only; NULL: none */
-    const char *verify; /* plans only: JSON; NULL: not asked for */
-};
-
-/* How the answered copies are played. */
-struct round_verify {
-    bool is_wanted;
-    double trial_count, seed;
+    const struct round_verify *verify; /* plans only; NULL: not asked for */
 };
 
 extern const struct json_object round_job_json;
 extern const struct json_object round_checkpoint_json;
+extern const struct json_object round_verify_json;
 
 /* Rows that both bodies have. */
 #define ROUND_REQUEST_ROWS(T)                                                           \
@@ -196,7 +196,6 @@ struct round_call {
     struct round_resource *resources; /* in.resources */
     struct round_job *jobs;           /* in.jobs */
     size_t *jobs_at, *resources_at;
-    struct round_verify verify;
     struct round_out out;
     const char **warnings; /* ROUND_WARNINGS_MAX */
     size_t warning_count;
