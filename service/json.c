@@ -10,6 +10,7 @@
 #include "models/base/budget_read.h"
 #include "models/base/names.h"
 #include "service/json_hint.h"
+#include "service/json_holds.h"
 #include "service/json_scan.h"
 
 #include <assert.h>
@@ -27,6 +28,9 @@ struct place {
     const char *name; /* NULL: an element */
     size_t index;
 };
+
+static const struct json_field any_rows[] = {{0}};
+const struct json_object json_any_object = {"Object", "Any object", 0, any_rows};
 
 struct reader {
     struct arena *arena; /* lists and copied texts */

@@ -9,6 +9,8 @@
 #include "service/facade.h"
 #include "service/gzip.h"
 #include "service/hash.h"
+#include "service/json_holds.h"
+#include "service/problem.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +55,8 @@ static bool has_schema(const struct schemas *s, const struct json_object *table)
 static void collect(struct schemas *s, const struct json_object *table,
                     struct text_buffer *b)
 {
-    if (!table || has_schema(s, table))
+    if (!table || table == &json_any_object || table == &problem_json ||
+        has_schema(s, table))
         return;
     if (s->count == SCHEMAS_MAX) {
         b->failed = true; /* half a description is none */
@@ -262,6 +265,24 @@ static void print_object_schema(const struct json_field *f, enum role role,
     text_addf(d->b, nullable ? ",{\"type\":\"null\"}]" : "]");
 }
 
+/* What a kept text holds: what its table prints, any object, or any JSON at all. */
+static void print_raw_schema(const struct json_field *f, enum role role,
+                             const struct description *d)
+{
+    bool nullable = is_nullable(f, role);
+
+    if (f->of == &json_any_object) {
+        print_simple_type("object", nullable, d->b);
+        text_addf(d->b, ",\"additionalProperties\":true");
+    } else if (f->of && f->max > 0) {
+        print_simple_type("array", nullable, d->b);
+        text_addf(d->b, ",\"items\":");
+        print_ref(f->of, role, d);
+    } else if (f->of) {
+        print_object_schema(f, role, d);
+    }
+}
+
 /* The schema of a member, without its braces. */
 static void print_type(const struct json_field *f, enum role role,
                        const struct description *d)
@@ -306,7 +327,9 @@ static void print_type(const struct json_field *f, enum role role,
     case JSON_TYPE_TEXTS:
         print_list_schema(f, role, d);
         break;
-    case JSON_TYPE_RAW:  /* any JSON */
+    case JSON_TYPE_RAW:
+        print_raw_schema(f, role, d);
+        break;
     case JSON_TYPE_KIND: /* print_kinds() */
     case JSON_END:
         break;

@@ -2,6 +2,7 @@
 #include "service/problem.h"
 
 #include "service/config.h"
+#include "service/json_holds.h"
 #include "service/json_scan.h"
 
 #include <string.h>
@@ -16,6 +17,10 @@ static size_t character_length(const char *p, size_t left)
             return length;
     return 0;
 }
+
+static const struct json_field no_rows[] = {{0}};
+const struct json_object problem_json = {"Problem", "What went wrong, as in RFC 9457", 0,
+                                         no_rows};
 
 /* A text that may hold what the client has sent: a byte that is no UTF-8 as %XX. */
 static void print_text(const char *text, struct text_buffer *b)

@@ -5,6 +5,10 @@
 #include "service/route.h"
 
 struct config;
+struct json_object;
+
+/* What its body is, for the description; no rows. */
+extern const struct json_object problem_json;
 
 /* Makes `reply` the description of *err, all mistakes included; `instance` is
  * a path. The addresses of pages are absolute when config->public_url is set. Headers

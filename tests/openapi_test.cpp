@@ -11,6 +11,7 @@
 
 extern "C" {
 #include "service/config.h"
+#include "service/json_holds.h"
 #include "service/openapi.h"
 }
 
@@ -124,10 +125,10 @@ bool allows_null(const json &schema)
     return false;
 }
 
-// Every row of every table that this one reaches.
+// Every table with rows that this one reaches.
 void walk(const json_object *t, std::set<const json_object *> &seen)
 {
-    if (!t || !seen.insert(t).second)
+    if (!t || t->fields->type == JSON_END || !seen.insert(t).second)
         return;
     for (const json_field *f = t->fields; f->type != JSON_END; f++) {
         walk(f->of, seen);
@@ -486,6 +487,37 @@ TEST_CASE("an open list names its words and takes others", "[openapi]")
         CHECK(p[name]["x-known-values"] == json({"up", "down"}));
         CHECK_FALSE(p[name].contains("enum"));
     }
+}
+
+TEST_CASE("a kept text says what it holds", "[openapi]")
+{
+    json_field inner_rows[] = {row("mean", JSON_TYPE_NUMBER, offsetof(made, mean), 0),
+                               json_field{}};
+    const json_object inner{"Inner", "For this test", sizeof(made), inner_rows};
+    json_field rows[] = {
+        row("any", JSON_TYPE_RAW, offsetof(made, text), 0),
+        row("object", JSON_TYPE_RAW, offsetof(made, text), 0),
+        row("one", JSON_TYPE_RAW, offsetof(made, text), 0),
+        row("null", JSON_TYPE_RAW, offsetof(made, text), JSON_MAY_BE_NULL),
+        row("list", JSON_TYPE_RAW, offsetof(made, text), 0),
+        json_field{}};
+    rows[0].max = rows[1].max = rows[2].max = rows[3].max = 0;
+    rows[1].of = &json_any_object;
+    rows[2].of = rows[3].of = rows[4].of = &inner;
+    rows[4].max = JSON_LIST_MAX;
+    const json_object object{"Made", "For this test", sizeof(made), rows};
+    json s = described(nullptr, &object), p = s["Made"]["properties"];
+    const char *ref = "#/components/schemas/Inner";
+
+    CHECK(p["any"].size() == 1); // its description
+    CHECK(p["object"]["type"] == "object");
+    CHECK(p["object"]["additionalProperties"] == true);
+    CHECK(p["one"]["$ref"] == ref);
+    CHECK(p["null"]["anyOf"] == json({{{"$ref", ref}}, {{"type", "null"}}}));
+    CHECK(p["list"]["type"] == "array");
+    CHECK(p["list"]["items"]["$ref"] == ref);
+    CHECK(s["Inner"]["properties"].contains("mean"));
+    CHECK_FALSE(s.contains("Object"));
 }
 
 TEST_CASE("a list says how many elements it has at least", "[json][openapi]")

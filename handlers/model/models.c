@@ -5,6 +5,7 @@
 #include "handlers/model/model_learn.h"
 #include "handlers/stored/stored_name.h"
 #include "service/etag.h"
+#include "service/json_holds.h"
 #include "service/refits.h"
 #include "service/service.h"
 #include "service/stored_hint.h"
@@ -217,6 +218,7 @@ struct model_answer {
         {.name = "settings",                                                            \
          .doc = "How it is trained",                                                    \
          .type = JSON_TYPE_RAW,                                                         \
+         JSON_HOLDS(&model_settings_json),                                              \
          .offset = offsetof(T, model.settings)},                                        \
         MODEL_MEMBER(state, JSON_TYPE_TEXT,                                             \
                      "untrained, trained, ported; or stale: what it had learnt was "    \
@@ -244,13 +246,13 @@ struct model_answer {
         .offset = offsetof(T, model.updated_at_s)                                       \
     }
 
-#define SUMMARY_ROW                                                                  \
-    {                                                                                \
-        .name = "summary",                                                           \
-        .doc = "What the version was fitted to, and how well: a ModelSummary; left " \
-               "out without a version",                                              \
-        .type = JSON_TYPE_RAW, .offset = JSON_AT(T, summary, const char *),          \
-        .flags = JSON_OPTIONAL                                                       \
+#define SUMMARY_ROW                                                                \
+    {                                                                              \
+        .name = "summary",                                                         \
+        .doc = "What the version was fitted to, and how well; left out without a " \
+               "version",                                                          \
+        .type = JSON_TYPE_RAW, .offset = JSON_AT(T, summary, const char *),        \
+        JSON_HOLDS(&model_summary_json), .flags = JSON_OPTIONAL                    \
     }
 
 static const struct json_field info_rows[] = {INFO_ROWS, {0}};
@@ -325,21 +327,22 @@ struct version_answer {
     {                                                                           \
         .name = #m, .doc = text, .type = kind, .offset = offsetof(T, version.m) \
     }
-#define VERSION_ROWS                                                                     \
-    VERSION_MEMBER(model_id, JSON_TYPE_TEXT, "The model"),                               \
-        VERSION_MEMBER(version, JSON_TYPE_INTEGER, "Number of the version, from 1"),     \
-        VERSION_MEMBER(parent_version, JSON_TYPE_INTEGER,                                \
-                       "Version that was refined; 0: trained from executions"),          \
-        VERSION_MEMBER(cause, JSON_TYPE_TEXT, "train, refine, reform, change or port"),  \
-        VERSION_MEMBER(state, JSON_TYPE_TEXT, "trained or ported"),                      \
-        VERSION_MEMBER(abandoned, JSON_TYPE_BOOLEAN, "A roll-back went behind it"),      \
-        {.name = "created_at",                                                           \
-         .doc = "When it was fitted",                                                    \
-         .type = JSON_TYPE_INSTANT,                                                      \
-         .offset = offsetof(T, version.created_at_s)},                                   \
-    {                                                                                    \
-        .name = "summary", .doc = "What it was fitted to, and how well: a ModelSummary", \
-        .type = JSON_TYPE_RAW, .offset = offsetof(T, version.summary)                    \
+#define VERSION_ROWS                                                                    \
+    VERSION_MEMBER(model_id, JSON_TYPE_TEXT, "The model"),                              \
+        VERSION_MEMBER(version, JSON_TYPE_INTEGER, "Number of the version, from 1"),    \
+        VERSION_MEMBER(parent_version, JSON_TYPE_INTEGER,                               \
+                       "Version that was refined; 0: trained from executions"),         \
+        VERSION_MEMBER(cause, JSON_TYPE_TEXT, "train, refine, reform, change or port"), \
+        VERSION_MEMBER(state, JSON_TYPE_TEXT, "trained or ported"),                     \
+        VERSION_MEMBER(abandoned, JSON_TYPE_BOOLEAN, "A roll-back went behind it"),     \
+        {.name = "created_at",                                                          \
+         .doc = "When it was fitted",                                                   \
+         .type = JSON_TYPE_INSTANT,                                                     \
+         .offset = offsetof(T, version.created_at_s)},                                  \
+    {                                                                                   \
+        .name = "summary", .doc = "What it was fitted to, and how well",                \
+        .type = JSON_TYPE_RAW, JSON_HOLDS(&model_summary_json),                         \
+        .offset = offsetof(T, version.summary)                                          \
     }
 static const struct json_field version_info_rows[] = {VERSION_ROWS, {0}};
 static const struct json_field version_rows[] = {

@@ -11,6 +11,7 @@
 #include "models/base/pointer.h"
 #include "models/json_walk.h"
 #include "service/json.h"
+#include "service/json_holds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +86,8 @@ static const struct json_field changes_rows[] = {
                 "limits are cut"),
     JSON_RAW(T, partitions, JSON_NULLABLE,
              "cluster: members of partitions that are different, {\"ID\": {\"member\": "
-             "value}}; null: the default; an id that is not there: a further partition"),
+             "value}}; null: the default; an id that is not there: a further partition",
+             JSON_HOLDS(&json_any_object)),
     JSON_INTEGER(T, processors, 1, QUEUE_PROCESSORS_MAX, 0, JSON_BOUND_ONLY,
                  "Processors of the cluster, instead of those that the request or the "
                  "log says"),
@@ -111,7 +113,8 @@ static const struct json_object changes_json = {
             T, settings, JSON_NULLABLE,                                                  \
             "cluster: members of policy_settings that are different, also "              \
             "preempt_type, select or {\"priority\": {\"weight_age\": 2000}}; null: "     \
-            "the default; those that are not named are as in the base"),                 \
+            "the default; those that are not named are as in the base",                  \
+            JSON_HOLDS(&json_any_object)),                                               \
     {                                                                                    \
         .name = "cluster_changes",                                                       \
         .doc = "What is different about the cluster; default: as the base",              \

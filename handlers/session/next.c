@@ -2,8 +2,10 @@
 #include "handlers/session/next.h"
 
 #include "handlers/pictures/pictures.h"
+#include "handlers/workflow/workflow_schedules.h"
 #include "models/base/names.h"
 #include "service/etag.h"
+#include "service/json_holds.h"
 #include "service/session_watch.h"
 
 #include <string.h>
@@ -216,7 +218,8 @@ static const struct json_field info_rows[] = {
     JSON_INSTANT(T, planned_at, 0, "When it was made"),
     JSON_TEXT(T, algorithm, 0, "Policy that decided"),
     JSON_WORD(T, status, decision_status_names, 0, "As of any decision"),
-    JSON_RAW(T, objective, 0, "How good it is: the objective of a workflow schedule"),
+    JSON_RAW(T, objective, 0, "How good it is: the objective of a workflow schedule",
+             JSON_HOLDS(&workflow_objective_json)),
     {0},
 };
 #undef T
@@ -340,14 +343,17 @@ static const struct json_field plan_answer_rows[] = {
     {.name = "objective",
      .doc = "As of a workflow schedule",
      .type = JSON_TYPE_RAW,
+     JSON_HOLDS(&workflow_objective_json),
      .offset = JSON_AT(T, plan.objective, const char *)},
     {.name = "schedule",
      .doc = "As of a workflow schedule",
      .type = JSON_TYPE_RAW,
+     JSON_HOLDS_LIST(&workflow_placement_json),
      .offset = JSON_AT(T, plan.schedule, const char *)},
     {.name = "unplaced",
      .doc = "As of a workflow schedule",
      .type = JSON_TYPE_RAW,
+     JSON_HOLDS_LIST(&workflow_unplaced_json),
      .offset = JSON_AT(T, plan.unplaced, const char *)},
     {.name = "warnings",
      .doc = "Of the decision",

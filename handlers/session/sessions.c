@@ -5,6 +5,7 @@
 #include "handlers/session_run/plan.h"
 #include "service/config.h"
 #include "service/etag.h"
+#include "service/json_holds.h"
 #include "service/service.h"
 #include "service/session_watch.h"
 
@@ -42,7 +43,8 @@ static const struct json_field info_rows[] = {
     JSON_INSTANT(T, created_at, 0, "When it was made"),
     JSON_INSTANT(T, last_event_at, JSON_OPTIONAL, "When the last event came"),
     JSON_INSTANT(T, expires_at, 0, "When it ends without a further event"),
-    JSON_RAW(T, definition, JSON_OPTIONAL, "As it was sent; left out in lists"),
+    JSON_RAW(T, definition, JSON_OPTIONAL, "As it was sent; left out in lists",
+             JSON_HOLDS(&json_any_object)),
     JSON_TEXTS(T, warnings, warning_count, 0, 0, "What the caller should know"),
     {0},
 };

@@ -3,6 +3,9 @@
 
 #include "handlers/common/snapshot_json.h"
 #include "handlers/simulation/simulation_run.h"
+#include "handlers/simulation/simulations.h"
+#include "service/json_holds.h"
+#include "service/problem.h"
 
 /* ---- distributions ---- */
 
@@ -834,7 +837,8 @@ const struct json_object simulation_answer_json = {
         JSON_INSTANT(T, created_at, 0, "When it was asked for"),                     \
         JSON_INSTANT(T, started_at, JSON_OPTIONAL, "When it was last taken up"),     \
         JSON_INSTANT(T, finished_at, JSON_OPTIONAL, "When it ended"),                \
-        JSON_RAW(T, error, JSON_OPTIONAL, "failed: why, as in RFC 9457")
+        JSON_RAW(T, error, JSON_OPTIONAL, "failed: why, as in RFC 9457",             \
+                 JSON_HOLDS(&problem_json))
 static const struct json_field info_rows[] = {
     INFO_ROWS,
     {0},
@@ -843,7 +847,8 @@ static const struct json_field stored_rows[] = {
     INFO_ROWS,
     JSON_RAW(T, result, JSON_OPTIONAL,
              "The answer, as POST /v1/simulations gives it; of a cancelled one what was "
-             "complete"),
+             "complete",
+             JSON_HOLDS(&any_simulation_answer_json)),
     {0},
 };
 #undef T

@@ -3,6 +3,7 @@
 #include "models/base/pointer.h"
 #include "models/json_walk.h"
 #include "models/slurm/advice.h"
+#include "service/json_holds.h"
 #include "service/store.h"
 
 #include <math.h>
@@ -94,8 +95,8 @@ static const struct json_field request_rows[] = {
     JSON_ID(T, decision_id, JSON_NULLABLE,
             "A stored decision of POST /v1/queue-orders, or:",
             JSON_NOT_WITH("decision", "order")),
-    JSON_RAW(T, decision, 0,
-             "the answer of POST /v1/queue-orders itself, or:", JSON_NOT_WITH("order")),
+    JSON_RAW(T, decision, 0, "the answer of POST /v1/queue-orders itself, or:",
+             JSON_HOLDS(&json_any_object), JSON_NOT_WITH("order")),
     JSON_TEXTS(T, order, order_count, CHANGES_MAX, 0,
                "ids of jobs in the order that they should start in"),
     JSON_LIST(T, jobs, job_count, struct slurm_ordered, &ordered_json, 1000000,

@@ -7,6 +7,7 @@
 #include "handlers/snapshots/stored_snapshot.h"
 #include "models/base/pointer.h"
 #include "service/etag.h"
+#include "service/json_holds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static const struct json_field resource_rows[] = {
     JSON_ID(T, id, 0, "Name of the resource"),
     JSON_INTEGER(T, generation, 1, JSON_EXACT, 1, 0,
                  "Number of times that the snapshot was written"),
-    JSON_RAW(T, resource, 0, "The resource, as it was given"),
+    JSON_RAW(T, resource, 0, "The resource, as it was given",
+             JSON_HOLDS(&json_any_object)),
     {0},
 };
 #undef T

@@ -6,6 +6,7 @@
 #include "handlers/snapshots/stored_snapshot.h"
 #include "handlers/stored/stored_name.h"
 #include "service/etag.h"
+#include "service/json_holds.h"
 
 #include <string.h>
 
@@ -68,6 +69,7 @@ static const struct json_field stored_rows[] = {
     {.name = "snapshot",
      .doc = "The document, as it was given",
      .type = JSON_TYPE_RAW,
+     JSON_HOLDS(&json_any_object),
      .offset = JSON_AT(T, document, const char *)},
     {0},
 };

@@ -5,6 +5,7 @@
 #include "handlers/pictures/pictures.h"
 #include "handlers/stored/removal.h"
 #include "service/hash.h"
+#include "service/json_holds.h"
 #include "service/json_patch.h"
 #include "service/openapi.h"
 
@@ -130,18 +131,22 @@ static const struct json_field info_rows[] = {
 };
 static const struct json_field stored_rows[] = {
     INFO_ROWS,
-    JSON_RAW(T, request, JSON_OPTIONAL, "The request as it came; see parts"),
+    JSON_RAW(T, request, JSON_OPTIONAL, "The request as it came; see parts",
+             JSON_HOLDS(&json_any_object)),
     {.name = "snapshot",
      .doc = "What the snapshot_id of the request meant then",
      .type = JSON_TYPE_RAW,
+     JSON_HOLDS(&json_any_object),
      .offset = JSON_AT(T, snapshot_document, const char *),
      .flags = JSON_OPTIONAL},
     {.name = "history",
      .doc = "What else was looked up for it then: a replay takes it from here",
      .type = JSON_TYPE_RAW,
+     JSON_HOLDS(&json_any_object),
      .offset = JSON_AT(T, history_document, const char *),
      .flags = JSON_OPTIONAL},
-    JSON_RAW(T, answer, JSON_OPTIONAL, "The answer; see parts"),
+    JSON_RAW(T, answer, JSON_OPTIONAL, "The answer; see parts",
+             JSON_HOLDS(&json_any_object)),
     {0},
 };
 #undef T
@@ -196,7 +201,7 @@ static const struct json_field replay_rows[] = {
     JSON_TEXTS(T, warnings, warning_count, 0, JSON_OPTIONAL,
                "earlier_release: it was decided under an earlier description, and the "
                "answers are not compared"),
-    JSON_RAW(T, answer, 0, "The new answer"),
+    JSON_RAW(T, answer, 0, "The new answer", JSON_HOLDS(&json_any_object)),
     {0},
 };
 #undef T

@@ -8,6 +8,7 @@
 #define GRIDPLAN_UPLOADS_H
 
 #include "handlers/common/page.h"
+#include "service/json_holds.h"
 #include "service/store_simulation.h"
 
 enum { UPLOAD_MISTAKES_MAX = 20 };
@@ -37,8 +38,8 @@ struct uploads_page {
 #define UPLOAD_ID_ROW(T) \
     JSON_ID(T, id, 0, "Name: at most 128 of A-Z a-z 0-9 . _ ~ -; default: a UUID")
 
-/* Rows of struct store_trace; `record` is the JSON name of what a line stands for. */
-#define UPLOAD_ROWS(T, records, records_doc)                                            \
+/* Rows of struct store_trace; `records` is the JSON name of what a line stands for. */
+#define UPLOAD_ROWS(T, records, records_doc, summary_table)                             \
     {.name = "id",                                                                      \
      .doc = "Name of the upload",                                                       \
      .type = JSON_TYPE_TEXT,                                                            \
@@ -53,7 +54,8 @@ struct uploads_page {
          .max = JSON_EXACT},                                                            \
         JSON_INTEGER(T, skipped_count, 0, JSON_EXACT, 0, 0,                             \
                      "Lines that are not used, comments and empty ones not counted"),   \
-        JSON_RAW(T, summary, 0, "What was found when it was read"),                     \
+        JSON_RAW(T, summary, 0, "What was found when it was read",                      \
+                 JSON_HOLDS(summary_table)),                                            \
         JSON_INSTANT(T, created_at, 0, "When it was stored")
 
 extern const struct json_object uploads_query_json;

@@ -43,7 +43,7 @@ static const struct json_field summary_rows[] = {
     JSON_TEXT(T, computer, JSON_OPTIONAL, "Header field Computer"),
     JSON_NUMBER(T, processor_count, 0, 0, 0, JSON_OPTIONAL, "Header field MaxProcs"),
     JSON_INSTANT(T, started_at, JSON_OPTIONAL, "Header field UnixStartTime"),
-    JSON_NUMBER(T, first_submit_s, 0, 0, 0, 0, "Arrival of the first job; null: no job"),
+    JSON_NUMBER(T, first_submit_s, 0, 0, 0, 0, "Arrival of the first job"),
     JSON_NUMBER(T, last_submit_s, 0, 0, 0, 0, "Arrival of the last job"),
     JSON_NUMBER(T, longest_run_s, 0, 0, 0, 0, "Longest run time"),
     JSON_NUMBER(T, most_processors, 0, 0, 0, 0, "Most processors of a job"),
@@ -65,7 +65,7 @@ static const struct json_object summary_json = {
 
 #define T struct store_trace
 static const struct json_field info_rows[] = {
-    UPLOAD_ROWS(T, "job_count", "Jobs that a simulation can use"),
+    UPLOAD_ROWS(T, "job_count", "Jobs that a simulation can use", &summary_json),
     {0},
 };
 #undef T

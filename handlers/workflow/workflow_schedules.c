@@ -115,7 +115,7 @@ static const struct json_field placement_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object placement_json = {
+const struct json_object workflow_placement_json = {
     "WorkflowPlacement", "Where and when a task runs", sizeof(struct workflow_placement),
     placement_rows};
 
@@ -165,7 +165,7 @@ static const struct json_field schedule_rows[] = {
      .type = JSON_TYPE_LIST,
      .offset = JSON_AT(T, plan.schedule, const struct workflow_placement *),
      .count_offset = JSON_AT(T, plan.schedule_count, size_t),
-     .of = &placement_json},
+     .of = &workflow_placement_json},
     JSON_LIST(T, unplaced, unplaced_count, struct workflow_unplaced_answer,
               &workflow_unplaced_json, 0, 0, "Tasks without a place, and why"),
     {.name = "reschedules",

@@ -29,6 +29,7 @@ struct workflow_schedule_answer {
     size_t run_time_count;
 };
 extern const struct json_object workflow_schedule_answer_json;
+extern const struct json_object workflow_placement_json; /* a task of it */
 
 handler_fn post_workflow_schedules;
 

@@ -3,6 +3,7 @@
 #define GRIDPLAN_EXECUTION_RECORD_H
 
 #include "models/execution.h"
+#include "service/json_holds.h"
 #include "service/records/record.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ extern const char *const run_failure_names[]; /* by enum run_failure, ended by N
                 "The machine, or the first of several")) \
     ROW(parameters, DB_JSON, 0, \
         JSON_RAW(struct execution, parameters, EXECUTION_NULLABLE | JSON_OPTIONAL, \
-                 "What it was started with: an object of any members")) \
+                 "What it was started with: an object of any members", JSON_HOLDS(&json_any_object))) \
     ROW(started_at, DB_INSTANT, 0, \
         JSON_INSTANT(struct execution, started_at, JSON_REQUIRED, "When it started")) \
     ROW(run_time_s, DB_NUMBER, 0, \

@@ -1,0 +1,17 @@
+/* json_holds.h - what a kept text (JSON_RAW) holds, for the description.
+ *
+ * The reader takes any JSON all the same, and the printer prints the text: who keeps it
+ * made it with that table.
+ */
+#ifndef GRIDPLAN_JSON_HOLDS_H
+#define GRIDPLAN_JSON_HOLDS_H
+
+#include "service/json.h"
+
+/* Behind the text of a JSON_RAW row: what the table prints, or a list of that. */
+#define JSON_HOLDS(table)      .of = (table)
+#define JSON_HOLDS_LIST(table) .of = (table), .max = JSON_LIST_MAX
+
+extern const struct json_object json_any_object; /* no rows: any members */
+
+#endif
