@@ -1378,26 +1378,51 @@ static void print_paths(const struct route *routes, const struct description *d)
     text_addf(b, path ? "}}" : "}");
 }
 
-static void print_problem(struct text_buffer *b)
+/* The codes of answers, or of single mistakes, that there are today: those that are never
+ * sent have no cause. */
+static void print_codes(bool of_items, struct text_buffer *b)
 {
+    static const struct {
+        const char *name, *cause;
+        bool of_item;
+    } codes[] = {
+#define X(symbol, status, name, title, cause, remedy) {name, cause, false},
+        ERROR_CODES(X)
+#undef X
+#define X(symbol, name, title, cause, remedy) {name, cause, true},
+            ITEM_CODES(X)
+#undef X
+    };
+    const char *names[sizeof(codes) / sizeof(*codes) + 1];
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+        if (codes[i].of_item == of_items && codes[i].cause[0])
+            names[count++] = codes[i].name;
+    names[count] = NULL;
+    print_words("x-known-values", names, false, b);
+}
+
+static void print_problem_item(const struct description *d)
+{
+    struct text_buffer *b = d->b;
+
     text_addf(
         b,
-        ",\"Problem\":{\"type\":\"object\",\"description\":\"What went wrong, as in RFC "
-        "9457; every mistake of the request is in errors\",\"properties\":{"
-        "\"type\":{\"type\":\"string\"},\"title\":{\"type\":\"string\"},"
-        "\"status\":{\"type\":\"integer\"},\"detail\":{\"type\":\"string\"},"
-        "\"instance\":{\"type\":\"string\"},\"code\":{\"type\":\"string\"},"
-        "\"request_id\":{\"type\":\"string\"},\"error_count\":{\"type\":\"integer\"},"
-        "\"violated_policies\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
-        "\"description\":\"With 429 and 413: the quotas that refused it, as GET "
-        "/v1/quotas names them\"},"
-        "\"errors\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
+        "\"type\":\"object\",\"description\":\"A mistake\",\"properties\":{"
         "\"pointer\":{\"type\":\"string\",\"description\":\"JSON Pointer to the value\"},"
         "\"in\":{\"type\":\"string\",\"description\":\"query, path or header: name says "
-        "which one, and there is no pointer\"},\"name\":{\"type\":\"string\"},"
+        "which one, and there is no pointer\",\"x-known-values\":[\"query\",\"path\","
+        "\"header\"]},\"name\":{\"type\":\"string\"},"
         "\"line\":{\"type\":\"integer\",\"description\":\"Line of an NDJSON body, from "
-        "1; the pointer begins there\"},"
-        "\"code\":{\"type\":\"string\",\"description\":\"See GET /v1/errors\"},"
+        "1; the pointer begins there\"},");
+    line(d, 4);
+    text_addf(b, "\"code\":{\"description\":\"See GET /v1/errors\",\"type\":\"string\"");
+    print_codes(true, b);
+    text_addf(b, "},");
+    line(d, 4);
+    text_addf(
+        b,
         "\"detail\":{\"type\":\"string\"},\"hint\":{\"type\":\"string\","
         "\"description\":\"What to do about it\"},\"allowed\":{\"type\":\"array\","
         "\"items\":{\"type\":[\"string\",\"number\"]},\"description\":\"At most 20 "
@@ -1405,8 +1430,38 @@ static void print_problem(struct text_buffer *b)
         "\"amount\":{\"type\":\"string\",\"description\":\"Of what too little is free\"},"
         "\"needed\":{\"type\":\"number\"},\"free\":{\"type\":\"number\"},"
         "\"owners\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
-        "\"description\":\"Whose leases are in the way\"}}}}},"
-        "\"required\":[\"type\",\"title\",\"status\",\"code\",\"request_id\"]}");
+        "\"description\":\"Whose leases are in the way\"}},"
+        "\"required\":[\"code\",\"detail\"]");
+}
+
+static void print_problem(const struct description *d)
+{
+    struct text_buffer *b = d->b;
+
+    text_addf(
+        b,
+        ",\"Problem\":{\"type\":\"object\",\"description\":\"What went wrong, as in RFC "
+        "9457; every mistake of the request is in errors\",\"properties\":{"
+        "\"type\":{\"type\":\"string\"},\"title\":{\"type\":\"string\"},"
+        "\"status\":{\"type\":\"integer\"},\"detail\":{\"type\":\"string\"},"
+        "\"instance\":{\"type\":\"string\"},");
+    line(d, 3);
+    text_addf(b, "\"code\":{\"description\":\"See GET /v1/errors\",\"type\":\"string\"");
+    print_codes(false, b);
+    text_addf(b, "},");
+    line(d, 3);
+    text_addf(
+        b, "\"request_id\":{\"type\":\"string\"},\"error_count\":{\"type\":\"integer\"},"
+           "\"violated_policies\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+           "\"description\":\"With 429 and 413: the quotas that refused it, as GET "
+           "/v1/quotas names them\"},");
+    line(d, 3);
+    text_addf(b, "\"errors\":{\"type\":\"array\",\"items\":{");
+    print_problem_item(d);
+    text_addf(b, "}}},");
+    line(d, 3);
+    text_addf(b, "\"required\":[\"type\",\"title\",\"status\",\"detail\",\"instance\","
+                 "\"code\",\"request_id\"]}");
 }
 
 static void print_responses(const struct description *d)
@@ -1473,7 +1528,7 @@ static void print_components(const struct description *d)
             print_schema(d->schemas[role].table[i], role, d);
             first = false;
         }
-    print_problem(b);
+    print_problem(d);
     text_addf(b, "},");
     line(d, 1);
     print_responses(d);

@@ -173,7 +173,7 @@ static const char no_memory[] =
     "{\"type\":\"/docs/errors/unavailable\",\"title\":\"A part of the service is "
     "down\",\"status\":503,\"code\":\"unavailable\",\"detail\":\"the service is out of "
     "memory; "
-    "try again later\"}";
+    "try again later\",\"instance\":\"\",\"request_id\":\"\"}";
 
 void problem_reply(const struct config *config, const struct error *err,
                    const char *instance, const char *request_id, struct reply *reply,

@@ -520,6 +520,23 @@ TEST_CASE("a kept text says what it holds", "[openapi]")
     CHECK_FALSE(s.contains("Object"));
 }
 
+TEST_CASE("a problem names the codes that there are, and what it always has", "[openapi]")
+{
+    json s = printed_description()["components"]["schemas"]["Problem"];
+    json codes = s["properties"]["code"]["x-known-values"];
+    json item = s["properties"]["errors"]["items"];
+
+    for (const char *always :
+         {"type", "title", "status", "detail", "instance", "code", "request_id"})
+        CHECK(std::find(s["required"].begin(), s["required"].end(), always) !=
+              s["required"].end());
+    CHECK(item["required"] == json({"code", "detail"}));
+    CHECK(std::find(codes.begin(), codes.end(), "invalid") != codes.end());
+    CHECK(std::find(codes.begin(), codes.end(), "ok") == codes.end());
+    codes = item["properties"]["code"]["x-known-values"];
+    CHECK(std::find(codes.begin(), codes.end(), "unknown_id") != codes.end());
+}
+
 TEST_CASE("a list says how many elements it has at least", "[json][openapi]")
 {
     static json_field rows[2] = {
