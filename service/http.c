@@ -1266,7 +1266,9 @@ static enum error_code start_daemon(struct gate *gate, size_t limit, size_t thre
         OPTION(MHD_OPTION_CONNECTION_TIMEOUT, config->keepalive_timeout_s + 1, NULL),
         OPTION(MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, NULL),
         OPTION(MHD_OPTION_THREAD_STACK_SIZE, IO_STACK_BYTES, NULL),
-        OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL),
+        /* 1 would add one check, of a Host header, and answer it in HTML: door.h has it
+         */
+        OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL),
         OPTION(MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL),
         OPTION(MHD_OPTION_THREAD_POOL_SIZE, thread_count, NULL),
         OPTION(MHD_OPTION_END, 0, NULL),
