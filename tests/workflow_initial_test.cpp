@@ -174,8 +174,9 @@ TEST_CASE("rows of a start without times say so", "[workflow]")
     answer x = from(r, {{"a", "p1", 0, none}, {"b", "p1", none, none}}, 10);
 
     CHECK(x.warnings ==
-          std::vector<std::string>{"/initial: start_s of 1 row not used: 1 has none, and "
-                                   "all were placed in their order"});
+          std::vector<std::string>{
+              "ignored: /initial: start_s of 1 row not used: 1 has none, and "
+              "all were placed in their order"});
 }
 
 TEST_CASE("mistakes of a schedule to start from", "[workflow]")
@@ -210,7 +211,8 @@ TEST_CASE("what has begun, and what can run nowhere, needs no row", "[workflow]"
     r.tasks()[0].given.finish_s = 3;
     answer x = from(r, {{"a", "", none, none}, {"b", "p1", 3, none}}, 10);
     CHECK(x.warning("initial_refused") == "");
-    CHECK(x.warning("/initial: 1 row of tasks that have begun not looked at") != "");
+    CHECK(x.warning("ignored: /initial: 1 row of tasks that have begun not looked at") !=
+          "");
 
     flows::request nowhere = two_tasks();
     nowhere.add_task("c", 6).etc_s = {none, none};

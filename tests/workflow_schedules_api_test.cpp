@@ -425,7 +425,7 @@ TEST_CASE("auto: a schedule for what has not begun, else a round", "[api][workfl
     j = answered(a, path, running);
     CHECK(j["kind"] == "round");
     CHECK(j["algorithm"] == "balanced");
-    CHECK(j["warnings"][0] == "a round does not use: /options/slots");
+    CHECK(j["warnings"][0] == "ignored: a round does not use: /options/slots");
     CHECK(moves_of(j) == std::vector<std::string>{"migrate a CR1 CR2 5000.007"});
     running["options"] = {{"moves", "rounds"}, {"balance", "all"}};
     CHECK(moves_of(answered(a, path, running)).size() == 2);
@@ -465,7 +465,7 @@ TEST_CASE("auto: a schedule for what has not begun, else a round", "[api][workfl
     body["carry_over"] = {{{"task_ids", {"a"}}}};
     j = answered(a, path, body);
     CHECK(j["kind"] == "schedule");
-    CHECK(j["warnings"][0].get<std::string>().find("/carry_over: not used") == 0);
+    CHECK(j["warnings"][0].get<std::string>().find("ignored: /carry_over: ") == 0);
     body["algorithm"] = "heft";
     CHECK(refused(a, path, body) == std::set<std::string>{"/carry_over"});
     body["algorithm"] = "balancd";

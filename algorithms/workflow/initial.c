@@ -224,15 +224,17 @@ size_t workflow_initial_warn_rows(struct workflow_problem *problem,
         untimed += isnan(rows->runs[k].start_s) ? 1 : 0;
     timed = rows->run_count - untimed;
     if (begun)
-        workflow_warn(problem,
-                      "/initial: %zu row%s of tasks that have begun not looked at: "
-                      "these are where the workflow says",
-                      begun, begun == 1 ? "" : "s");
+        workflow_warn(
+            problem,
+            "ignored: /initial: %zu row%s of tasks that have begun not looked at: "
+            "these are where the workflow says",
+            begun, begun == 1 ? "" : "s");
     if (timed && untimed)
-        workflow_warn(problem,
-                      "/initial: start_s of %zu row%s not used: %zu ha%s none, and "
-                      "all were placed in their order",
-                      timed, timed == 1 ? "" : "s", untimed, untimed == 1 ? "s" : "ve");
+        workflow_warn(
+            problem,
+            "ignored: /initial: start_s of %zu row%s not used: %zu ha%s none, and "
+            "all were placed in their order",
+            timed, timed == 1 ? "" : "s", untimed, untimed == 1 ? "s" : "ve");
     return untimed;
 }
 

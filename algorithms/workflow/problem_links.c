@@ -252,9 +252,10 @@ void workflow_read_links(struct workflow_problem *problem)
     make_dense(problem);
     time_files(problem);
     if (problem->parts->no_network && moves_bytes(problem))
-        workflow_warn(problem,
-                      "there are data to move but no snapshot.network: moving them "
-                      "takes no time");
+        workflow_warn(
+            problem,
+            "no_network: there are data to move but no snapshot.network: moving them "
+            "takes no time");
 }
 
 /* ---- means ---- */

@@ -130,9 +130,10 @@ static enum error_code fix_tasks(struct reader *r)
         lost = lost || (running && !runs(r, i));
     }
     if (lost)
-        workflow_warn(problem,
-                      "tasks that run on a failed resource are scheduled again, from "
-                      "their checkpoints");
+        workflow_warn(
+            problem,
+            "restarted: tasks that run on a failed resource are scheduled again, from "
+            "their checkpoints");
     return OK;
 }
 

@@ -155,7 +155,7 @@ static void warn_full(struct wf_request *rq, size_t resource)
     if (jobs <= slots)
         return;
     workflow_warn(&rq->problem,
-                  "resource '%.60s' has %zu tasks and %zu slots: they stay, "
+                  "job_count: resource '%.60s' has %zu tasks and %zu slots: they stay, "
                   "nothing is added",
                   r->id, jobs, slots);
 }
@@ -191,7 +191,7 @@ static void number_resources(struct wf_request *rq)
     }
     if (rq->stale_count > 0)
         workflow_warn(&rq->problem,
-                      "%zu resources were observed more than max_age_s ago: they "
+                      "stale: %zu resources were observed more than max_age_s ago: they "
                       "get no task",
                       (size_t)rq->stale_count);
 }
@@ -263,9 +263,10 @@ static void number_tasks(struct wf_request *rq)
     for (size_t i = 0; i < count; i++)
         number_task(rq, i, &lost);
     if (lost)
-        workflow_warn(&rq->problem,
-                      "tasks that run on a failed resource are started again, from "
-                      "their checkpoints");
+        workflow_warn(
+            &rq->problem,
+            "restarted: tasks that run on a failed resource are started again, from "
+            "their checkpoints");
 }
 
 /* ---- order and sets ---- */
@@ -346,18 +347,21 @@ static void warn_unused(struct wf_request *rq)
     for (size_t k = 0; k < in->window_count; k++)
         later += in->windows[k].from_s > 0 || in->windows[k].to_s > 0;
     if (ends > 0)
-        workflow_warn(&rq->problem,
-                      "finish_s of %zu running task%s not used: a round counts on "
-                      "progress and estimates",
-                      ends, ends == 1 ? "" : "s");
+        workflow_warn(
+            &rq->problem,
+            "ignored: finish_s of %zu running task%s not used: a round counts on "
+            "progress and estimates",
+            ends, ends == 1 ? "" : "s");
     if (later > 0)
-        workflow_warn(&rq->problem,
-                      "/availability: %zu window%s begin or end later, which a round "
-                      "does not look at",
-                      later, later == 1 ? "" : "s");
+        workflow_warn(
+            &rq->problem,
+            "ignored: /availability: %zu window%s begin or end later, which a round "
+            "does not look at",
+            later, later == 1 ? "" : "s");
     if (unknown > 0)
         workflow_warn(&rq->problem,
-                      "%zu ready task%s no run time: each starts on a random resource",
+                      "random_resource: %zu ready task%s no run time: each starts on a "
+                      "random resource",
                       unknown, unknown == 1 ? " has" : "s have");
 }
 

@@ -75,14 +75,14 @@ static void warn_of_slots(struct workflow_problem *problem, bool slots)
     }
     if (several > 0 && !slots) {
         workflow_warn(problem,
-                      "/snapshot/resources: %zu ha%s more than one slot, and one "
+                      "slots: /snapshot/resources: %zu ha%s more than one slot, and one "
                       "task at a time was planned on each: see the option slots",
                       several, several == 1 ? "s" : "ve");
         return;
     }
     if (shared > 0 && slots) {
         workflow_warn(problem,
-                      "/snapshot/resources: slots of %zu share its speed: each "
+                      "slots: /snapshot/resources: slots of %zu share its speed: each "
                       "was planned with an equal part of it, also while others "
                       "are idle",
                       shared);
@@ -157,7 +157,8 @@ static void add_moves(struct workflow_problem *problem, const struct workflow_pl
         workflow_find_moves(problem, plan, &rules, &out->reschedules,
                             &out->reschedule_count, &cut, a, err);
     if (cut)
-        workflow_warn(problem, "the time limit came before all moves were looked at");
+        workflow_warn(problem,
+                      "time_limit: the time limit came before all moves were looked at");
 }
 
 /* Only searches can use a schedule to start from. */

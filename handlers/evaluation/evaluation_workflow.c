@@ -154,12 +154,13 @@ static void warn_unused(const struct evaluation_request *request,
     const struct decision_request *decision = &request->body.decision;
 
     if (of->begun_rows)
-        workflow_warn(problem,
-                      "/schedule: %zu row%s of tasks that have begun not looked at: "
-                      "these are where the workflow says",
-                      of->begun_rows, of->begun_rows == 1 ? "" : "s");
+        workflow_warn(
+            problem,
+            "ignored: /schedule: %zu row%s of tasks that have begun not looked at: "
+            "these are where the workflow says",
+            of->begun_rows, of->begun_rows == 1 ? "" : "s");
     if (isfinite(decision->time_limit_s))
-        workflow_warn(problem, "/time_limit_s: not used: nothing is searched for");
+        workflow_warn(problem, "ignored: /time_limit_s: nothing is searched for");
 }
 
 /* infeasible: it breaks rules; optimal: it ends with the lower bound. */

@@ -4,6 +4,7 @@
 #include "models/base/warning_codes.h"
 #include "models/fitted/core.h"
 #include "models/performance/performance.h"
+#include "models/progress/progress.h"
 
 struct code_row {
     uint64_t status; /* of errors */
@@ -117,6 +118,7 @@ static void fill_warnings(struct request *rq, struct errors_answer *answer)
     for (; count < WARNING_CODES_COUNT; count++)
         list[count] = warning_codes[count];
     count = add_warnings(perf_warning_names, perf_warning_texts, list, count);
+    count = add_warnings(progress_warning_names, progress_warning_texts, list, count);
     answer->warning_count = add_warnings(core_note_names, core_note_texts, list, count);
     answer->warning_codes = list;
 }

@@ -300,9 +300,11 @@ static enum error_code warn_of_samples(struct workflow_call *call)
             TRY(look_at_samples(&call->in.workflows[w].tasks[i], &odd, rq->arena));
     for (size_t bit = 0; bit < PROGRESS_WARN_COUNT; bit++) {
         if (odd.count[bit])
-            workflow_call_warn(call, "progress samples of %zu task%s, first '%.100s': %s",
-                               odd.count[bit], odd.count[bit] > 1 ? "s" : "",
-                               odd.task_id[bit], progress_warning_texts[bit]);
+            workflow_call_warn(call,
+                               "%s: progress samples of %zu task%s, first '%.100s': %s",
+                               progress_warning_names[bit], odd.count[bit],
+                               odd.count[bit] > 1 ? "s" : "", odd.task_id[bit],
+                               progress_warning_texts[bit]);
     }
     return OK;
 }

@@ -279,11 +279,13 @@ enum error_code workflow_progress_read(struct workflow_call *call,
     TRY(look_up(call, &l));
     put_reports(call, &l);
     if (l.away)
-        workflow_call_warn(call, "the database is away: stored progress of running "
-                                 "tasks was not used");
+        workflow_call_warn(
+            call, "history_unavailable: the database is away: stored progress of running "
+                  "tasks was not used");
     if (l.left_out)
         workflow_call_warn(call,
-                           "stored progress of %llu running tasks was not looked up: "
+                           "progress_not_looked_up: stored progress of %llu running "
+                           "tasks was not looked up: "
                            "another task has the same id, or they are more than %d",
                            (unsigned long long)l.left_out, WORKFLOW_PROGRESS_TASKS_MAX);
     return OK;

@@ -352,7 +352,7 @@ static void choose_round(const struct workflow_body *body, struct workflow_call 
         unused = arena_printf(rq->arena, "%s /initial (%zu rows)", unused,
                               body->initial_count);
     if (*unused)
-        workflow_call_warn(call, "a round does not use:%s", unused);
+        workflow_call_warn(call, "ignored: a round does not use:%s", unused);
     out->because = body->kind == WORKFLOW_ROUND
                        ? "kind round: a round of " WORKFLOW_ROUND_AUTO
                          ", which moves the longest only"
@@ -375,7 +375,7 @@ static void settle_auto(const struct workflow_body *body, struct workflow_call *
     }
     if (body->carry_count) {
         workflow_call_warn(call,
-                           "/carry_over: not used: the schedule places every task "
+                           "ignored: /carry_over: the schedule places every task "
                            "(%zu lists)",
                            body->carry_count);
     }

@@ -27,9 +27,11 @@
     X(cut_to_round_robin,                                                              \
       "The time limit ended the search; the rest was given out in turn")               \
     X(cycle, "Edges that close a cycle are cut")                                       \
+    X(dax, "How a workflow in this form was mended when it was read")                  \
     X(deadlines_not_in_objective,                                                      \
       "Jobs have deadlines that are no part of the objective")                         \
     X(definition_not_replayed, "A replay has a later definition of the session")       \
+    X(dot, "How a workflow in this form was mended when it was read")                  \
     X(earlier_release,                                                                 \
       "The decision is of an earlier release; answers are not compared")               \
     X(expected_skipped, "Expected times that only trials give were left out")          \
@@ -42,9 +44,11 @@
     X(far_extrapolation, "The question lies far outside what the model has seen")      \
     X(few_failures, "Too few failures to say much")                                    \
     X(few_intervals, "Too few intervals to say much")                                  \
+    X(few_levels, "Which levels survive failures is known by few failures")            \
     X(few_runs, "The model has seen few runs")                                         \
     X(few_samples, "Too few samples; the given value is used")                         \
     X(floored, "The formula gives no time above 0; the least time seen is the answer") \
+    X(frontier_thinned, "More plans are on the frontier than are listed")              \
     X(guessed, "A missing value was guessed")                                          \
     X(history_corrected,                                                               \
       "What a model had learnt was corrected or removed; it is being trained anew")    \
@@ -69,9 +73,11 @@
     X(lease_empty, "No job starts now, so nothing is leased")                          \
     X(leases, "What others have leased of the snapshot is not free")                   \
     X(leases_not_replayed, "A replay knows no grants and leases of that instant")      \
+    X(levels_exceeded, "Failures ask for a level above the last")                      \
     X(load_filled, "Records took their load from stored load samples")                 \
     X(max_events, "The events did not suffice for all runs")                           \
     X(mean_floor_applied, "The mean is the least that so few failures can say")        \
+    X(mean_unknown, "Nothing is known of failures, so some figures are left out")      \
     X(memory_ignored, "Memory that jobs ask for is not looked at")                     \
     X(memory_not_known, "No memory could be sized from peaks")                         \
     X(min_interval_raised, "Intervals were raised to the least permitted")             \
@@ -87,11 +93,15 @@
     X(no_accounts, "The cluster has no accounts")                                      \
     X(no_history, "Nothing is stored of what was asked for")                           \
     X(no_load_history, "No load samples are stored of these resources")                \
+    X(no_network, "There is no network: moving data takes no time")                    \
     X(no_samples, "Resources or links without samples are left out")                   \
     X(no_time_limit, "Jobs and their partitions have no time limit; a year is taken")  \
     X(not_learnt, "Records from which no model learns")                                \
     X(not_repeatable,                                                                  \
       "The time limit ended the search; another run may decide otherwise")             \
+    X(notice_too_short, "Interruptions are told of too late for a checkpoint")         \
+    X(notice_unused, "Notices of interruptions have no part in this decision")         \
+    X(objective_unused, "Jobs are not planned by the objective")                       \
     X(observation_start_unknown, "Nobody said since when resources are watched")       \
     X(option_unused, "The algorithm has no use for an option")                         \
     X(outliers_left_out, "Runs far from the others were left out")                     \
@@ -100,24 +110,30 @@
     X(overdue, "Running jobs should have ended by now")                                \
     X(partition_ignored, "Partitions that jobs ask for are not looked at")             \
     X(peers_cut, "There are more stored hosts than were looked at")                    \
+    X(pegasus, "How a workflow in this form was mended when it was read")              \
+    X(period_capped, "The periods of jobs differ too much")                            \
     X(perturbation_ignored, "An algorithm that proves its answer does not perturb it") \
     X(pinned, "Jobs without a resource wait for ever")                                 \
     X(policy_ignores_objective, "The policy plans for something else first")           \
     X(preceding_ignored, "Jobs that should precede others are not looked at")          \
+    X(predictor_unused, "Failures are foretold too late for a checkpoint")             \
     X(preempted, "The plan assumes that running jobs are stopped")                     \
     X(preempted_for_others, "Others are stopped for jobs that do not start now")       \
     X(priorities_not_in_objective,                                                     \
       "Jobs have priorities that are no part of the objective")                        \
     X(processors_ignored, "The times of the model do not depend on the machines")      \
+    X(progress_not_looked_up, "Stored progress of some tasks was not looked up")       \
     X(promise_broken, "Jobs do not start when they were promised to")                  \
     X(qos_ignored, "Jobs are of a quality of service that does not count")             \
     X(quantile_not_known, "Too few errors for the quantile; the best guess is taken")  \
     X(queue_wait_unknown, "A site has no history of its queue; its wait counts as 0")  \
+    X(random_resource, "Tasks without a run time start on a random resource")          \
     X(renamed, "A member or parameter of the request has another name now")            \
     X(requested_raised, "Requested times were raised to the run times")                \
     X(reserved, "Running jobs end after a reservation of their nodes has begun")       \
     X(resource_unusable, "Resources without available CPU are left out")               \
     X(resources_cut, "Only the first resources were looked at")                        \
+    X(restarted, "Tasks of failed resources are planned anew, from their checkpoints") \
     X(rounded, "Numbers were rounded")                                                 \
     X(rounded_values, "Cells with a unit are rounded")                                 \
     X(run_time_defaulted, "Run times were missing and taken from the request")         \
@@ -125,6 +141,7 @@
     X(run_times_guessed, "Tasks without a run time got the median of others")          \
     X(running_incomplete, "A running job is on other resources than its rows say")     \
     X(samples_unusable, "Runs that lack what the kind of model needs")                 \
+    X(search_cut, "The time limit ended a search or trials")                           \
     X(several_ends, "A workflow has several first or last tasks")                      \
     X(shared_site, "Replicas of a job start on the same site")                         \
     X(short_rows, "Rows have fewer cells than there are columns")                      \
@@ -132,8 +149,10 @@
     X(single_schedule_better, "Staying on one schedule takes less time")               \
     X(site_left_out, "A site is left out of the plan")                                 \
     X(skipped, "Lines that are no usable jobs")                                        \
-    X(slots, "Resources with several slots share their speed")                         \
+    X(slots, "What was taken for granted of resources with several slots")             \
     X(slurm_lead_too_long, "The lead of the signal is longer than the interval")       \
+    X(slurm_time_unknown, "No trials say the time that Slurm is to be asked for")      \
+    X(snakemake_d3, "How a workflow in this form was mended when it was read")         \
     X(snapshot_not_replayed, "A replay has the snapshot of now")                       \
     X(stage_in_not_checked,                                                            \
       "How long input files take was taken from the plan that was given")              \
@@ -141,6 +160,7 @@
     X(stale, "Resources were observed long ago")                                       \
     X(stale_list, "The list of resources is old")                                      \
     X(stale_site, "Sites were measured long ago")                                      \
+    X(stg, "How a workflow in this form was mended when it was read")                  \
     X(stop_unreachable, "A run ended before as many jobs were through as asked for")   \
     X(submitted_later, "Jobs are submitted after now_s")                               \
     X(time_limit, "The time was up")                                                   \
@@ -161,6 +181,7 @@
     X(unsorted, "Lines were sorted by arrival")                                        \
     X(verify_skipped, "There is no figure that trials could be compared with")         \
     X(weight_order, "The weights are in an unusual order")                             \
+    X(wfformat, "How a workflow in this form was mended when it was read")             \
     X(what_if_cut, "The time was up before all changes were compared")                 \
     X(wide_interval, "The confidence interval is wide")                                \
     X(width_ignored, "Jobs of several processors run on one slot")                     \

@@ -28,7 +28,7 @@ const char *const progress_warning_names[] = {
 #define X(name, text) #name,
     WARNINGS(X)
 #undef X
-};
+        NULL};
 const char *const progress_warning_texts[] = {
 #define X(name, text) text,
     WARNINGS(X)

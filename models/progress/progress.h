@@ -72,7 +72,7 @@ enum progress_warning {
     PROGRESS_WARN_COUNT = 7
 };
 /* Name on the wire and meaning, by bit. */
-extern const char *const progress_warning_names[];
+extern const char *const progress_warning_names[]; /* by bit, ended by NULL */
 extern const char *const progress_warning_texts[];
 
 /* Points of different, ascending elapsed_s. */
