@@ -15,6 +15,10 @@
 
 extern "C" {
 #include "handlers/routes.h"
+#include "models/base/warning_codes.h"
+#include "models/fitted/core.h"
+#include "models/performance/performance.h"
+#include "models/progress/progress.h"
 #include "service/json.h"
 #include "service/openapi.h"
 }
@@ -453,6 +457,44 @@ std::string verdict(const json &schema, const std::string &body)
     return all;
 }
 
+// What may stand before the colon of a warning, as GET /v1/errors lists it.
+const std::unordered_set<std::string> &warning_codes()
+{
+    static const std::unordered_set<std::string> codes = [] {
+        std::unordered_set<std::string> all = {
+#define X(name, meaning) #name,
+            WARNING_CODES(X)
+#undef X
+        };
+        for (const char *const *names :
+             {perf_warning_names, core_note_names, progress_warning_names})
+            for (; *names; names++)
+                all.insert(*names);
+        return all;
+    }();
+    return codes;
+}
+
+// The first warning at any depth whose code is in no table; "": there is none.
+std::string unknown_warning(const json &value)
+{
+    if (value.is_object() || value.is_array())
+        for (const json &inner : value) {
+            std::string found = unknown_warning(inner);
+            if (!found.empty())
+                return found;
+        }
+    if (!value.is_object() || !value.contains("warnings") ||
+        !value["warnings"].is_array())
+        return "";
+    for (const json &w : value["warnings"]) {
+        std::string text = w.is_string() ? w.get<std::string>() : "";
+        if (w.is_string() && !warning_codes().count(text.substr(0, text.find(": "))))
+            return "a warning without a code of warning_codes.h: " + text;
+    }
+    return "";
+}
+
 } // namespace
 
 std::string broken_promises(const std::string &method, const std::string &path,
@@ -473,10 +515,12 @@ std::string broken_promises(const std::string &method, const std::string &path,
 
     if (body.empty() || !stray.empty())
         return stray;
-    if (r.contains("content") && r["content"].contains(type))
-        return type.find("json") == std::string::npos
-                   ? ""
-                   : verdict(r["content"][type]["schema"], body);
+    if (r.contains("content") && r["content"].contains(type)) {
+        if (type.find("json") == std::string::npos)
+            return "";
+        std::string wrong = verdict(r["content"][type]["schema"], body);
+        return wrong.empty() ? unknown_warning(json::parse(body)) : wrong;
+    }
     if (status < 300 && o->contains("x-also-answers"))
         for (const json &other : (*o)["x-also-answers"])
             if (other == type)

@@ -1,6 +1,8 @@
 // hints_test.cpp - what a mistake in a request says to do.
 #include "tests/api.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 extern "C" {
@@ -453,6 +455,29 @@ TEST_CASE("codes: each is there once and says what to do", "[hints]")
 #define X(name, meaning)                \
     CHECK(before < std::string(#name)); \
     before = #name;
+    WARNING_CODES(X)
+#undef X
+}
+
+TEST_CASE("each code of a warning is sent by some code", "[hints]")
+{
+    namespace fs = std::filesystem;
+    std::string sources;
+
+    for (const char *folder : {"models", "algorithms", "service", "handlers"})
+        for (auto &f : fs::recursive_directory_iterator(
+                 std::string(GRIDPLAN_SOURCE_DIR "/") + folder)) {
+            std::string name = f.path().filename().string(),
+                        end = f.path().extension().string();
+            if ((end != ".c" && end != ".h") || name == "warning_codes.h")
+                continue;
+            std::ifstream in(f.path());
+            sources.append(std::istreambuf_iterator<char>(in), {});
+        }
+    REQUIRE(sources.size() > 1000000);
+#define X(name, meaning)                                         \
+    CHECK((sources.find("\"" #name ": ") != std::string::npos || \
+           sources.find("\"" #name "\"") != std::string::npos));
     WARNING_CODES(X)
 #undef X
 }
