@@ -90,7 +90,16 @@ TEST_CASE("without an algorithm the exact interval is given, and known run times
         CHECK(r.json().at("/intervals/1/job_id"_json_pointer).get<std::string>() == "b");
         CHECK(r.json().at("/intervals/1/interval_s"_json_pointer).get<double>() == 1);
         CHECK(warned(r, "at_floor: 1 job(s), first 'b'"));
+        CHECK(r.body.find("; for the first that is 1 s\"") != std::string::npos);
     }
+    api_reply r = service.post(path, R"({"algorithm":"exact","options":)"
+                                     R"({"min_interval_s":0.25},"jobs":[{"id":"b",)"
+                                     R"("checkpoint_overhead_s":0,)"
+                                     R"("mean_failure_interval_s":0.01}]})");
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    CHECK(r.json().at("/intervals/0/interval_s"_json_pointer).get<double>() == 0.25);
+    CHECK(r.body.find("; for the first that is 0.25 s\"") != std::string::npos);
 }
 
 TEST_CASE("without an algorithm a job that ends gets its best checkpoints",

@@ -162,6 +162,7 @@ void checkpoint_set_floored(const struct checkpoint_in *in, const double *param,
     checkpoint_set_interval(in, fmax(interval_s, floor_s),
                             CHECKPOINT_REASON_BEST_INTERVAL, out);
     out->at_floor = interval_s < floor_s;
+    out->floor_s = floor_s;
     out->at_minimum = out->at_floor;
 }
 

@@ -80,6 +80,7 @@ enum error_code checkpoint_finite(const struct checkpoint_in *in, const double *
         checkpoint_set_interval(in, out->plan.first_s, CHECKPOINT_REASON_BEST_INTERVAL,
                                 out);
     out->at_floor = out->plan.at_floor;
+    out->floor_s = least_s;
     out->at_minimum = out->at_minimum || out->at_floor;
     return OK;
 }

@@ -136,8 +136,9 @@ struct checkpoint_intervals_answer {
     X(UNKNOWN, "history_missing",                                                        \
       "run where nothing is known of failures; the answer is a cautious one")            \
     X(FLOOR, "at_floor",                                                                 \
-      "would be checkpointed more often than every second, or than checkpoints "         \
-      "take; options.min_interval_s allows less than a second")                          \
+      "would be checkpointed more often than their shortest interval allows: "           \
+      "options.min_interval_s, at least 1.0001 times what a checkpoint takes, and a "    \
+      "second unless that option says less")                                             \
     X(FEW_INTERVALS, "few_intervals",                                                    \
       "end after so few intervals that another number of checkpoints is more than "      \
       "1 % better: see best_completion_s and algorithm finite")                          \
@@ -216,6 +217,7 @@ struct checkpoint_work {
     bool is_auto;                        /* the policy was not named */
     size_t unknown_nodes;                /* of jobs on several, without a history */
     bool is_unproved; /* policy finite: of a job the plan could not be shown to be best */
+    double floor_s;   /* the shortest interval of the first job that is at it */
     struct checkpoint_affected affected[CHECKPOINT_WARNING_COUNT];
     const char *warnings[CHECKPOINT_WARNINGS_MAX];
     size_t warning_count;

@@ -32,15 +32,18 @@ void checkpoint_warn_all(struct checkpoint_work *w)
     };
     for (size_t i = 0; i < CHECKPOINT_WARNING_COUNT; i++) {
         const struct checkpoint_affected *jobs = &w->affected[i];
-        const char *nodes = "";
+        const char *more = "";
 
         if (jobs->count == 0)
             continue;
         if (i == CHECKPOINT_WARNS_NO_HISTORY)
-            nodes = arena_printf(w->rq->arena, "; %zu node(s) in all", w->unknown_nodes);
+            more = arena_printf(w->rq->arena, "; %zu node(s) in all", w->unknown_nodes);
+        if (i == CHECKPOINT_WARNS_FLOOR)
+            more =
+                arena_printf(w->rq->arena, "; for the first that is %.9g s", w->floor_s);
         w->warnings[w->warning_count++] =
             arena_printf(w->rq->arena, "%s: %zu job(s), first '%.256s', %s%s",
-                         rows[i].code, jobs->count, jobs->first_id, rows[i].what, nodes);
+                         rows[i].code, jobs->count, jobs->first_id, rows[i].what, more);
     }
     if (w->histories.peers_cut)
         w->warnings[w->warning_count++] =
@@ -56,8 +59,11 @@ void checkpoint_note(struct checkpoint_work *w, const struct checkpoint_job *job
 {
     if (in->checkpoint_overhead_s >= in->mean_failure_interval_s || out->never_ends)
         checkpoint_affect(w, CHECKPOINT_WARNS_HOPELESS, job);
-    if (out->at_floor)
+    if (out->at_floor) {
         checkpoint_affect(w, CHECKPOINT_WARNS_FLOOR, job);
+        if (w->affected[CHECKPOINT_WARNS_FLOOR].count == 1)
+            w->floor_s = out->floor_s;
+    }
     if (out->gap_is_finite && out->gap_ratio > FEW_INTERVALS_GAP &&
         out->bound != CHECKPOINT_BOUND_DP && /* the bound's gap as well */
         w->policy->flags & CHECKPOINT_NEEDS_MEAN &&

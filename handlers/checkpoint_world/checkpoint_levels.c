@@ -133,6 +133,7 @@ void checkpoint_add_pattern(struct checkpoint_work *w, const struct checkpoint_j
     }
     checkpoint_put_interval(in, found.segment_s, expected_s, out);
     out->out.at_floor = out->out.at_minimum = is_raised;
+    out->out.floor_s = found.segment_s;
     out->out.expected_time_ratio = 1 + found.overhead_ratio;
     if (isnan(expected_s))
         out->out.waste_ratio = 1 - 1 / out->out.expected_time_ratio;
