@@ -37,6 +37,13 @@ static inline void walk_number(struct number_walk *w, double *value)
     w->at++;
 }
 
+/* `count` of them. */
+static inline void walk_numbers(struct number_walk *w, double *value, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        walk_number(w, &value[i]);
+}
+
 /* A whole number from 0 to `max`. */
 static inline void walk_whole(struct number_walk *w, size_t *value, size_t max)
 {

@@ -7,6 +7,7 @@
 #include "models/fitted/core.h"
 
 #include "models/base/number_walk.h"
+#include "models/performance/set_walk.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,97 +19,6 @@ enum {
     EFFECTS_MARK = 1 << 20, /* added to their count: with lone_runs */
 };
 
-static void numbers(struct number_walk *w, double *value, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        walk_number(w, &value[i]);
-}
-
-static void walk_seen(struct number_walk *w, struct perf_seen *seen)
-{
-    walk_whole(w, &seen->sample_count, SIZE_MAX >> 11);
-    numbers(w, &seen->problem_size.low, 1);
-    numbers(w, &seen->problem_size.high, 1);
-    numbers(w, &seen->processors.low, 1);
-    numbers(w, &seen->processors.high, 1);
-    numbers(w, &seen->cpu_available_ratio.low, 1);
-    numbers(w, &seen->cpu_available_ratio.high, 1);
-    numbers(w, &seen->bandwidth_mbps.low, 1);
-    numbers(w, &seen->bandwidth_mbps.high, 1);
-}
-
-static void walk_combination(struct number_walk *w, struct perf_combination *c)
-{
-    double packed[PERF_PACKED] = {0};
-
-    if (!w->in)
-        perf_combination_pack(c, packed);
-    numbers(w, packed, PERF_PACKED);
-    if (w->in && (w->failed || !perf_combination_unpack(packed, PERF_PACKED, c)))
-        w->failed = true;
-}
-
-static void walk_list(struct number_walk *w, struct perf_list *list)
-{
-    walk_whole(w, &list->count, (size_t)2 * PERF_SORTED_MAX);
-    if (w->in && (w->failed || list->count > (w->count - w->at) / PERF_PACKED)) {
-        w->failed = true;
-        list->count = 0;
-        return;
-    }
-    if (w->in)
-        list->items = NEW(w->a, struct perf_combination, list->count + 1);
-    for (size_t i = 0; i < list->count; i++)
-        walk_combination(w, &list->items[i]);
-}
-
-static void walk_recent(struct number_walk *w, struct perf_recent *recent)
-{
-    numbers(w, recent->ppe_ratio, PERF_RECENT_MAX);
-    walk_whole(w, &recent->count, PERF_RECENT_MAX);
-    walk_whole(w, &recent->next, PERF_RECENT_MAX - 1);
-}
-
-static void walk_reference(struct number_walk *w, struct perf_model_set *set)
-{
-    bool there = set->reference != NULL;
-
-    walk_flag(w, &there);
-    if (!there || w->failed)
-        return;
-    if (w->in)
-        set->reference = NEW(w->a, struct perf_reference, 1);
-    walk_number(w, &set->reference->cpu_factor);
-    walk_number(w, &set->reference->bandwidth_factor);
-    walk_combination(w, &set->reference->top);
-    walk_list(w, &set->reference->single);
-    walk_seen(w, &set->reference->single_seen);
-    walk_seen(w, &set->reference->parallel_seen);
-    set->options.assess_outliers = true; /* see fitted_port() */
-    walk_recent(w, &set->reference->scaled);
-    walk_recent(w, &set->reference->refit);
-}
-
-static void walk_set(struct number_walk *w, struct perf_model_set *set)
-{
-    size_t status = set->status, state = set->state;
-
-    walk_whole(w, &status, PERF_STATUS_COUNT - 1);
-    walk_whole(w, &state, PERF_STATE_COUNT - 1);
-    set->status = (enum perf_status)status;
-    set->state = (enum perf_state)state;
-    walk_list(w, &set->single);
-    walk_list(w, &set->pairs);
-    walk_list(w, &set->sorted);
-    walk_seen(w, &set->single_seen);
-    walk_seen(w, &set->parallel_seen);
-    walk_whole(w, &set->predictions_since_reform, SIZE_MAX >> 11);
-    walk_whole(w, &set->version, SIZE_MAX >> 11);
-    walk_whole(w, &set->sample_count, SIZE_MAX >> 11);
-    walk_whole(w, &set->outlier_count, SIZE_MAX >> 11);
-    walk_reference(w, set);
-}
-
 static void walk_preliminary(struct number_walk *w, struct perf_preliminary *m)
 {
     size_t status = m->status;
@@ -119,15 +29,15 @@ static void walk_preliminary(struct number_walk *w, struct perf_preliminary *m)
     walk_whole(w, &m->comm_degree, PERF_DEGREE_MAX);
     walk_flag(w, &m->relative);
     walk_number(w, &m->processors);
-    numbers(w, m->coefficients, PERF_PRELIMINARY_TERMS_MAX);
+    walk_numbers(w, m->coefficients, PERF_PRELIMINARY_TERMS_MAX);
     walk_whole(w, &m->coefficient_count, PERF_PRELIMINARY_TERMS_MAX);
     if (w->in && m->coefficient_count != 2 * (m->comp_degree + 1) + m->comm_degree + 1)
         w->failed = true;
     walk_number(w, &m->standard_error);
     walk_number(w, &m->appe_ratio);
-    numbers(w, m->triangle, PERF_PRELIMINARY_TRIANGLE_MAX);
+    walk_numbers(w, m->triangle, PERF_PRELIMINARY_TRIANGLE_MAX);
     walk_whole(w, &m->version, SIZE_MAX >> 11);
-    walk_seen(w, &m->seen);
+    perf_seen_walk(w, &m->seen);
 }
 
 static void walk_regression(struct number_walk *w, struct regression_model *m)
@@ -137,8 +47,8 @@ static void walk_regression(struct number_walk *w, struct regression_model *m)
     walk_whole(w, &m->statistic_count, REGRESSION_STATISTICS_MAX);
     if (w->failed)
         return;
-    numbers(w, m->coefficients, m->coefficient_count);
-    numbers(w, m->statistics, m->statistic_count);
+    walk_numbers(w, m->coefficients, m->coefficient_count);
+    walk_numbers(w, m->statistics, m->statistic_count);
 }
 
 /* Six letters are one number. */
@@ -226,11 +136,11 @@ static void walk_errors(struct number_walk *w, struct fitted_errors *e)
 {
     walk_whole(w, &e->ratio_count, FITTED_RATIOS_MAX);
     walk_whole(w, &e->ratio_next, FITTED_RATIOS_MAX - 1);
-    numbers(w, e->ratios, FITTED_RATIOS_MAX);
+    walk_numbers(w, e->ratios, FITTED_RATIOS_MAX);
     walk_whole(w, &e->count, SIZE_MAX >> 11);
     walk_number(w, &e->ppe_sum_pct);
     walk_whole(w, &e->training_count, FITTED_RATIOS_MAX);
-    numbers(w, e->training, FITTED_RATIOS_MAX);
+    walk_numbers(w, e->training, FITTED_RATIOS_MAX);
 }
 
 /* ---- the core ---- */
@@ -253,7 +163,7 @@ static void walk_row(struct number_walk *w, struct fitted_row *row, enum model_k
     walk_number(w, &row->run.started_at_s);
     if (w->in)
         ensemble_values_clear(row->run.inputs);
-    numbers(w, row->run.inputs, input_count);
+    walk_numbers(w, row->run.inputs, input_count);
     if (kind == MODEL_AUTO)
         walk_flag(w, &row->run.is_bound);
 }
@@ -295,7 +205,7 @@ static void walk_recent_errors(struct number_walk *w, struct log_recent *recent)
 {
     walk_whole(w, &recent->count, LOG_RECENT_MAX);
     walk_whole(w, &recent->next, LOG_RECENT_MAX - 1);
-    numbers(w, recent->value, w->failed ? 0 : recent->count);
+    walk_numbers(w, recent->value, w->failed ? 0 : recent->count);
 }
 
 static void walk_log_errors(struct number_walk *w, struct log_errors *errors)
@@ -401,7 +311,7 @@ static void walk_model(struct number_walk *w, struct fitted_model *m)
     if (w->failed)
         return;
     walk_errors(w, &m->errors);
-    walk_seen(w, &m->seen);
+    perf_seen_walk(w, &m->seen);
     walk_whole(w, &m->sample_count, SIZE_MAX >> 11);
     walk_whole(w, &m->outlier_count, SIZE_MAX >> 11);
     walk_whole(w, &m->unusable_count, SIZE_MAX >> 11);
@@ -420,7 +330,7 @@ static void walk_model(struct number_walk *w, struct fitted_model *m)
     if (m->kind == MODEL_AUTO)
         walk_auto(w, m);
     else if (m->kind == MODEL_COMPREHENSIVE)
-        walk_set(w, &m->set);
+        perf_set_walk(w, &m->set);
     else if (m->kind == MODEL_PRELIMINARY)
         walk_preliminary(w, &m->preliminary);
     else
