@@ -32,18 +32,20 @@ struct stream {
             sum += rng_uniform(&random);
         return sum;
     }
-    fitted_run run(double size, double processors, double time_s)
+    fitted_run run(double size, double processors, double time_s, double cpu = NAN,
+                   double bandwidth = NAN)
     {
         fitted_run r{};
-        r.run = {size, processors, NAN, NAN, time_s, false, false};
+        r.run = {size, processors, cpu, bandwidth, time_s, false, false};
         r.names = m.names;
-        perf_query q = {size, processors, NAN, NAN};
+        perf_query q = {size, processors, cpu, bandwidth};
         fitted_auto_inputs(m.names, &q, nullptr, 0, nullptr, nullptr, r.inputs, memory);
         return r;
     }
-    core_update learn(double size, double processors, double time_s)
+    core_update learn(double size, double processors, double time_s, double cpu = NAN,
+                      double bandwidth = NAN)
     {
-        fitted_run r = run(size, processors, time_s);
+        fitted_run r = run(size, processors, time_s, cpu, bandwidth);
         core_update update;
         REQUIRE(core_learn(&m, &r, false, &room, &update, &err) == OK);
         learnt++;
@@ -51,11 +53,12 @@ struct stream {
         outliers += update.verdict == RUN_OUTLIER;
         return update;
     }
-    fitted_prediction ask(double size, double processors)
+    fitted_prediction ask(double size, double processors, double cpu = NAN,
+                          double bandwidth = NAN)
     {
         struct fitted_interval interval;
         fitted_prediction p;
-        perf_query q = {size, processors, NAN, NAN};
+        perf_query q = {size, processors, cpu, bandwidth};
         REQUIRE(fitted_interval(&m, 0.9, &interval, memory, &err) == OK);
         fitted_predict(&m, &q, nullptr, &interval, &p);
         return p;
@@ -96,6 +99,44 @@ void feed(stream &s, int generator, double factor, double noise, int count)
         asked q = draw(s, generator);
         s.learn(q.size, q.processors, factor * q.time_s * std::exp(noise * s.normal()));
     }
+}
+// Runs of which it is known how free machine and link were (learning.md 13.1).
+struct loaded {
+    double size, processors, cpu, bandwidth, time_s;
+};
+loaded draw_loaded(stream &s)
+{
+    const double processors[] = {1, 2, 2, 4, 8};
+    loaded r{};
+
+    r.size = 500 + std::floor(1000 * rng_uniform(&s.random));
+    r.processors = processors[(int)(5 * rng_uniform(&s.random))];
+    r.cpu = 0.3 + 0.7 * rng_uniform(&s.random);
+    r.bandwidth = r.processors > 1 ? 20 + 70 * rng_uniform(&s.random) : NAN;
+    r.time_s = 2e-4 * r.size * r.size / (r.cpu * r.processors);
+    if (r.processors > 1)
+        r.time_s += 0.5 * r.size / (r.bandwidth * std::sqrt(r.processors));
+    return r;
+}
+void feed_loaded(stream &s, double factor, double noise, int count)
+{
+    for (int i = 0; i < count; i++) {
+        loaded r = draw_loaded(s);
+        s.learn(r.size, r.processors, factor * r.time_s * std::exp(noise * s.normal()),
+                r.cpu, r.bandwidth);
+    }
+}
+double loaded_error(stream &s, double factor)
+{
+    double sum = 0;
+    for (int i = 0; i < 100; i++) {
+        loaded q = draw_loaded(s);
+        fitted_prediction p = s.ask(q.size, q.processors, q.cpu, q.bandwidth);
+        CHECK(p.low_s <= p.time_s);
+        CHECK(p.time_s <= p.high_s);
+        sum += std::fabs(p.time_s / (factor * q.time_s) - 1) / 100;
+    }
+    return sum;
 }
 const int seeds = is_long_run() ? 6 : is_sanitized() ? 1 : 3;
 } // namespace
@@ -228,4 +269,56 @@ TEST_CASE("a model that was stored goes on as if it had not been", "[models]")
     for (size_t cut = 0; cut < count; cut += 1 + count / 50)
         CHECK(fitted_unpack(MODEL_AUTO, &s.m.settings, packed, cut, &copy, s.memory,
                             &s.err) != OK);
+}
+
+TEST_CASE("the kind comprehensive is a member where machines and links are known",
+          "[models]")
+{
+    for (int seed = 1; seed <= seeds; seed++) {
+        CAPTURE(seed);
+        stream s((uint64_t)seed);
+        const ensemble *e;
+
+        feed_loaded(s, 1, 0.05, 60);
+        e = s.m.ensemble;
+        // It has predicted runs that it had not seen, and weighs more than others.
+        CHECK(e->noted_count > 20);
+        CHECK(e->member_runs[ENSEMBLE_COMPREHENSIVE] > 0);
+        CHECK(e->member_error[LOG_INSIDE][ENSEMBLE_COMPREHENSIVE] < 0.12);
+        CHECK(loaded_error(s, 1) < 0.10);
+        feed_loaded(s, 0.2, 0.05, 10);
+        CHECK(s.changes == 1);
+        // What the world before said of this one is not held against it.
+        CHECK(s.m.ensemble->member_error[LOG_INSIDE][ENSEMBLE_COMPREHENSIVE] < 0.12);
+        CHECK(loaded_error(s, 0.2) < 0.15);
+
+        const double *packed;
+        size_t count;
+        fitted_model copy{};
+        fitted_pack(&s.m, true, &packed, &count, s.memory);
+        REQUIRE(fitted_unpack(MODEL_AUTO, &s.m.settings, packed, count, &copy, s.memory,
+                              &s.err) == OK);
+        fitted_prediction before = s.ask(700, 4, 0.5, 50), alone = s.ask(700, 1, 0.5);
+        std::swap(s.m, copy);
+        CHECK(s.ask(700, 4, 0.5, 50).time_s == before.time_s);
+        CHECK(s.ask(700, 1, 0.5).time_s == alone.time_s);
+        // A question that does not say how fast the link is, is answered all the same.
+        CHECK(s.ask(700, 4, 0.5).time_s > 0);
+    }
+}
+
+TEST_CASE("one run whose machine is not known ends the member comprehensive", "[models]")
+{
+    stream s(5);
+    fitted_room room{s.memory, s.scratch, nullptr};
+    const char *reason;
+    bool done;
+
+    feed_loaded(s, 1, 0.05, 40);
+    CHECK(s.m.ensemble->member_runs[ENSEMBLE_COMPREHENSIVE] > 0);
+    s.learn(700, 2, 40);
+    REQUIRE(core_train(&s.m, &room, &done, &reason, &s.err) == OK);
+    CHECK(done);
+    CHECK(s.m.ensemble->member_runs[ENSEMBLE_COMPREHENSIVE] == 0);
+    CHECK(s.ask(700, 2, 0.5, 50).time_s > 0);
 }

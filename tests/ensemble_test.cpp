@@ -33,7 +33,8 @@ struct runs {
         for (size_t i = 0; i < y.size(); i++)
             run.push_back({value[i].data(), y[i], weight[i], false});
         return {run.data(), run.size(), value.empty() ? 0 : value[0].size(),
-                nullptr,    0,          1};
+                nullptr,    0,          1,
+                false,      nullptr};
     }
 };
 
@@ -120,8 +121,9 @@ TEST_CASE("members weigh by the fourth power of their errors", "[ensemble]")
     double e_ridge = ensemble_error_of(0.12, one, ridge, 4);
     double e_trees = ensemble_error_of(0.10, one, trees, 4);
     double weight[ENSEMBLE_MEMBER_COUNT] = {ensemble_weight(e_ridge),
-                                            ensemble_weight(e_trees), 1e9, 1e9};
-    double answer[ENSEMBLE_MEMBER_COUNT] = {std::log(100), std::log(130), none, none};
+                                            ensemble_weight(e_trees), 1e9, 1e9, 1e9};
+    double answer[ENSEMBLE_MEMBER_COUNT] = {std::log(100), std::log(130), none, none,
+                                            none};
     double y, u;
 
     CHECK(e_ridge == Approx(0.085).epsilon(1e-12));

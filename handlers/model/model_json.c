@@ -293,7 +293,7 @@ static void copy_coefficients(const double *list, size_t count, struct model_det
 static const struct json_field member_rows[] = {
     JSON_TEXT(T, group, 0,
               "same_configuration, inside or extrapolation: where questions lie"),
-    JSON_TEXT(T, name, 0, "ridge, trees, scale_out or linear"),
+    JSON_TEXT(T, name, 0, "ridge, trees, scale_out, linear or comprehensive"),
     JSON_NUMBER(T, weight_ratio, 0, 0, 0, 0,
                 "Its share of the estimate where all of the group answer"),
     JSON_NUMBER(T, error_ratio, 0, 0, 0, 0,

@@ -3,6 +3,7 @@
 
 #include "models/base/order.h"
 #include "models/ensemble/internal.h"
+#include "models/ensemble/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -102,7 +103,8 @@ void members_fit(const struct part *part, const struct tree_rules *rules,
 }
 
 void members_answer(const struct ensemble *e, const struct ensemble_members *m,
-                    const double *x, double context, double *answer)
+                    const double *x, double bandwidth_mbps, double context,
+                    double *answer)
 {
     for (size_t i = 0; i < MEMBERS; i++)
         answer[i] = (double)NAN;
@@ -113,6 +115,8 @@ void members_answer(const struct ensemble *e, const struct ensemble_members *m,
         answer[ENSEMBLE_TREES] = answer[ENSEMBLE_RIDGE] + trees_answer(e, &m->trees, x);
     contexts_answer(e, &m->contexts, x, context, &answer[ENSEMBLE_SCALE_OUT],
                     &answer[ENSEMBLE_LINEAR]);
+    answer[ENSEMBLE_COMPREHENSIVE] =
+        comprehensive_answer(e, &m->comprehensive, x, bandwidth_mbps);
 }
 
 static void mix(const struct ensemble *e, enum log_group group, const double *answer,
@@ -131,7 +135,10 @@ static void make_table(const struct ensemble_data *data, const struct ensemble *
                        struct table *t, struct arena *a)
 {
     double raw[ENSEMBLE_INPUTS_MAX];
+    bool has_bandwidth = false;
 
+    for (size_t k = 0; data->order && k < data->input_count; k++)
+        has_bandwidth = has_bandwidth || data->order[k] == ENSEMBLE_BANDWIDTH_MBPS;
     *t = (struct table){
         .e = e,
         .x = NEW(a, double, data->run_count * e->input_count + 1),
@@ -140,6 +147,7 @@ static void make_table(const struct ensemble_data *data, const struct ensemble *
         .configuration = NEW(a, double, data->run_count + 1),
         .context = NEW(a, double, data->run_count + 1),
         .is_bound = NEW(a, bool, data->run_count + 1),
+        .bandwidth = data->has_terms ? NEW(a, double, data->run_count + 1) : NULL,
         .count = data->run_count,
     };
     for (size_t i = 0; i < data->run_count; i++) {
@@ -151,6 +159,9 @@ static void make_table(const struct ensemble_data *data, const struct ensemble *
         t->y[i] = run->y;
         t->weight[i] = run->weight;
         t->is_bound[i] = run->is_bound;
+        if (t->bandwidth)
+            t->bandwidth[i] =
+                has_bandwidth ? run->value[ENSEMBLE_BANDWIDTH_MBPS] : (double)NAN;
     }
     tree_sort(t, a);
 }
@@ -269,8 +280,8 @@ static void predict_rows(struct validation *v)
             budget_step(v->budget, 100);
             h->row = i;
             h->group = part_distance(t, low, high, i) > 1 ? LOG_OUTSIDE : LOG_INSIDE;
-            members_answer(t->e, m, t->x + i * t->e->input_count, t->context[i],
-                           h->answer);
+            members_answer(t->e, m, t->x + i * t->e->input_count, (double)NAN,
+                           t->context[i], h->answer);
             v->count++;
         }
     }
@@ -337,6 +348,36 @@ static double counts_for(enum log_group group, enum log_group of_row)
                : 0;
 }
 
+/* What a row of this y counts. */
+static double row_weight(double y, double mean)
+{
+    return exp(LONG_RUNS * fmin(y - mean, LONG_MOST));
+}
+
+/* The same of what is not fitted anew for each part: from the runs as they came. */
+static void weigh_noted(struct ensemble *e, double mean)
+{
+    double weight[ENSEMBLE_NOTED_MAX], error[ENSEMBLE_NOTED_MAX];
+
+    for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < e->noted_count; i++) {
+            const struct ensemble_noted *noted = &e->noted[i];
+            double counts = counts_for((enum log_group)g, noted->group);
+
+            if (counts <= 0)
+                continue;
+            weight[n] = counts * row_weight(noted->y, mean);
+            error[n++] = noted->error;
+        }
+        e->member_error[g][ENSEMBLE_COMPREHENSIVE] =
+            ensemble_error_of(PRIOR[g][ENSEMBLE_COMPREHENSIVE], weight, error, n);
+    }
+    if (e->members->comprehensive.set.status == PERF_READY)
+        e->member_runs[ENSEMBLE_COMPREHENSIVE] = e->noted_count;
+}
+
 /* The members' errors in each group, from which their weights come. */
 static void weigh_members(const struct validation *v, struct ensemble *e)
 {
@@ -360,8 +401,7 @@ static void weigh_members(const struct validation *v, struct ensemble *e)
 
                 if (counts <= 0 || isnan(h->answer[m]))
                     continue;
-                weight[n] =
-                    counts * exp(LONG_RUNS * fmin(t->y[h->row] - mean, LONG_MOST));
+                weight[n] = counts * row_weight(t->y[h->row], mean);
                 error[n++] = t->y[h->row] - h->answer[m];
             }
             e->member_error[g][m] = ensemble_error_of(PRIOR[g][m], weight, error, n);
@@ -369,6 +409,7 @@ static void weigh_members(const struct validation *v, struct ensemble *e)
     for (size_t m = 0; m < MEMBERS; m++)
         for (size_t i = 0; i < v->count; i++)
             e->member_runs[m] += isnan(v->list[i].answer[m]) ? 0 : 1;
+    weigh_noted(e, mean);
 }
 
 static void note_errors(const struct validation *v, struct ensemble *e)
@@ -460,8 +501,9 @@ static void make_history(const struct table *t, const struct keyed *sorted,
             if (!(t->weight[row] > 0))
                 continue;
             budget_step(budget, 100);
-            members_answer(e, e->members, t->x + row * e->input_count, t->context[row],
-                           answer);
+            members_answer(e, e->members, t->x + row * e->input_count,
+                           t->bandwidth ? t->bandwidth[row] : (double)NAN,
+                           t->context[row], answer);
             mix(e, LOG_SAME, answer, &y, &spread[n]);
             add_residual(&h, t->y[row] - y);
             residual[n] = t->y[row] - y;
@@ -506,6 +548,12 @@ void ensemble_fit(const struct ensemble_data *data, struct budget *budget,
             rows[whole.count++] = i;
     e->run_count = whole.count;
     members_fit(&whole, &tree_rules_whole, budget, e->members, a);
+    comprehensive_fit(&whole, data->before ? &data->before->members->comprehensive : NULL,
+                      budget, &e->members->comprehensive, a);
+    if (data->before) {
+        e->noted_count = data->before->noted_count;
+        memcpy(e->noted, data->before->noted, sizeof(e->noted));
+    }
     if (configurations >= CONFIGURATIONS_LEAST && whole.count > 0) {
         validate_folds(&v, configurations);
         validate_cuts(&v);
@@ -538,6 +586,14 @@ static void place(const struct ensemble *e, const double *x, struct ensemble_ans
     }
 }
 
+/* Only of runs whose inputs are the terms. */
+static double bandwidth_of(const struct ensemble *e, const double *value)
+{
+    return e->members->comprehensive.set.status == PERF_READY
+               ? value[ENSEMBLE_BANDWIDTH_MBPS]
+               : (double)NAN;
+}
+
 void ensemble_predict(const struct ensemble *e, const double *value,
                       struct ensemble_answer *out)
 {
@@ -564,7 +620,8 @@ void ensemble_predict(const struct ensemble *e, const double *value,
         out->group = LOG_OUTSIDE;
         out->is_unknown = is_new || out->distance > UNKNOWN_DISTANCE;
     }
-    members_answer(e, e->members, x, inputs_key(e, raw, false), out->member);
+    members_answer(e, e->members, x, bandwidth_of(e, value), inputs_key(e, raw, false),
+                   out->member);
     mix(e, out->group, out->member, &out->y, &out->spread);
     if (out->group == LOG_SAME)
         out->y += ensemble_moved(h->residual, h->count);
@@ -580,7 +637,8 @@ void ensemble_see(struct ensemble *e, const double *value, double y, struct aren
     key = inputs_key(e, raw, true);
     if (isnan(key))
         return;
-    members_answer(e, e->members, x, inputs_key(e, raw, false), answer);
+    members_answer(e, e->members, x, bandwidth_of(e, value), inputs_key(e, raw, false),
+                   answer);
     mix(e, LOG_SAME, answer, &predicted, &spread);
     if (isnan(predicted))
         return;
@@ -600,4 +658,25 @@ void ensemble_see(struct ensemble *e, const double *value, double y, struct aren
         *h = (struct ensemble_history){.key = key};
     }
     add_residual(h, y - predicted);
+}
+
+void ensemble_note(struct ensemble *e, const double *value, double y)
+{
+    struct ensemble_answer answer;
+
+    e->members->comprehensive.since_search++;
+    if (e->members->comprehensive.set.status != PERF_READY)
+        return;
+    ensemble_predict(e, value, &answer);
+    if (isnan(answer.member[ENSEMBLE_COMPREHENSIVE]))
+        return;
+    if (e->noted_count == ENSEMBLE_NOTED_MAX)
+        memmove(e->noted, e->noted + 1, --e->noted_count * sizeof(*e->noted));
+    e->noted[e->noted_count++] = (struct ensemble_noted){
+        y - answer.member[ENSEMBLE_COMPREHENSIVE], y, answer.group};
+}
+
+void ensemble_forget(struct ensemble *e, size_t count)
+{
+    e->noted_count -= count < e->noted_count ? count : e->noted_count;
 }

@@ -9,10 +9,13 @@
  *     trees      boosting on what the ridge leaves over, from 24 runs
  *     scale_out  a + b size/n + c ln n + d n, per context with three configurations
  *     linear     a + b size/processors, likewise
+ *     comprehensive  functions of size, processors, free CPU and bandwidth, where all
+ * runs have them
  *
  * A configuration is all inputs, a context all but problem size and processors. Each
- * member's error e is measured on configurations that it was not fitted to, for three
- * groups of questions (models/performance/log_interval.h), and its weight is e^-4. A
+ * member's error e is measured on configurations that it was not fitted to (that of
+ * comprehensive, which is dear to fit, on runs before they were learnt), for three groups
+ * of questions (models/performance/log_interval.h), and its weight is e^-4. A
  * question whose configuration was seen is moved by the median of what the ensemble was
  * wrong by there.
  *
@@ -37,6 +40,7 @@ enum {
     ENSEMBLE_CATEGORICAL_MAX = 8, /* and texts */
     ENSEMBLE_VALUES_MAX = 63,     /* of a text; the others are alike */
     ENSEMBLE_HISTORY_MAX = 8,     /* runs of a configuration that count */
+    ENSEMBLE_NOTED_MAX = 100,     /* predictions before their runs were learnt */
 };
 
 /* symbol, name, prior errors: same, inside, outside */
@@ -44,7 +48,8 @@ enum {
     X(RIDGE, ridge, 0.10, 0.12, 0.20)         \
     X(TREES, trees, 0.10, 0.10, 0.20)         \
     X(SCALE_OUT, scale_out, 0.10, 0.12, 0.15) \
-    X(LINEAR, linear, 0.10, 0.15, 0.10)
+    X(LINEAR, linear, 0.10, 0.15, 0.10)       \
+    X(COMPREHENSIVE, comprehensive, 0.20, 0.20, 0.20)
 
 enum ensemble_member {
 #define X(symbol, name, same, inside, outside) ENSEMBLE_##symbol,
@@ -74,6 +79,10 @@ struct ensemble_data {
     const size_t *order;     /* of the inputs: those that come first are taken first, and
                                 win ties; NULL: as they are */
     size_t size, processors; /* which inputs these are; SIZE_MAX: none is */
+    bool has_terms;          /* the first ones are those of names.h: cpu_available_ratio,
+                                bandwidth_mbps */
+    const struct ensemble *before; /* the fit before; NULL: none, or not to be gone on
+                                      with */
 };
 
 /* An input that at least half of the runs have. */
@@ -101,6 +110,12 @@ struct ensemble_history {
     double residual[ENSEMBLE_HISTORY_MAX];
 };
 
+/* What the member comprehensive was wrong by on a run before it was learnt. */
+struct ensemble_noted {
+    double error, y; /* actual - predicted; actual */
+    enum log_group group;
+};
+
 struct ensemble_members; /* internal.h */
 
 struct ensemble {
@@ -113,6 +128,8 @@ struct ensemble {
     size_t member_runs[ENSEMBLE_MEMBER_COUNT]; /* that it answered in cross-validation */
     struct ensemble_history *history;          /* by key */
     size_t history_count, history_room;
+    struct ensemble_noted noted[ENSEMBLE_NOTED_MAX]; /* the latest, oldest first */
+    size_t noted_count;
     struct ensemble_error *error; /* of the fit; not packed */
     size_t error_count;
     size_t run_count; /* fitted to */
@@ -145,6 +162,13 @@ void ensemble_predict(const struct ensemble *e, const double *value,
 
 /* A further run of a configuration: its history, in O(members + log configurations). */
 void ensemble_see(struct ensemble *e, const double *value, double y, struct arena *a);
+
+/* What the member comprehensive would have said of a run, before it is learnt: it is
+ * weighed by that in the next fit. */
+void ensemble_note(struct ensemble *e, const double *value, double y);
+
+/* The latest so many are forgotten: they are of after a change. */
+void ensemble_forget(struct ensemble *e, size_t count);
 
 /* ---- parts, for tests ---- */
 

@@ -3,6 +3,7 @@
 #define GRIDPLAN_ENSEMBLE_INTERNAL_H
 
 #include "models/ensemble/ensemble.h"
+#include "models/performance/performance.h"
 
 enum { CODES_MAX = ENSEMBLE_VALUES_MAX + 1 }; /* values of a category, and the rest */
 
@@ -23,6 +24,7 @@ struct table {
     double *y, *weight;
     double *configuration; /* key; NAN: an input is missing */
     double *context;       /* likewise */
+    double *bandwidth; /* Mbit/s; NAN: not known; NULL: nobody says which input it is */
     bool *is_bound;
     size_t count;
     struct tree_column tree[TREE_INPUTS_MAX]; /* by tree_sort() */
@@ -143,6 +145,24 @@ void contexts_fit(const struct part *part, struct budget *budget, struct context
 void contexts_answer(const struct ensemble *e, const struct contexts *contexts,
                      const double *x, double key, double *scale_out, double *linear);
 
+/* ---- comprehensive.c ---- */
+
+struct comprehensive {
+    struct perf_model_set set; /* READY: it answers; at most a few of each list */
+    size_t cpu, bandwidth;     /* which of the known inputs; SIZE_MAX: none */
+    double bandwidth_mean;
+    bool was_searched;
+    size_t since_search; /* runs that came */
+};
+
+/* before: that of the fit before, whose functions go on; NULL: none. */
+void comprehensive_fit(const struct part *part, const struct comprehensive *before,
+                       struct budget *budget, struct comprehensive *out, struct arena *a);
+
+/* bandwidth_mbps: NAN: not said. */
+double comprehensive_answer(const struct ensemble *e, const struct comprehensive *c,
+                            const double *x, double bandwidth_mbps);
+
 /* ---- all members ---- */
 
 struct ensemble_members {
@@ -150,10 +170,12 @@ struct ensemble_members {
     bool has_ridge;
     struct trees trees; /* tree_count 0: none */
     struct contexts contexts;
+    struct comprehensive comprehensive; /* of the whole only */
 };
 void members_fit(const struct part *part, const struct tree_rules *rules,
                  struct budget *budget, struct ensemble_members *out, struct arena *a);
 void members_answer(const struct ensemble *e, const struct ensemble_members *m,
-                    const double *x, double context, double *answer);
+                    const double *x, double bandwidth_mbps, double context,
+                    double *answer);
 
 #endif

@@ -8,17 +8,19 @@
  * number: of a tree its nodes, breadth first, an inner one as one unit (input, bin), a
  * leaf as LEAF_FOLLOWS and the two halves of its float; of a configuration how many
  * residuals, and the halves of each, which are floats. What was packed before FORM_UNITS
- * has a node, and a residual, in a number each, and is read as well.
+ * has a node, and a residual, in a number each, and is read as well, as is what was
+ * packed before there was the member comprehensive.
  */
 #include "models/ensemble/internal.h"
 
 #include "models/base/number_walk.h"
+#include "models/performance/set_walk.h"
 
 #include <math.h>
 #include <string.h>
 
 /* The first number; before there were forms it was how many inputs there are. */
-enum { FORM_UNITS = 1001 };
+enum { FORM_SINGLE, FORM_UNITS = 1001, FORM_COMPREHENSIVE };
 
 enum { RUNS_MAX = 1 << 24, HISTORIES_MAX = 1 << 16 };
 
@@ -320,13 +322,64 @@ static void walk_history(struct number_walk *w, struct ensemble *e)
     }
 }
 
+/* Its functions, if there are any, and what they were wrong by. */
+static void walk_comprehensive(struct number_walk *w, struct ensemble *e)
+{
+    struct comprehensive *c = &e->members->comprehensive;
+    bool is_there = c->set.status == PERF_READY;
+
+    walk_flag(w, &is_there);
+    walk_flag(w, &c->was_searched);
+    walk_whole(w, &c->since_search, RUNS_MAX);
+    if (is_there) {
+        perf_set_walk(w, &c->set);
+        index_or_none(w, &c->cpu, e->input_count);
+        index_or_none(w, &c->bandwidth, e->input_count);
+        finite_or_nan(w, &c->bandwidth_mean);
+    }
+    if (w->in) {
+        c->set.options = perf_options_of(PERF_ROBUST);
+        w->failed =
+            w->failed || (is_there && (c->set.status != PERF_READY ||
+                                       c->cpu == SIZE_MAX || c->set.reference ||
+                                       e->size == SIZE_MAX || e->processors == SIZE_MAX));
+        if (!is_there)
+            c->set.status = PERF_INSUFFICIENT_SAMPLES;
+    }
+    walk_whole(w, &e->noted_count, ENSEMBLE_NOTED_MAX);
+    for (size_t i = 0; i < e->noted_count && !w->failed; i++) {
+        size_t group = e->noted[i].group;
+
+        finite_or_nan(w, &e->noted[i].error);
+        finite_or_nan(w, &e->noted[i].y);
+        walk_whole(w, &group, LOG_GROUP_COUNT - 1);
+        e->noted[i].group = (enum log_group)group;
+        if (w->in && (isnan(e->noted[i].error) || isnan(e->noted[i].y)))
+            w->failed = true;
+    }
+}
+
+/* Which form it is read in: that of the first number, if it is one. */
+static void walk_form(struct number_walk *w)
+{
+    double form = FORM_COMPREHENSIVE;
+
+    w->form = FORM_COMPREHENSIVE;
+    if (w->in && (w->count == 0 || !(w->in[0] >= FORM_UNITS && w->in[0] <= form))) {
+        w->form = FORM_SINGLE;
+        return;
+    }
+    walk_number(w, &form);
+    w->form = (int)form;
+}
+
 static void walk_ensemble(struct number_walk *w, struct ensemble *e)
 {
-    double form = FORM_UNITS;
+    size_t members;
 
-    w->form = !w->in || (w->count > 0 && w->in[0] >= form && w->in[0] <= form);
-    if (w->form)
-        walk_number(w, &form);
+    walk_form(w);
+    members =
+        w->form == FORM_COMPREHENSIVE ? ENSEMBLE_MEMBER_COUNT : ENSEMBLE_COMPREHENSIVE;
     walk_whole(w, &e->input_count, ENSEMBLE_INPUTS_MAX);
     walk_flag(w, &e->inputs_cut);
     for (size_t k = 0; k < e->input_count && !w->failed; k++)
@@ -337,8 +390,8 @@ static void walk_ensemble(struct number_walk *w, struct ensemble *e)
     index_or_none(w, &e->processors, e->input_count);
     walk_whole(w, &e->run_count, RUNS_MAX);
     for (size_t g = 0; g < LOG_GROUP_COUNT; g++)
-        numbers(w, e->member_error[g], ENSEMBLE_MEMBER_COUNT);
-    for (size_t m = 0; m < ENSEMBLE_MEMBER_COUNT; m++)
+        numbers(w, e->member_error[g], members);
+    for (size_t m = 0; m < members; m++)
         walk_whole(w, &e->member_runs[m], RUNS_MAX);
     if (w->in)
         e->members = NEW(w->a, struct ensemble_members, 1);
@@ -347,6 +400,8 @@ static void walk_ensemble(struct number_walk *w, struct ensemble *e)
     walk_trees(w, e, &e->members->trees);
     walk_contexts(w, &e->members->contexts);
     walk_history(w, e);
+    if (w->form == FORM_COMPREHENSIVE && !w->failed)
+        walk_comprehensive(w, e);
 }
 
 size_t ensemble_pack(const struct ensemble *e, double *out)

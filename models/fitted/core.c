@@ -284,8 +284,11 @@ static void train_auto(struct fitted_model *m, const struct fitted_room *room)
     struct ensemble_run *runs;
     struct ensemble fitted;
     size_t order[ENSEMBLE_INPUTS_MAX];
-    struct ensemble_data data = {
-        .order = order, .size = ENSEMBLE_PROBLEM_SIZE, .processors = ENSEMBLE_PROCESSORS};
+    struct ensemble_data data = {.order = order,
+                                 .size = ENSEMBLE_PROBLEM_SIZE,
+                                 .processors = ENSEMBLE_PROCESSORS,
+                                 .has_terms = true,
+                                 .before = m->ensemble};
     double old_weight = drift_old_weight(window_count(core)), *packed;
     bool with_outliers = outlier_notes(core) != 0;
 
@@ -425,6 +428,17 @@ static void find_change(const struct fitted_core *core, size_t *first, double *c
     }
 }
 
+/* Runs from `first` on that were taken in: judged by what was learnt before the change.
+ */
+static size_t assessed_since(const struct fitted_core *core, size_t first)
+{
+    size_t count = 0;
+
+    for (size_t i = first; i + 1 < core->row_count; i++)
+        count += !core->rows[i].is_outlier;
+    return count;
+}
+
 static enum error_code change(struct fitted_model *m, size_t start,
                               const struct fitted_room *room, struct core_update *out,
                               struct error *err)
@@ -436,6 +450,8 @@ static enum error_code change(struct fitted_model *m, size_t start,
 
     arena_reset(room->scratch);
     find_change(core, &first, &centre, room->scratch);
+    if (m->ensemble)
+        ensemble_forget(m->ensemble, assessed_since(core, first));
     split(core, first, centre);
     out->taken_back = window_count(core);
     return core_train(m, room, &out->trained, &reason, err);
@@ -562,6 +578,9 @@ static void see_auto(struct fitted_model *m, const struct fitted_run *run,
         fitted_note_error(m, run->run.time_s, assessed->predicted_s);
     fitted_see(&m->seen, &run->run);
     m->sample_count++;
+    if (m->ensemble && !run->is_bound)
+        ensemble_note(m->ensemble, run->inputs,
+                      log(run->run.time_s) - fitted_effect_of(m, run->inputs));
     if (m->ensemble)
         ensemble_see(m->ensemble, run->inputs,
                      log(run->run.time_s) - fitted_effect_of(m, run->inputs), a);

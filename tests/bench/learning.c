@@ -4,7 +4,8 @@
  * Data: C3O grep (J. Will et al., 2021) and Lotaru's nf-core traces (J. Bader et al.,
  * 2022), below GRIDPLAN_DATA.
  *
- *     bench_learning [part]       c3o, configurations, lotaru, sizing, streams, speed
+ *     bench_learning [part]       c3o, configurations, lotaru, sizing, streams, changes,
+ *                                 speed
  */
 #include "algorithms/sizing/sizing.h"
 #include "models/base/order.h"
@@ -582,6 +583,84 @@ static void streams(void)
     }
 }
 
+/* ---- changes ---- */
+
+enum { ASKED = 12, STEPS = 3 };
+
+struct changed {
+    double error[STEPS];  /* sums over streams, after 5, 10 and 50 new runs */
+    size_t late, streams; /* not noticed within 5 new runs */
+};
+
+/* Mean error on fresh questions, against times without noise. */
+static double error_now(const struct fitted_model *m, int generator, double factor,
+                        struct rng *r)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < ASKED; i++) {
+        struct fitted_run q = draw(r, generator, factor, 0);
+        struct fitted_prediction p;
+
+        fitted_predict(m, NULL, q.inputs, NULL, &p);
+        sum += p.reason ? 1 : fabs(p.time_s / q.run.time_s - 1);
+    }
+    return sum / ASKED;
+}
+
+static void change_stream(int generator, double factor, double noise, uint64_t seed,
+                          struct changed *out)
+{
+    static const size_t at[STEPS] = {5, 10, 50};
+    struct rng r = rng_create(seed), questions = rng_create(seed + 1000);
+    struct fitted_room room = {memory, scratch, NULL};
+    struct fitted_model m;
+    size_t noticed = 0, step = 0;
+
+    new_names();
+    train(NULL, 0, &m);
+    m.names = &names;
+    for (size_t i = 1; i <= 60 + at[STEPS - 1]; i++) {
+        struct fitted_run run = draw(&r, generator, i > 60 ? factor : 1, noise);
+        struct core_update update;
+
+        if (core_learn(&m, &run, false, &room, &update, &err) != OK)
+            bench_stop("%s", err.text);
+        if (i > 60 && update.taken_back > 0 && noticed == 0)
+            noticed = i - 60;
+        if (i == 60 + at[step])
+            out->error[step++] += error_now(&m, generator, factor, &questions);
+    }
+    out->late += noticed == 0 || noticed > at[0];
+    out->streams++;
+}
+
+static void changes(void)
+{
+    static const char *const name[] = {"lin", "so", "rep", "comp"};
+    static const double factor[] = {2, 0.5, 5, 0.2}, noise[] = {0.05, 0.15};
+
+    for (size_t n = 0; n < 2; n++)
+        for (int g = 0; g < GENERATORS; g++) {
+            struct changed sum = {0};
+            double most = n == 0 || g != COMP ? 0.10 : 0.18, mean;
+            char what[96];
+
+            for (size_t f = 0; f < 4; f++)
+                for (uint64_t seed = 1; seed <= 2; seed++)
+                    change_stream(g, factor[f], noise[n], seed, &sum);
+            mean = sum.error[1] / (double)sum.streams;
+            snprintf(what, sizeof(what),
+                     "Change of %s, %.0f %% noise: error after 10 new runs", name[g],
+                     100 * noise[n]);
+            row_out(what, most < 0.15 ? "< 10 %, noticed in 5" : "< 18 %, noticed in 5",
+                    mean < most && sum.late == 0,
+                    "%.1f %% (5: %.1f, 50: %.1f; later in %zu of %zu)", 100 * mean,
+                    100 * sum.error[0] / (double)sum.streams,
+                    100 * sum.error[2] / (double)sum.streams, sum.late, sum.streams);
+        }
+}
+
 /* ---- speed ---- */
 
 /* Seconds of CPU: what others do on the machine does not count. */
@@ -652,7 +731,8 @@ struct part {
 static const struct part parts[] = {
     {"c3o", c3o},         {"configurations", each_configuration},
     {"lotaru", lotaru},   {"sizing", sizing},
-    {"streams", streams}, {"speed", speed},
+    {"streams", streams}, {"changes", changes},
+    {"speed", speed},
 };
 
 static const char *wanted;
