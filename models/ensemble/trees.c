@@ -18,20 +18,19 @@
 
 #include "models/base/order.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 const struct tree_rules tree_rules_whole = {120, 4, 10, 0.12, 1, 5};
 const struct tree_rules tree_rules_fold = {60, 4, 10, 0.2, 1, 5};
 
 _Static_assert(BINS_MAX <= 64, "filled_bins() has a bit for each");
 
-enum {
-    ROWS_LEAST = 24,
-    FEW_ROWS = 32, /* of a node: most of its bins are empty */
-};
+enum { ROWS_LEAST = 24 };
 #define CODE_PRIOR   5.0
 #define GAIN_LEAST   1e-9
 #define GAIN_GREATER (1 + 1e-12)
@@ -54,24 +53,28 @@ typedef long long bin_mask __attribute__((vector_size(2 * sizeof(double))));
 /* Of nodes that may be split at once: a split adds one, and the last depth needs none. */
 enum { HISTOGRAMS_MAX = 1 << (TREE_DEPTH_MAX - 1) };
 
-enum { PAIRS_MAX = (TREE_INPUTS_MAX + 1) / 2 };
+enum {
+    TOGETHER = 4,
+    GROUPS_MAX = (TREE_INPUTS_MAX + TOGETHER - 1) / TOGETHER,
+    LANES_MAX = GROUPS_MAX * TOGETHER
+};
 
-/* Inputs stand in pairs, so that two are looked at in one go: bin b of input k is number
- * 2 b + k % 2 of its pair. A last one without a partner has one without edges. */
+/* Inputs stand in groups of TOGETHER, which are looked at in one go: bin b of input k is
+ * number TOGETHER b + k % TOGETHER of its group. What a last group lacks are inputs
+ * without edges. */
 struct tree_room {
     const uint8_t *bins; /* of each row: `width` numbers */
     size_t inputs, width;
-    size_t edges[2 * PAIRS_MAX];
-    size_t pair[PAIRS_MAX]; /* where it begins in a histogram */
+    size_t edges[LANES_MAX];
+    size_t first[LANES_MAX]; /* where an input's bin 0 is in a histogram */
     size_t histogram_size;
+    bool is_wide;             /* the processor adds four numbers at once */
     size_t count;             /* of rows */
     const double *w;          /* their weights */
-    bool is_whole;            /* all are 1: their sums are exact */
     bin_sums *sums;           /* of each row: w r, w */
     uint32_t *row, *to_right; /* rows of each node, side by side; ascending */
     bin_sums *histograms;
-    bin_sums *clear;  /* a histogram of zeros */
-    bin_sums *filled; /* bins of a pair that are not empty */
+    bin_sums *clear; /* a histogram of zeros */
 };
 
 struct growth {
@@ -86,12 +89,28 @@ struct growth {
 
 size_t tree_width(size_t inputs)
 {
-    return inputs + inputs % 2;
+    return (inputs + TOGETHER - 1) / TOGETHER * TOGETHER;
+}
+
+static bool adds_four_at_once(void)
+{
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx2");
+#else
+    return false;
+#endif
 }
 
 static size_t greater_size(size_t a, size_t b)
 {
     return a > b ? a : b;
+}
+
+/* Of a group. */
+static size_t most_edges(const size_t *edges)
+{
+    return greater_size(greater_size(edges[0], edges[1]),
+                        greater_size(edges[2], edges[3]));
 }
 
 struct tree_room *tree_room(const uint8_t *bins, size_t inputs, const size_t *edges,
@@ -105,21 +124,18 @@ struct tree_room *tree_room(const uint8_t *bins, size_t inputs, const size_t *ed
         .width = tree_width(inputs),
         .count = count,
         .w = w,
-        .is_whole = true,
         .sums = NEW(a, bin_sums, count + 1),
         .row = NEW(a, uint32_t, count + 1),
         .to_right = NEW(a, uint32_t, count + 1),
-        .filled = NEW(a, bin_sums, 2 * (BINS_MAX + 1)),
+        .is_wide = adds_four_at_once(),
     };
     for (size_t k = 0; k < inputs; k++)
         room->edges[k] = edges[k];
-    for (size_t k = 0; k < room->width; k += 2) {
-        room->pair[k / 2] = room->histogram_size;
-        room->histogram_size +=
-            2 * (greater_size(room->edges[k], room->edges[k + 1]) + 1);
+    for (size_t k = 0; k < room->width; k += TOGETHER) {
+        for (size_t j = 0; j < TOGETHER; j++)
+            room->first[k + j] = room->histogram_size + j;
+        room->histogram_size += TOGETHER * (most_edges(room->edges + k) + 1);
     }
-    for (size_t i = 0; i < count; i++)
-        room->is_whole = room->is_whole && w[i] >= 1 && w[i] <= 1;
     room->histograms = NEW(a, bin_sums, HISTOGRAMS_MAX * room->histogram_size + 1);
     room->clear = NEW(a, bin_sums, room->histogram_size + 1);
     return room;
@@ -129,19 +145,14 @@ struct tree_room *tree_room(const uint8_t *bins, size_t inputs, const size_t *ed
 static void add_rows(const struct growth *g, size_t node, bin_sums *h)
 {
     const struct tree_room *room = g->room;
-    size_t width = room->width;
 
     for (size_t i = 0; i < g->count[node]; i++) {
         size_t row = room->row[g->start[node] + i];
-        const uint8_t *bins = room->bins + row * width;
+        const uint8_t *bins = room->bins + row * room->width;
         const bin_sums more = room->sums[row];
 
-        for (size_t k = 0; k < width; k += 2) {
-            bin_sums *pair = h + room->pair[k / 2];
-
-            pair[2 * bins[k]] += more;
-            pair[2 * bins[k + 1] + 1] += more;
-        }
+        for (size_t k = 0; k < room->inputs; k++)
+            h[room->first[k] + TOGETHER * (size_t)bins[k]] += more;
     }
     budget_step(g->budget, g->count[node] * room->inputs);
 }
@@ -156,11 +167,28 @@ static void fill(struct growth *g, size_t node)
     g->histogram[node] = h;
 }
 
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void
+subtract_wide(double *from, const double *what, size_t count)
+{
+    for (size_t i = 0; i < count; i += 4)
+        _mm256_storeu_pd(from + i, _mm256_sub_pd(_mm256_loadu_pd(from + i),
+                                                 _mm256_loadu_pd(what + i)));
+}
+#endif
+
 /* The larger child's is what the smaller one leaves of the parent's, in its place. */
 static void subtract(struct growth *g, size_t parent, size_t smaller, size_t larger)
 {
     bin_sums *h = g->histogram[larger] = g->histogram[parent];
 
+#ifdef __x86_64__
+    if (g->room->is_wide) {
+        subtract_wide((double *)h, (const double *)g->histogram[smaller],
+                      2 * g->room->histogram_size);
+        return;
+    }
+#endif
     for (size_t i = 0; i < g->room->histogram_size; i++)
         h[i] -= g->histogram[smaller][i];
 }
@@ -181,12 +209,10 @@ static void take_rows(struct growth *g, size_t parent, size_t smaller, size_t la
     for (size_t i = 0; i < g->count[smaller]; i++) {
         const uint8_t *bins = room->bins + room->row[g->start[smaller] + i] * room->width;
 
-        for (size_t k = 0; k < room->width; k += 2) {
-            size_t first = room->pair[k / 2] + 2 * (size_t)bins[k],
-                   second = room->pair[k / 2] + 2 * (size_t)bins[k + 1] + 1;
+        for (size_t k = 0; k < room->inputs; k++) {
+            size_t at = room->first[k] + TOGETHER * (size_t)bins[k];
 
-            take(h + first, room->clear + first);
-            take(h + second, room->clear + second);
+            take(h + at, room->clear + at);
         }
     }
 }
@@ -197,7 +223,7 @@ static uint64_t filled_bins(const bin_sums *h, size_t count)
     uint64_t filled = 0;
 
     for (size_t b = 0; b < count; b++)
-        filled |= (uint64_t)(h[2 * b][BIN_W] > 0) << b;
+        filled |= (uint64_t)(h[TOGETHER * b][BIN_W] > 0) << b;
     return filled;
 }
 
@@ -206,101 +232,106 @@ static double greater_of(double a, double b)
     return a > b ? a : b; /* one instruction, as fmax() is not */
 }
 
-/* The greatest sums of both sides' G^2 / (W + lambda) of two inputs, but for rounding:
- * with L, V left sums of G and W + lambda, and A, C those of both sides together, they
- * are A^2 / C + (C L - A V)^2 / (V (C - V) C). */
-static inline void best_sums(const struct growth *g, const bin_sums *h, size_t bins,
-                             bin_sums all, bool is_whole, double *first, double *second)
+/* The greatest sums of both sides' G^2 / (W + lambda) of the inputs of a group, but for
+ * rounding: with L, V left sums of G and W + lambda, and A, C those of both sides
+ * together, they are A^2 / C + (C L - A V)^2 / (V (C - V) C). */
+static void best_sums_plain(const struct growth *g, const bin_sums *h, size_t bins,
+                            bin_sums all, double *most)
 {
-    double lambda = g->rules->lambda, least = g->rules->least_weight;
-    const bin_sums all_g = {all[BIN_G], all[BIN_G]}, all_w = {all[BIN_W], all[BIN_W]};
-    const double sum_w = all[BIN_W] + 2 * lambda;
-    const bin_sums both = {sum_w, sum_w};
-    const bin_mask sign = {LLONG_MIN, LLONG_MIN};
-    bin_sums left_g = {0, 0}, left_w = {0, 0};
-    double best = 0, other_best = 0;
+    const double lambda = g->rules->lambda, least = g->rules->least_weight;
+    const double all_g = all[BIN_G], all_w = all[BIN_W], sum_w = all_w + 2 * lambda;
 
-    for (size_t b = 0; b < bins; b++, h += 2) {
-        bin_sums more_g = {h[0][BIN_G], h[1][BIN_G]}, over, off, gain;
-        bin_sums more_w = {h[0][BIN_W], h[1][BIN_W]};
-        bin_mask light;
+    for (size_t k = 0; k < TOGETHER; k += 2) { /* two at once */
+        bin_sums left_g = {0, 0}, left_w = {0, 0};
+        double best = 0, other_best = 0;
 
-        if (!is_whole) { /* what rounding leaves in an empty bin is no weight */
-            bin_mask counts = more_w > 0;
+        for (size_t b = 0; b < bins; b++) {
+            const bin_sums *bin = h + TOGETHER * b + k;
+            bin_sums more_g = {bin[0][BIN_G], bin[1][BIN_G]}, over, off, gain;
+            bin_sums more_w = {bin[0][BIN_W], bin[1][BIN_W]};
+            const bin_mask counts = more_w > 0;
 
-            more_g = (bin_sums)((bin_mask)more_g & counts);
-            more_w = (bin_sums)((bin_mask)more_w & counts);
+            /* what rounding leaves in an empty bin is no weight */
+            left_g += (bin_sums)((bin_mask)more_g & counts);
+            left_w += (bin_sums)((bin_mask)more_w & counts);
+            over = left_w + lambda;
+            off = sum_w * left_g - all_g * over;
+            gain = off * off / (over * (sum_w - over));
+            gain = (bin_sums)((bin_mask)gain & (bin_mask)(left_w >= least) &
+                              (bin_mask)(all_w - left_w >= least));
+            best = greater_of(gain[0], best);
+            other_best = greater_of(gain[1], other_best);
         }
-        left_g += more_g;
-        left_w += more_w;
-        over = left_w + lambda;
-        off = both * left_g - all_g * over;
-        gain = off * off / (over * (both - over));
-        /* less than 0 where a side has too little */
-        light = (bin_mask)(left_w - least) | (bin_mask)(all_w - left_w - least);
-        gain = (bin_sums)((bin_mask)gain | (light & sign));
-        best = greater_of(gain[0], best);
-        other_best = greater_of(gain[1], other_best);
-    }
-    *first = (all[BIN_G] * all[BIN_G] + best) / sum_w;
-    *second = (all[BIN_G] * all[BIN_G] + other_best) / sum_w;
-}
-
-/* One bit for each bin of an input that a row of the node is in. */
-static void find_touched(const struct growth *g, size_t node, uint64_t *touched)
-{
-    const struct tree_room *room = g->room;
-
-    for (size_t k = 0; k < room->width; k++)
-        touched[k] = 0;
-    for (size_t i = 0; i < g->count[node]; i++) {
-        const uint8_t *bins = room->bins + room->row[g->start[node] + i] * room->width;
-
-        for (size_t k = 0; k < room->width; k++)
-            touched[k] |= (uint64_t)1 << bins[k];
+        most[k] = (all_g * all_g + best) / sum_w;
+        most[k + 1] = (all_g * all_g + other_best) / sum_w;
     }
 }
 
-/* The touched bins of a pair, each input's in a row; the length of the longer. */
-static size_t close_up(const bin_sums *h, const size_t *edges, const uint64_t *touched,
-                       bin_sums *out)
+#ifdef __x86_64__
+/* The same of all four at once: the same operations on the same numbers, so the same
+ * bits.
+ */
+__attribute__((target("avx2"))) static void best_sums_wide(const struct growth *g,
+                                                           const bin_sums *h, size_t bins,
+                                                           bin_sums all, double *most)
 {
-    size_t count[2] = {0, 0}, longer;
+    static const size_t lane[TOGETHER] = {0, 2, 1, 3}; /* which input each is of */
+    const __m256d lambda = _mm256_set1_pd(g->rules->lambda),
+                  least = _mm256_set1_pd(g->rules->least_weight),
+                  all_g = _mm256_set1_pd(all[BIN_G]), all_w = _mm256_set1_pd(all[BIN_W]),
+                  sum_w = _mm256_set1_pd(all[BIN_W] + 2 * g->rules->lambda),
+                  zero = _mm256_setzero_pd();
+    __m256d left_g = zero, left_w = zero, best = zero;
 
-    for (size_t k = 0; k < 2; k++) {
-        uint64_t left = touched[k] & (((uint64_t)1 << edges[k]) - 1);
+    for (size_t b = 0; b < bins; b++, h += TOGETHER) {
+        const __m256d low = _mm256_loadu_pd((const double *)h),
+                      high = _mm256_loadu_pd((const double *)(h + 2));
+        __m256d more_w = _mm256_unpackhi_pd(low, high);
+        const __m256d counts = _mm256_cmp_pd(more_w, zero, _CMP_GT_OQ);
+        __m256d more_g = _mm256_unpacklo_pd(low, high), over, off, gain;
 
-        for (; left; left &= left - 1)
-            out[2 * count[k]++ + k] = h[2 * (size_t)__builtin_ctzll(left) + k];
+        more_g = _mm256_and_pd(more_g, counts);
+        more_w = _mm256_and_pd(more_w, counts);
+        left_g = _mm256_add_pd(left_g, more_g);
+        left_w = _mm256_add_pd(left_w, more_w);
+        over = _mm256_add_pd(left_w, lambda);
+        off = _mm256_sub_pd(_mm256_mul_pd(sum_w, left_g), _mm256_mul_pd(all_g, over));
+        gain = _mm256_div_pd(_mm256_mul_pd(off, off),
+                             _mm256_mul_pd(over, _mm256_sub_pd(sum_w, over)));
+        gain = _mm256_and_pd(gain, _mm256_cmp_pd(left_w, least, _CMP_GE_OQ));
+        gain = _mm256_and_pd(
+            gain, _mm256_cmp_pd(_mm256_sub_pd(all_w, left_w), least, _CMP_GE_OQ));
+        best = _mm256_max_pd(gain, best);
     }
-    longer = greater_size(count[0], count[1]);
-    for (size_t k = 0; k < 2; k++)
-        for (; count[k] < longer; count[k]++)
-            out[2 * count[k] + k] = (bin_sums){0, 0};
-    return longer;
+    for (size_t k = 0; k < TOGETHER; k++)
+        most[lane[k]] =
+            (all[BIN_G] * all[BIN_G] + best[k]) / (all[BIN_W] + 2 * g->rules->lambda);
+}
+#endif
+
+static void best_sums(const struct growth *g, const bin_sums *h, size_t bins,
+                      bin_sums all, double *most)
+{
+#ifdef __x86_64__
+    if (g->room->is_wide) {
+        best_sums_wide(g, h, bins, all, most);
+        return;
+    }
+#endif
+    best_sums_plain(g, h, bins, all, most);
 }
 
 /* Puts down what the best split of each input gives; the greatest of all. */
 static double best_of_inputs(const struct growth *g, size_t node, double *most)
 {
     const struct tree_room *room = g->room;
-    bool few = g->count[node] < FEW_ROWS && room->is_whole;
-    uint64_t touched[2 * PAIRS_MAX];
     double greatest = 0;
 
-    if (few)
-        find_touched(g, node, touched);
-    for (size_t k = 0; k < room->width; k += 2) {
-        const bin_sums *h = g->histogram[node] + room->pair[k / 2];
-        size_t bins = few ? close_up(h, room->edges + k, touched + k, room->filled)
-                          : greater_size(room->edges[k], room->edges[k + 1]);
-
-        if (room->is_whole)
-            best_sums(g, few ? room->filled : h, bins, g->all[node], true, &most[k],
-                      &most[k + 1]);
-        else
-            best_sums(g, h, bins, g->all[node], false, &most[k], &most[k + 1]);
-        greatest = greater_of(greater_of(most[k], most[k + 1]), greatest);
+    for (size_t k = 0; k < room->width; k += TOGETHER) {
+        best_sums(g, g->histogram[node] + room->first[k], most_edges(room->edges + k),
+                  g->all[node], most + k);
+        for (size_t j = k; j < k + TOGETHER; j++)
+            greatest = greater_of(most[j], greatest);
     }
     return greatest;
 }
@@ -312,7 +343,7 @@ static bool find_split(const struct growth *g, size_t node, size_t *input, size_
     const struct tree_rules *rules = g->rules;
     const struct tree_room *room = g->room;
     const bin_sums all = g->all[node];
-    double best = GAIN_LEAST, most[2 * PAIRS_MAX] = {0},
+    double best = GAIN_LEAST, most[LANES_MAX] = {0},
            whole = all[BIN_G] * all[BIN_G] / (all[BIN_W] + rules->lambda),
            greatest = best_of_inputs(g, node, most);
     double enough = (whole + best * GAIN_GREATER) * SURELY_LESS;
@@ -321,7 +352,7 @@ static bool find_split(const struct growth *g, size_t node, size_t *input, size_
     greatest = whole + (greatest - whole) * NEAR_GAIN - greatest * NEAR_SUM;
     enough = fmax(enough, greatest);
     for (size_t k = 0; k < room->inputs; k++) {
-        const bin_sums *h = g->histogram[node] + room->pair[k / 2] + k % 2;
+        const bin_sums *h = g->histogram[node] + room->first[k];
         uint64_t filled;
         bin_sums left = {0, 0};
 
@@ -333,7 +364,7 @@ static bool find_split(const struct growth *g, size_t node, size_t *input, size_
             bin_sums right, over, gains;
             double gain;
 
-            left += h[2 * b];
+            left += h[TOGETHER * b];
             right = all - left;
             if (left[BIN_W] < rules->least_weight || right[BIN_W] < rules->least_weight)
                 continue;
