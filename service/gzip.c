@@ -4,6 +4,8 @@
 #include "service/json.h"
 
 #include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #define ZLIB_CONST
@@ -17,6 +19,7 @@ enum {
     LOOK_BYTES = 64 * 1024,     /* between two looks at whether anybody waits */
     INFLATE_STEPS = 128 * 1024, /* what so many cost, about */
     DEFLATE_STEPS = 512 * 1024,
+    INFLATED_PIECE_BYTES = 256 * 1024,
 };
 
 /* zlib's memory comes from the request's arena and goes with it. */
@@ -52,6 +55,25 @@ static enum error_code output_grow(struct gzip_output *o, size_t max_bytes,
     return OK;
 }
 
+static enum error_code fail_length(size_t max_bytes, struct error *err)
+{
+    return fail(err, ERR_TOO_LARGE, "",
+                "the body has more than %zu bytes when decompressed", max_bytes);
+}
+
+/* What inflate() says about the stream. */
+static enum error_code check_status(const z_stream *z, int status, struct error *err)
+{
+    if (status == Z_OK || status == Z_STREAM_END)
+        return OK;
+    if (status == Z_MEM_ERROR)
+        return fail_memory(err);
+    if (status == Z_BUF_ERROR)
+        return fail(err, ERR_MALFORMED, "", "the gzip stream is cut short");
+    return fail(err, ERR_MALFORMED, "", "not a gzip stream: %s",
+                z->msg ? z->msg : "damaged");
+}
+
 /* One call of inflate(); *status is what it says. At max_bytes the place of the NUL shows
  * whether there is more. */
 static enum error_code inflate_some(z_stream *z, struct gzip_output *o, size_t max_bytes,
@@ -64,16 +86,8 @@ static enum error_code inflate_some(z_stream *z, struct gzip_output *o, size_t m
     *status = inflate(z, Z_NO_FLUSH);
     o->length = (size_t)((char *)z->next_out - o->data);
     if (o->length > max_bytes)
-        return fail(err, ERR_TOO_LARGE, "",
-                    "the body has more than %zu bytes when decompressed", max_bytes);
-    if (*status == Z_OK || *status == Z_STREAM_END)
-        return OK;
-    if (*status == Z_MEM_ERROR)
-        return fail_memory(err);
-    if (*status == Z_BUF_ERROR)
-        return fail(err, ERR_MALFORMED, "", "the gzip stream is cut short");
-    return fail(err, ERR_MALFORMED, "", "not a gzip stream: %s",
-                z->msg ? z->msg : "damaged");
+        return fail_length(max_bytes, err);
+    return check_status(z, *status, err);
 }
 
 enum error_code gzip_inflate_to(const char *data, size_t length, size_t max_bytes,
@@ -99,6 +113,85 @@ enum error_code gzip_inflate_to(const char *data, size_t length, size_t max_byte
     assert(out->data); /* inflate_some() made room */
     out->data[out->length] = '\0';
     return OK;
+}
+
+enum error_code gzip_inflate_pieces(const char *data, size_t length, size_t max_bytes,
+                                    gzip_piece_fn *take, void *context, struct arena *a,
+                                    struct error *err)
+{
+    z_stream z = {.zalloc = arena_zalloc, .zfree = arena_zfree, .opaque = a};
+    char *room = arena_try(a, 1, INFLATED_PIECE_BYTES);
+    const char *end = data + length;
+    size_t total = 0;
+    int status = Z_OK;
+
+    if (!room || inflateInit2(&z, WINDOW_BITS_MAX + GZIP_WRAPPER) != Z_OK)
+        return fail_memory(err);
+    z.next_in = (const Bytef *)data;
+    do {
+        size_t made;
+
+        z.avail_in = piece((size_t)(end - (const char *)z.next_in));
+        z.next_out = (Bytef *)room;
+        z.avail_out = INFLATED_PIECE_BYTES;
+        TRY(json_go_on(INFLATE_STEPS, err));
+        status = inflate(&z, Z_NO_FLUSH);
+        made = INFLATED_PIECE_BYTES - z.avail_out;
+        TRY(check_status(&z, status, err));
+        total += made;
+        if (total > max_bytes)
+            return fail_length(max_bytes, err);
+        if (made)
+            TRY(take(context, room, made, err));
+        if (status == Z_STREAM_END && (const char *)z.next_in < end) {
+            inflateReset(&z); /* another member must follow, nothing else */
+            status = Z_OK;
+        }
+    } while (status != Z_STREAM_END);
+    return OK;
+}
+
+struct gzip_packer {
+    z_stream z;
+};
+
+struct gzip_packer *gzip_packer_create(void)
+{
+    struct gzip_packer *p = calloc(1, sizeof(*p));
+
+    if (p && deflateInit2(&p->z, 1, Z_DEFLATED, WINDOW_BITS_MAX + GZIP_WRAPPER,
+                          WINDOW_BITS_MAX - 7, Z_DEFAULT_STRATEGY) == Z_OK)
+        return p;
+    free(p);
+    return NULL;
+}
+
+void gzip_packer_close(struct gzip_packer *p)
+{
+    if (!p)
+        return;
+    deflateEnd(&p->z);
+    free(p);
+}
+
+void gzip_packer_feed(struct gzip_packer *p, const char *piece, size_t length)
+{
+    assert(p->z.avail_in == 0 && length <= UINT32_MAX);
+    p->z.next_in = (const Bytef *)piece;
+    p->z.avail_in = (uInt)length;
+}
+
+bool gzip_pack(struct gzip_packer *p, bool is_last, char *out, size_t size,
+               size_t *length)
+{
+    uInt room = size > UINT32_MAX ? UINT32_MAX : (uInt)size;
+    int status;
+
+    p->z.next_out = (Bytef *)out;
+    p->z.avail_out = room;
+    status = deflate(&p->z, is_last ? Z_FINISH : Z_NO_FLUSH);
+    *length = room - p->z.avail_out;
+    return is_last ? status != Z_STREAM_END : p->z.avail_out == 0;
 }
 
 /* gzip_room_fn */

@@ -34,6 +34,34 @@ enum error_code gzip_inflate(const char *data, size_t length, size_t max_bytes,
                              const char **out, size_t *out_length, struct arena *a,
                              struct error *err);
 
+/* Gets what is inflated, piece by piece; *piece lives during the call. A failure stops
+ * the inflating. */
+typedef enum error_code gzip_piece_fn(void *context, const char *piece, size_t length,
+                                      struct error *err);
+
+/* The content of a gzip stream without having it whole: in pieces of at most 256 KiB,
+ * with the same errors as gzip_inflate_to(). */
+enum error_code gzip_inflate_pieces(const char *data, size_t length, size_t max_bytes,
+                                    gzip_piece_fn *take, void *context, struct arena *a,
+                                    struct error *err);
+
+/* ---- packing what comes in pieces (level 1) ---- */
+
+struct gzip_packer;
+
+enum { GZIP_PACKER_BYTES = 320 * 1024 }; /* that one takes, about */
+
+struct gzip_packer *gzip_packer_create(void); /* NULL: no memory */
+void gzip_packer_close(struct gzip_packer *p);
+
+/* The next piece, which must live until gzip_pack() says that it is done with it. */
+void gzip_packer_feed(struct gzip_packer *p, const char *piece, size_t length);
+
+/* Writes packed bytes to `out`, at most `size`; *length of them. True: there may be more,
+ * call again. `is_last`: nothing comes behind what was fed. */
+bool gzip_pack(struct gzip_packer *p, bool is_last, char *out, size_t size,
+               size_t *length);
+
 /* Whether an Accept-Encoding header allows gzip. NULL: no. */
 bool gzip_accepted(const char *accept_encoding);
 

@@ -327,6 +327,77 @@ TEST_CASE("gzip refuses bombs, damage, cuts and trailing garbage", "[service][gz
           ERR_TOO_LARGE);
 }
 
+// What the packer makes of `text`, in pieces of so many bytes.
+static std::string pack_pieces(const std::string &text, size_t piece, size_t room)
+{
+    gzip_packer *p = gzip_packer_create();
+    std::string packed, out(room, 0);
+    size_t length;
+    bool more;
+
+    for (size_t at = 0; at < text.size(); at += piece) {
+        gzip_packer_feed(p, text.data() + at, std::min(piece, text.size() - at));
+        do {
+            more = gzip_pack(p, false, out.data(), room, &length);
+            packed.append(out, 0, length);
+        } while (more);
+    }
+    do {
+        more = gzip_pack(p, true, out.data(), room, &length);
+        packed.append(out, 0, length);
+    } while (more);
+    gzip_packer_close(p);
+    return packed;
+}
+
+TEST_CASE("gzip packs and unpacks in pieces", "[service][gzip]")
+{
+    auto add = [](void *to, const char *piece, size_t length, error *) {
+        ((std::string *)to)->append(piece, length);
+        return OK;
+    };
+    auto stop = [](void *, const char *, size_t, error *err) {
+        return fail(err, ERR_CONFLICT, "", "enough");
+    };
+
+    for (size_t size : {0, 1, 2, 100, 65536, 1000000}) {
+        std::string text;
+        for (size_t i = 0; i < size; i++)
+            text += "0123456789 abc\n"[(i * i / 7 + i) % 15];
+        for (size_t piece : {1, 7, 65536}) {
+            test_arena a;
+            error err{};
+            if (piece == 1 && size > 100)
+                continue;
+            CAPTURE(size, piece);
+            std::string packed = pack_pieces(text, piece, 50 + piece), back, whole;
+            REQUIRE(gzip_inflate_pieces(packed.data(), packed.size(), size, add, &back, a,
+                                        &err) == OK);
+            CHECK(back == text);
+            if (size > 0)
+                CHECK(gzip_inflate_pieces(packed.data(), packed.size(), size - 1, add,
+                                          &whole, a, &err) == ERR_TOO_LARGE);
+            err = {};
+            for (size_t cut : {size_t{0}, packed.size() / 2, packed.size() - 1})
+                CHECK(gzip_inflate_pieces(packed.data(), cut, size, add, &whole, a,
+                                          &err) == ERR_MALFORMED);
+            err = {};
+            if (size > 0)
+                CHECK(gzip_inflate_pieces(packed.data(), packed.size(), size, stop,
+                                          nullptr, a, &err) == ERR_CONFLICT);
+            err = {};
+            std::string two = packed + packed;
+            back.clear();
+            CHECK(gzip_inflate_pieces(two.data(), two.size(), 2 * size, add, &back, a,
+                                      &err) == OK);
+            CHECK(back == text + text);
+            two = packed + "x";
+            CHECK(gzip_inflate_pieces(two.data(), two.size(), size, add, &back, a,
+                                      &err) == ERR_MALFORMED);
+        }
+    }
+}
+
 TEST_CASE("gzip leaves alone what does not get smaller", "[service][gzip]")
 {
     test_arena a;
