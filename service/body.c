@@ -83,7 +83,7 @@ static size_t next_size(size_t size, size_t needed, size_t most)
 enum governor_answer body_reserve(struct body *b, size_t more, size_t most)
 {
     size_t needed = b->length + more;
-    size_t leased = b->governor ? b->lease.bytes : b->size;
+    size_t leased = b->governor ? b->lease.bytes - b->beside : b->size;
     size_t size = next_size(leased, needed, most);
     enum governor_answer answer;
     char *data = b->data;
@@ -106,6 +106,85 @@ enum governor_answer body_reserve(struct body *b, size_t more, size_t most)
         b->size = size;
     b->data = data;
     return GOVERNOR_OK;
+}
+
+/* ---- what comes ---- */
+
+/* Moves what the packer has to the body, which grows by an eighth: how long it becomes
+ * nobody knows, and what is mapped grows where it is. */
+static enum governor_answer pack(struct body *b, bool is_last)
+{
+    bool more = true;
+
+    while (more) {
+        enum governor_answer answer = body_reserve(
+            b, BODY_FIRST_BYTES, b->length + b->length / 8 + BODY_FIRST_BYTES);
+        size_t length;
+
+        if (answer != GOVERNOR_OK)
+            return answer;
+        more =
+            gzip_pack(b->packer, is_last, b->data + b->length, BODY_FIRST_BYTES, &length);
+        b->length += length;
+    }
+    return GOVERNOR_OK;
+}
+
+/* What has come so far is packed into a new buffer. */
+static enum governor_answer begin_packing(struct body *b)
+{
+    const struct body plain = *b;
+    size_t plain_bytes = b->governor ? b->lease.bytes : b->size;
+    enum governor_answer answer = take(b, GZIP_PACKER_BYTES);
+
+    if (answer != GOVERNOR_OK)
+        return answer;
+    b->packer = gzip_packer_create();
+    b->is_packed = true;
+    b->beside = plain_bytes + GZIP_PACKER_BYTES;
+    b->data = NULL;
+    b->length = b->size = 0;
+    if (b->packer) {
+        gzip_packer_feed(b->packer, plain.data, plain.length);
+        answer = pack(b, false);
+    } else {
+        answer = GOVERNOR_BUSY;
+    }
+    memory_free(plain.data, plain.size);
+    give(b, plain_bytes);
+    b->beside -= plain_bytes;
+    return answer;
+}
+
+enum governor_answer body_add(struct body *b, const char *data, size_t length,
+                              size_t most, bool may_pack)
+{
+    enum governor_answer answer = GOVERNOR_OK;
+
+    if (may_pack && !b->packer && b->length + length > BODY_PLAIN_BYTES)
+        answer = begin_packing(b);
+    if (answer == GOVERNOR_OK && b->packer) {
+        gzip_packer_feed(b->packer, data, length);
+        return pack(b, false);
+    }
+    if (answer == GOVERNOR_OK)
+        answer = body_reserve(b, length, most);
+    if (answer != GOVERNOR_OK)
+        return answer;
+    memcpy(b->data + b->length, data, length);
+    b->length += length;
+    return GOVERNOR_OK;
+}
+
+enum governor_answer body_end(struct body *b)
+{
+    enum governor_answer answer = b->packer ? pack(b, true) : GOVERNOR_OK;
+
+    gzip_packer_close(b->packer);
+    b->packer = NULL;
+    give(b, b->beside);
+    b->beside = 0;
+    return answer;
 }
 
 enum error_code body_fail(const struct body *b, enum governor_answer answer, size_t bytes,
@@ -163,7 +242,7 @@ enum error_code body_inflate(struct body *b, size_t max_bytes, struct arena *a,
     struct inflated to = {b, 0};
     struct gzip_output output = {
         .first_bytes = BODY_FIRST_BYTES, .room = make_room, .context = &to};
-    size_t packed_bytes = b->lease.bytes;
+    size_t packed_bytes = b->lease.bytes; /* nothing is beside it */
     enum error_code code =
         gzip_inflate_to(b->data ? b->data : "", b->length, max_bytes, &output, a, err);
 
@@ -184,8 +263,9 @@ enum error_code body_inflate(struct body *b, size_t max_bytes, struct arena *a,
 const char *body_limit_hint(bool is_upload)
 {
     return is_upload ? "whoever runs the service can raise max_upload_bytes "
-                       "(GRIDPLAN_MAX_UPLOAD_BYTES), up to request_memory_bytes; or send "
-                       "parts of the log, each under an id of its own"
+                       "(GRIDPLAN_MAX_UPLOAD_BYTES), for failure traces up to "
+                       "request_memory_bytes; or send parts of the log, each under an id "
+                       "of its own"
                      : "whoever runs the service can raise max_body_bytes "
                        "(GRIDPLAN_MAX_BODY_BYTES); a job log may be larger in POST "
                        "/v1/workloads and be named by workload_id, records go in "
@@ -194,13 +274,21 @@ const char *body_limit_hint(bool is_upload)
 
 /* ---- the end ---- */
 
+static void forget(struct body *b)
+{
+    gzip_packer_close(b->packer);
+    b->packer = NULL;
+    b->length = b->beside = 0;
+    b->is_inflated = b->is_packed = false;
+}
+
 void body_release(struct body *b)
 {
+    forget(b);
     give(b, SIZE_MAX);
     memory_free(b->data, b->size);
     b->data = NULL;
-    b->length = b->size = 0;
-    b->is_inflated = false;
+    b->size = 0;
 }
 
 void body_empty(struct body *b)
@@ -210,6 +298,5 @@ void body_empty(struct body *b)
         return;
     }
     give(b, SIZE_MAX);
-    b->length = 0;
-    b->is_inflated = false;
+    forget(b);
 }

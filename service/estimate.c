@@ -1,6 +1,8 @@
 /* estimate.c - how much memory a request will take, guessed before it is read. */
 #include "service/estimate.h"
 
+#include "service/body.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +72,8 @@ size_t estimate_body_bytes(const struct message *m, size_t limit_bytes)
 {
     size_t bytes = m->body_length;
 
+    if (m->route && m->route->flags & ROUTE_STREAMS) /* it is never there as a whole */
+        return bytes < BODY_PLAIN_BYTES ? bytes : BODY_PLAIN_BYTES;
     if (!m->content_encoding || strcasecmp(m->content_encoding, "identity") == 0 ||
         bytes < GZIP_LEAST_BYTES)
         return bytes;

@@ -23,17 +23,47 @@ bool hash_sha256_parts(const struct hash_part *parts, size_t count, unsigned cha
     return done;
 }
 
-void hash_sha256_hex(const void *data, size_t length, char *hex)
+/* It is libcrypto's. */
+struct hash_stream *hash_stream_open(void)
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+
+    if (context && EVP_DigestInit_ex(context, EVP_sha256(), NULL))
+        return (struct hash_stream *)context;
+    EVP_MD_CTX_free(context);
+    return NULL;
+}
+
+bool hash_stream_add(struct hash_stream *h, const void *data, size_t length)
+{
+    return EVP_DigestUpdate((EVP_MD_CTX *)h, data, length);
+}
+
+bool hash_stream_end(struct hash_stream *h, unsigned char *digest)
+{
+    bool done = h && EVP_DigestFinal_ex((EVP_MD_CTX *)h, digest, NULL);
+
+    EVP_MD_CTX_free((EVP_MD_CTX *)h);
+    return done;
+}
+
+void hash_hex(const unsigned char *digest, char *hex)
 {
     static const char digits[] = "0123456789abcdef";
-    unsigned char digest[SHA256_BYTES];
 
-    hash_sha256(data, length, digest);
     for (size_t i = 0; i < SHA256_BYTES; i++) {
         hex[2 * i] = digits[digest[i] >> 4];
         hex[2 * i + 1] = digits[digest[i] & 15];
     }
     hex[2 * SHA256_BYTES] = '\0';
+}
+
+void hash_sha256_hex(const void *data, size_t length, char *hex)
+{
+    unsigned char digest[SHA256_BYTES];
+
+    hash_sha256(data, length, digest);
+    hash_hex(digest, hex);
 }
 
 bool hash_equal(const void *a, const void *b, size_t length)

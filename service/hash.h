@@ -20,6 +20,17 @@ struct hash_part {
 bool hash_sha256_parts(const struct hash_part *parts, size_t count,
                        unsigned char *digest);
 
+/* Of what comes in pieces. NULL, false: no memory. */
+struct hash_stream;
+struct hash_stream *hash_stream_open(void);
+bool hash_stream_add(struct hash_stream *h, const void *data, size_t length);
+
+/* Closes it, too; accepts NULL. */
+bool hash_stream_end(struct hash_stream *h, unsigned char *digest);
+
+/* `hex` has SHA256_HEX_SIZE, with the NUL; lower case. */
+void hash_hex(const unsigned char *digest, char *hex);
+
 /* `hex` has SHA256_HEX_SIZE, with the NUL; lower case. */
 void hash_sha256_hex(const void *data, size_t length, char *hex);
 

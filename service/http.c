@@ -97,6 +97,7 @@ struct exchange {
     struct governor_who who;
     struct work_memory memory;
     struct body body;
+    size_t taken_bytes; /* of the body, before it is packed */
     size_t discarded_bytes;
     struct error err;        /* code OK: nothing refused so far */
     struct attempt *attempt; /* with an Idempotency-Key, route_has_steps(); else NULL */
@@ -298,7 +299,7 @@ static void refuse(struct exchange *x)
         .is_probe = x->route && x->route->flags & ROUTE_PROBE,
         .status = x->reply.status,
         .duration_s = duration_s,
-        .body_bytes = x->body.length,
+        .body_bytes = x->taken_bytes,
         .reply_bytes = x->reply.body_length,
     });
 }
@@ -554,17 +555,29 @@ static void find_owner(struct exchange *x)
     x->who.key = party(grant->who.key_id, &grant->quota);
 }
 
-/* Whether there is room for the body that is announced: before any of it has come. */
+/* Whether the body may be packed as it comes. */
+static bool may_pack(const struct exchange *x)
+{
+    const char *encoding = x->message.content_encoding;
+
+    return x->route && x->route->flags & ROUTE_STREAMS &&
+           (!encoding || strcasecmp(encoding, "identity") == 0);
+}
+
+/* Whether there is room for the body that is announced: before any of it has come. How
+ * much is left of one that is packed shows as it comes. */
 static void check_room(struct exchange *x)
 {
     struct governor *governor = x->http->service->governor;
-    enum governor_answer answer =
-        governor && x->announced_bytes > 0
-            ? governor_body_check(governor, &x->who, x->announced_bytes)
-            : GOVERNOR_OK;
+    size_t bytes = x->announced_bytes;
+    enum governor_answer answer;
 
+    if (may_pack(x) && bytes > BODY_PLAIN_BYTES)
+        bytes = BODY_PLAIN_BYTES;
+    answer = governor && bytes > 0 ? governor_body_check(governor, &x->who, bytes)
+                                   : GOVERNOR_OK;
     if (answer != GOVERNOR_OK)
-        body_fail(&x->body, answer, x->announced_bytes, &x->err);
+        body_fail(&x->body, answer, bytes, &x->err);
 }
 
 /* Who asks, for limits: the peer, or the client that a trusted proxy names. */
@@ -771,15 +784,16 @@ static void discard(struct exchange *x)
 {
     x->state = DISCARDING;
     x->closing = x->err.code == ERR_BUSY;
-    x->discarded_bytes = x->body.length;
+    x->discarded_bytes = x->taken_bytes;
+    x->taken_bytes = 0;
     body_release(&x->body);
 }
 
-/* Room for what has come, or the reason why there is none in x->err. */
-static void make_room(struct exchange *x, size_t length, size_t max_bytes)
+/* Keeps what has come, or says in x->err why not. */
+static void keep(struct exchange *x, const char *data, size_t length, size_t max_bytes)
 {
     size_t most = x->has_length ? x->announced_bytes : max_bytes;
-    size_t needed = x->body.length + length;
+    size_t needed = x->taken_bytes + length;
     enum governor_answer answer;
 
     if (needed > max_bytes) {
@@ -787,27 +801,27 @@ static void make_room(struct exchange *x, size_t length, size_t max_bytes)
         too_large(x);
         return;
     }
-    answer = body_reserve(&x->body, length, most < needed ? needed : most);
+    answer = body_add(&x->body, data, length, most < needed ? needed : most, may_pack(x));
     if (answer != GOVERNOR_OK)
         body_fail(&x->body, answer, needed, &x->err);
+    else
+        x->taken_bytes = needed;
 }
 
 static enum MHD_Result take_body(struct exchange *x, const char *data, size_t length)
 {
     size_t max_bytes = route_body_limit(x->route, x->http->service->config);
+    bool kept = x->state == READING;
 
-    if (x->state == READING) {
-        make_room(x, length, max_bytes);
-        if (x->err.code != OK)
+    if (kept) {
+        keep(x, data, length, max_bytes);
+        kept = x->err.code == OK;
+        if (!kept)
             discard(x);
     }
-    if (x->state == READING) {
-        memcpy(x->body.data + x->body.length, data, length);
-        x->body.length += length;
-    } else {
+    if (!kept)
         x->discarded_bytes += length;
-    }
-    __atomic_store_n(&x->peer->bytes, x->body.length + x->discarded_bytes,
+    __atomic_store_n(&x->peer->bytes, x->taken_bytes + x->discarded_bytes,
                      __ATOMIC_RELAXED);
     return x->discarded_bytes > 2 * max_bytes ? MHD_NO : MHD_YES; /* enough is enough */
 }
@@ -955,7 +969,9 @@ static void learn(struct exchange *x)
 
     if (x->reply.status >= 499 || x->estimate_bytes == 0)
         return;
-    estimate_learn(service->estimates, x->route, x->body.length, x->memory.most_bytes);
+    estimate_learn(service->estimates, x->route,
+                   x->route->flags & ROUTE_STREAMS ? x->body_bytes : x->body.length,
+                   x->memory.most_bytes);
     metrics_estimate(service->metrics, x->route,
                      (double)x->memory.most_bytes / (double)x->estimate_bytes);
 }
@@ -1059,6 +1075,12 @@ static enum MHD_Result answer(struct exchange *x)
     struct message *m = &x->message;
     enum route_work kind = WORK_INLINE;
 
+    if (x->err.code == OK) {
+        enum governor_answer ended = body_end(&x->body);
+
+        if (ended != GOVERNOR_OK)
+            body_fail(&x->body, ended, x->taken_bytes, &x->err);
+    }
     if (x->err.code != OK) {
         refuse(x);
         return send_reply(x);

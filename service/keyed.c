@@ -11,6 +11,7 @@
 #include "service/config.h"
 #include "service/problem.h"
 #include "service/service.h"
+#include "service/stream.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,8 +66,11 @@ static enum error_code request_digest(struct request *rq, const struct content *
         json_print_text(m->query[i].name, &b);
         json_print_text(m->query[i].value, &b);
     }
-    if (b.failed ||
-        !hash_sha256_parts(
+    if (b.failed)
+        return fail_memory(rq->err);
+    if (rq->route->flags & ROUTE_STREAMS)
+        return request_body_sha256(rq, &(struct hash_part){b.data, b.length}, digest);
+    if (!hash_sha256_parts(
             (const struct hash_part[]){{b.data, b.length}, {body->text, body->length}}, 2,
             digest))
         return fail_memory(rq->err);

@@ -753,6 +753,8 @@ size_t route_body_limit(const struct route *r, const struct config *config)
         upload_bytes = config->request_memory_bytes;
     if (config->total_body_bytes && upload_bytes > config->total_body_bytes)
         upload_bytes = config->total_body_bytes;
+    if (r && r->flags & ROUTE_STREAMS) /* it is never there as a whole */
+        upload_bytes = config->max_upload_bytes;
     if (r && r->flags & ROUTE_FACADE && FACADE_BODY_MAX_BYTES < config->max_body_bytes)
         return FACADE_BODY_MAX_BYTES;
     if (!r || !(r->flags & ROUTE_TEXT_BODY) || upload_bytes < config->max_body_bytes)
@@ -812,6 +814,8 @@ static enum error_code decode_body(const struct request *rq, struct content *bod
         return fail(rq->err, ERR_MEDIA_TYPE, "",
                     "Content-Encoding '%.60s' is not understood; use gzip or none",
                     encoding);
+    if (rq->route->flags & ROUTE_STREAMS)
+        return OK;
     if (received)
         code = body_inflate(received, max_bytes, rq->arena, rq->err);
     else

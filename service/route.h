@@ -85,6 +85,8 @@ enum route_flag {
     ROUTE_WAITS = 1 << 27,      /* GET with If-None-Match and the parameter wait_s: it may
                                    wait for a session; see request_wait() */
     ROUTE_RAW_PICTURE = 1 << 28, /* with ROUTE_RAW_REPLY: that is SVG */
+    ROUTE_STREAMS = 1 << 29,     /* with ROUTE_TEXT_BODY: the handler reads the body by
+                                    request_pieces() (stream.h) only */
 };
 
 /* Which listener a request came to. */

@@ -11,46 +11,52 @@ static const struct db_column columns[] = {
     DB_COLUMN(struct store_trace, skipped_count, DB_INTEGER),
     DB_COLUMN(struct store_trace, summary, DB_TEXT),
     DB_COLUMN(struct store_trace, created_at_s, DB_INSTANT),
+    DB_COLUMN(struct store_trace, piece_bytes, DB_INTEGER),
     DB_COLUMN(struct store_trace, document, DB_BYTES),
     {0},
 };
 
-#define HEAD(id)                                                        \
-    id ", format, length(document)::bigint, line_count, record_count, " \
-       "skipped_count, summary, created_at"
+#define HEAD(id, pieces)                                                             \
+    id ", format, length(document)::bigint + " pieces ", line_count, record_count, " \
+       "skipped_count, summary, created_at, " pieces
 
 /* The statements of one kind; both tables have the same columns but for the name. */
 struct trace_statements {
     struct db_statement insert, select, select_head, list, remove;
 };
 
-#define STATEMENTS(table, id)                                                        \
-    {                                                                                \
-        .insert = {"insert_" table,                                                  \
-                   "INSERT INTO " table " (tenant, " id ", format, document, "       \
-                   "line_count, record_count, skipped_count, summary, created_at)"   \
-                   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now())"                 \
-                   " ON CONFLICT DO NOTHING RETURNING " HEAD(id) ", NULL::bytea",    \
-                   0},                                                               \
-        .select = {"select_" table,                                                  \
-                   "SELECT " HEAD(id) ", document FROM " table " WHERE tenant = $1"  \
-                                      " AND " id " = $2",                            \
-                   DB_REPEATABLE},                                                   \
-        .select_head = {"select_" table "_head",                                     \
-                        "SELECT " HEAD(id) ", NULL::bytea FROM " table               \
-                                           " WHERE tenant = $1 AND " id " = $2",     \
-                        DB_REPEATABLE},                                              \
-        .list = {"list_" table,                                                      \
-                 "SELECT " HEAD(id) ", NULL::bytea FROM " table " WHERE tenant = $1" \
-                                    " AND " id " > $2 ORDER BY " id " LIMIT $3",     \
-                 DB_REPEATABLE},                                                     \
-        .remove = {"delete_" table,                                                  \
-                   "DELETE FROM " table " WHERE tenant = $1 AND " id " = $2", 0},    \
+/* `pieces`: column that says how much is in pieces; `more`: columns of the insertion
+ * behind those of both, with `values`. */
+#define STATEMENTS(table, id, pieces, more, values)                                      \
+    {                                                                                    \
+        .insert = {"insert_" table,                                                      \
+                   "INSERT INTO " table " (tenant, " id ", format, document, "           \
+                   "line_count, record_count, skipped_count, summary, created_at" more   \
+                   ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now()" values              \
+                   ") ON CONFLICT DO NOTHING RETURNING " HEAD(id,                        \
+                                                              pieces) ", NULL::bytea",   \
+                   0},                                                                   \
+        .select = {"select_" table,                                                      \
+                   "SELECT " HEAD(id, pieces) ", document FROM " table                   \
+                                              " WHERE tenant = $1 AND " id " = $2",      \
+                   DB_REPEATABLE},                                                       \
+        .select_head = {"select_" table "_head",                                         \
+                        "SELECT " HEAD(id, pieces) ", NULL::bytea FROM " table           \
+                                                   " WHERE tenant = $1 AND " id " = $2", \
+                        DB_REPEATABLE},                                                  \
+        .list = {"list_" table,                                                          \
+                 "SELECT " HEAD(id, pieces) ", NULL::bytea FROM " table                  \
+                                            " WHERE tenant = $1 AND " id                 \
+                                            " > $2 ORDER BY " id " LIMIT $3",            \
+                 DB_REPEATABLE},                                                         \
+        .remove = {"delete_" table,                                                      \
+                   "DELETE FROM " table " WHERE tenant = $1 AND " id " = $2", 0},        \
     }
 
-static const struct trace_statements workloads = STATEMENTS("workload", "workload_id");
+static const struct trace_statements workloads =
+    STATEMENTS("workload", "workload_id", "piece_bytes", ", piece_bytes", ", $9");
 static const struct trace_statements failure_traces =
-    STATEMENTS("failure_trace", "failure_trace_id");
+    STATEMENTS("failure_trace", "failure_trace_id", "0::bigint", "", "");
 
 static const struct trace_statements *statements_of(enum store_trace_kind kind)
 {
@@ -68,15 +74,24 @@ enum error_code store_trace_create(struct db_session *s, const char *tenant,
                                    struct store_trace *out, struct arena *a,
                                    struct error *err)
 {
+    struct db_param params[] = {
+        db_text(tenant),
+        db_text(trace->trace_id),
+        db_text(trace->format),
+        db_bytes(trace->document.data, trace->document.length),
+        db_integer(trace->line_count),
+        db_integer(trace->record_count),
+        db_integer(trace->skipped_count),
+        db_text(trace->summary),
+        db_integer(trace->piece_bytes),
+        {.type = DB_END},
+    };
     bool found;
 
-    TRY(db_row(s, &statements_of(kind)->insert,
-               DB_PARAMS(db_text(tenant), db_text(trace->trace_id),
-                         db_text(trace->format),
-                         db_bytes(trace->document.data, trace->document.length),
-                         db_integer(trace->line_count), db_integer(trace->record_count),
-                         db_integer(trace->skipped_count), db_text(trace->summary)),
-               columns, sizeof(*out), out, &found, a, err));
+    if (kind != STORE_WORKLOAD) /* it has none */
+        params[sizeof(params) / sizeof(params[0]) - 2].type = DB_END;
+    TRY(db_row(s, &statements_of(kind)->insert, params, columns, sizeof(*out), out,
+               &found, a, err));
     if (!found)
         return fail(err, ERR_CONFLICT, "?/id", "there is a %s '%s' already",
                     noun_of(kind), trace->trace_id);
@@ -88,6 +103,57 @@ static enum error_code fail_no_trace(enum store_trace_kind kind, const char *tra
 {
     return fail(err, ERR_NOT_FOUND, "", "there is no %s '%.200s'", noun_of(kind),
                 trace_id);
+}
+
+static const struct db_statement insert_piece = {
+    "insert_workload_piece", "INSERT INTO workload_piece VALUES ($1, $2, $3, $4)", 0};
+
+static const struct db_statement select_piece = {
+    "select_workload_piece",
+    "SELECT content FROM workload_piece WHERE tenant = $1 AND workload_id = $2"
+    " AND piece_number = $3",
+    DB_REPEATABLE};
+
+struct piece {
+    struct db_bytes content;
+};
+
+static const struct db_column piece_columns[] = {
+    DB_COLUMN(struct piece, content, DB_BYTES), {0}};
+
+enum error_code store_workload_piece(struct db_session *s, const char *tenant,
+                                     const char *workload_id, uint64_t number,
+                                     struct db_bytes content, struct error *err)
+{
+    return db_run(s, &insert_piece,
+                  DB_PARAMS(db_text(tenant), db_text(workload_id), db_integer(number),
+                            db_bytes(content.data, content.length)),
+                  NULL, err);
+}
+
+enum error_code store_workload_pieces(struct db_session *s, const char *tenant,
+                                      const struct store_trace *workload,
+                                      store_piece_fn *take, void *context,
+                                      struct arena *a, struct error *err)
+{
+    uint64_t read = 0;
+
+    for (uint64_t number = 0; read < workload->piece_bytes; number++) {
+        struct arena_mark mark = arena_mark(a);
+        struct piece piece = {0};
+        bool found;
+
+        TRY(db_row(
+            s, &select_piece,
+            DB_PARAMS(db_text(tenant), db_text(workload->trace_id), db_integer(number)),
+            piece_columns, sizeof(piece), &piece, &found, a, err));
+        if (!found)
+            return fail_no_trace(STORE_WORKLOAD, workload->trace_id, err);
+        TRY(take(context, (const char *)piece.content.data, piece.content.length, err));
+        read += piece.content.length;
+        arena_rewind(a, mark);
+    }
+    return OK;
 }
 
 enum error_code store_trace_read(struct db_session *s, const char *tenant,

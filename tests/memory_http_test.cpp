@@ -198,3 +198,46 @@ TEST_CASE("a body beyond what all bodies may have is refused by name",
     check_recovered(g);
     g.stop();
 }
+
+TEST_CASE("a log that is uploaded is packed as it comes", "[system][threads]")
+{
+    gridplan g({"--memory-bytes", std::to_string(MEMORY), "--max-body-bytes", "8388608",
+                "--request-memory-bytes", "33554432", "--max-upload-bytes", "209715200"});
+    std::string log;
+
+    for (int i = 0; log.size() < 96 * MIB; i++)
+        log += std::to_string(i + 1) + " " + std::to_string(i * 20) +
+               " -1 100 1 -1 -1 1 200 -1 1 " + std::to_string(i % 7) + " 1 1 1 1 -1 -1\n";
+    // Read to its end, and then there is no database. Bodies have 16 MiB.
+    size_t before = resident_bytes(g.pid);
+    client c(g.port);
+    REQUIRE(c.put(request("POST", "/v1/workloads", log, "Content-Type: text/plain\r\n")));
+    answer a = c.get(120);
+    INFO(a.body);
+    CHECK(a.status == 503);
+    CHECK_THAT(a.body, Catch::Contains("database"));
+    report(REPORT(log.size() / MIB
+                  << " MiB of a log: " << (peak_bytes(g.pid) - before) / MIB
+                  << " MiB more at most"));
+    CHECK(peak_bytes(g.pid) <= MEMORY + SLACK);
+    check_recovered(g);
+
+    // What cannot be packed has no room: it is read to its end, and said by its name.
+    std::string noise(64 * MIB, ' ');
+    uint64_t state = 1;
+    for (char &letter : noise) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        letter = char(state >> 56);
+    }
+    a = g.post("/v1/workloads", noise, "Content-Type: text/plain\r\n");
+    CHECK(a.status == 413);
+    CHECK_THAT(a.body, Catch::Contains("MEMORY_BYTES"));
+    client d(g.port);
+    REQUIRE(d.put("POST /v1/workloads HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                  "text/plain\r\nContent-Length: 209715201\r\n\r\n"));
+    a = d.get();
+    CHECK(a.status == 413);
+    CHECK_THAT(a.body, Catch::Contains("MAX_UPLOAD_BYTES"));
+    check_recovered(g);
+    g.stop();
+}

@@ -447,10 +447,13 @@ TEST_CASE("a log of a million jobs may be stored, other bodies are shorter", "[q
     c.max_body_bytes = 1000;
     c.max_upload_bytes = 5000;
     c.request_memory_bytes = c.total_body_bytes = 9000;
-    const route *store = route_find(routes(), "POST", "/v1/workloads", allow, &code);
+    const route *log = route_find(routes(), "POST", "/v1/workloads", allow, &code);
+    const route *store = route_find(routes(), "POST", "/v1/failure-traces", allow, &code);
     const route *play = route_find(routes(), "POST", "/v1/simulations", allow, &code);
+    REQUIRE(log);
     REQUIRE(store);
     REQUIRE(play);
+    CHECK(route_body_limit(log, &c) == 5000);
     CHECK(route_body_limit(store, &c) == 5000);
     CHECK(route_body_limit(play, &c) == 1000);
     CHECK(route_body_limit(nullptr, &c) == 1000);
@@ -458,6 +461,7 @@ TEST_CASE("a log of a million jobs may be stored, other bodies are shorter", "[q
     CHECK(route_body_limit(store, &c) == 3000);
     c.total_body_bytes = 2000;
     CHECK(route_body_limit(store, &c) == 2000);
+    CHECK(route_body_limit(log, &c) == 5000); // it is read piece by piece
     c.max_body_bytes = 2500;
     CHECK(route_body_limit(store, &c) == 2500);
 }

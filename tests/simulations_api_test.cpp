@@ -1167,6 +1167,91 @@ TEST_CASE("a log in Standard Workload Format is stored and simulated",
     CHECK(a.get(r.headers["Location"] + "/document").body == large);
 }
 
+// Jobs of an SWF log that needs more than one piece; the last lines are not in order.
+static std::string long_log(size_t *jobs)
+{
+    std::string text = "; MaxProcs: 8\n";
+
+    for (*jobs = 0; text.size() < 2 * STORE_PIECE_BYTES + 1000; ++*jobs)
+        text += std::to_string(*jobs + 1) + " " + std::to_string(*jobs * 20) +
+                " -1 100 1 -1 -1 1 200 -1 1 " + std::to_string(*jobs % 7) +
+                " 1 1 1 1 -1 -1\n";
+    text += "999999 5 -1 7 1 -1 -1 1 200 -1 1 1 1 1 1 1 -1 -1\nrubbish\n";
+    ++*jobs;
+    return text;
+}
+
+TEST_CASE("a long log is stored in pieces, packed or not", "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    test_arena space;
+    size_t jobs, length;
+    const char *packed;
+    std::string swf = long_log(&jobs);
+    api_reply r = a.call("POST", "/v1/workloads?id=long", swf,
+                         {{"content_type", "text/plain"}, {"idempotency_key", "long-1"}});
+
+    INFO(r.body.substr(0, 1000));
+    REQUIRE(r.status == 201);
+    json info = r.json();
+    CHECK(info["job_count"] == jobs);
+    CHECK(info["skipped_count"] == 1);
+    CHECK(info["document_bytes"] == swf.size());
+    CHECK(info["summary"]["first_submit_s"] == 0);
+    CHECK(info["summary"]["warnings"].size() == 2);
+    CHECK(a.get("/v1/workloads/long").json() == info);
+    CHECK(a.get("/v1/workloads").json()["items"][0]["document_bytes"] == swf.size());
+    CHECK(a.get("/v1/workloads/long/document").body == swf);
+    // The same again is answered from what was kept; another is no retry.
+    r = a.call("POST", "/v1/workloads?id=long", swf,
+               {{"content_type", "text/plain"}, {"idempotency_key", "long-1"}});
+    CHECK(r.status == 201);
+    CHECK(r.headers["Idempotency-Replayed"] == "true");
+    r = a.call("POST", "/v1/workloads?id=long", swf + "\n",
+               {{"content_type", "text/plain"}, {"idempotency_key", "long-1"}});
+    CHECK(r.status == 422);
+
+    REQUIRE(gzip_deflate(swf.data(), swf.size(), &packed, &length, space));
+    r = a.call("POST", "/v1/workloads?id=packed", std::string(packed, length),
+               {{"content_type", "text/plain"}, {"content_encoding", "gzip"}});
+    REQUIRE(r.status == 201);
+    CHECK(r.json()["summary"] == info["summary"]);
+    CHECK(a.get("/v1/workloads/packed/document").body == swf);
+    CHECK(a.get("/v1/workloads/packed/summary").json()["weeks"] ==
+          a.get("/v1/workloads/long/summary").json()["weeks"]);
+    r = a.call("POST", "/v1/workloads?id=cut", std::string(packed, length - 100),
+               {{"content_type", "text/plain"}, {"content_encoding", "gzip"}});
+    CHECK(r.status == 400);
+    CHECK(r.body.find("cut short") != std::string::npos);
+    CHECK(a.get("/v1/workloads/cut").status == 404);
+
+    // Simulations read it as they read a text.
+    json by_id = {{"kind", "queue"},
+                  {"policies", {"fcfs", "easy"}},
+                  {"workload_id", "long"},
+                  {"time_limit_s", 300}};
+    json by_text = by_id;
+    by_text.erase("workload_id");
+    by_text["swf"] = swf;
+    json one = a.post("/v1/simulations", by_id.dump()).json();
+    json two = a.post("/v1/simulations", by_text.dump()).json();
+    CHECK(one["job_count"] == jobs);
+    CHECK(one["results"] == two["results"]);
+    CHECK(one["skipped"] == two["skipped"]);
+
+    json grid = d1();
+    grid.erase("workload");
+    grid.erase("stop");
+    grid["workload_id"] = "long";
+    grid["workload"] = {{"job_count", 2}};
+    CHECK(mean_of(a.post("/v1/simulations", grid.dump()).json(), 0, "jobs_done") == 2);
+
+    for (const char *name : {"long", "packed"})
+        CHECK(a.call("DELETE", std::string("/v1/workloads/") + name).status == 204);
+    CHECK(a.get("/v1/workloads/long/document").status == 404);
+}
+
 TEST_CASE("a stored log and stored failures are played on a cluster", "[simulations][db]")
 {
     NEED_DATABASE();

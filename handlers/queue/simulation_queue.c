@@ -489,15 +489,18 @@ static void count_skipped(struct playing *p, const struct swf_counts *counts)
     p->answer->first_skipped_count = counts->issue_count;
 }
 
-static enum error_code take_log(struct playing *p, const char *member, const char *format,
-                                const char *text, size_t length)
+static enum error_code too_many(struct playing *p, const char *member, uint64_t count)
 {
-    struct workload_log *read = NEW(p->rq->arena, struct workload_log, 1);
-    const struct swf_counts *counts = &read->counts;
-    struct swf_log log;
+    return invalid(p->rq->err, member, ITEM_TOO_LONG, "%llu jobs are more than %d",
+                   (unsigned long long)count, JOBS_MAX);
+}
 
-    TRY(workload_log_read(format, text, length, read, p->rq->arena, p->rq->err));
-    log = read->log;
+static enum error_code take_log(struct playing *p, const char *member,
+                                const struct workload_log *read)
+{
+    const struct swf_counts *counts = &read->counts;
+    struct swf_log log = read->log;
+
     p->log = read;
     p->header = read->header;
     p->left_out = workload_left_out(read, p->body->cluster != NULL, p->rq->arena);
@@ -507,8 +510,7 @@ static enum error_code take_log(struct playing *p, const char *member, const cha
                        "a line has 18 numbers, -1 for what is not known",
                        (unsigned long long)counts->lines);
     if (log.count > JOBS_MAX)
-        return invalid(p->rq->err, member, ITEM_TOO_LONG, "%zu jobs are more than %d",
-                       log.count, JOBS_MAX);
+        return too_many(p, member, log.count);
     p->in.jobs = log.jobs;
     p->in.job_count = log.count;
     p->counts = counts;
@@ -522,6 +524,7 @@ static enum error_code take_upload(struct playing *p)
     const char *id = p->body->workload_id;
     struct store_trace trace = {0};
     struct error here = {.code = OK};
+    struct workload_log *read;
     struct db_session *db;
     enum error_code code;
 
@@ -538,8 +541,22 @@ static enum error_code take_upload(struct playing *p)
         p->rq->err->retry_after_s = here.retry_after_s;
         return fail(p->rq->err, code, here.field, "%s", here.text);
     }
-    return take_log(p, "/workload_id", trace.format, (const char *)trace.document.data,
-                    trace.document.length);
+    if (trace.record_count > JOBS_MAX)
+        return too_many(p, "/workload_id", trace.record_count);
+    read = NEW(p->rq->arena, struct workload_log, 1);
+    TRY(workload_log_load(db, p->rq->principal.tenant, &trace, read, p->rq->arena,
+                          p->rq->err));
+    return take_log(p, "/workload_id", read);
+}
+
+static enum error_code take_text(struct playing *p)
+{
+    const char *swf = p->body->swf;
+    struct workload_log *read = NEW(p->rq->arena, struct workload_log, 1);
+
+    TRY(workload_log_read(workload_kinds[WORKLOAD_AS_SWF], swf, strlen(swf), read,
+                          p->rq->arena, p->rq->err));
+    return take_log(p, "/swf", read);
 }
 
 static enum error_code take_jobs(struct playing *p)
@@ -584,8 +601,7 @@ static enum error_code take_workload(struct playing *p)
     if (body->workload_id)
         return take_upload(p);
     if (body->swf)
-        return take_log(p, "/swf", workload_kinds[WORKLOAD_AS_SWF], body->swf,
-                        strlen(body->swf));
+        return take_text(p);
     return take_jobs(p);
 }
 

@@ -184,8 +184,7 @@ enum error_code get_workload_summary(struct request *rq, const void *in, void *o
     TRY(request_db(rq, &db));
     TRY(store_trace_read(db, rq->principal.tenant, STORE_WORKLOAD, rq->path_value[0],
                          true, &trace, rq->arena, rq->err));
-    TRY(workload_log_read(trace.format, (const char *)trace.document.data,
-                          trace.document.length, read, rq->arena, rq->err));
+    TRY(workload_log_load(db, rq->principal.tenant, &trace, read, rq->arena, rq->err));
     log = read->log;
     header = read->header;
     names = read->accounting;

@@ -727,17 +727,27 @@ static void tell_log(struct cluster_playing *p, const struct log_tally *t)
             "are of another partition than the first");
 }
 
+static enum error_code too_many(struct cluster_playing *p, uint64_t count, size_t most)
+{
+    return invalid(p->err, "/workload_id", ITEM_TOO_LONG,
+                   "%llu jobs are more than %zu, the setting simulation_jobs_max",
+                   (unsigned long long)count, most);
+}
+
 static enum error_code read_log(struct cluster_playing *p, struct workload_log **out)
 {
     struct workload_log *read = NEW(p->a, struct workload_log, 1);
     size_t most = (size_t)p->rq->service->config->simulation_jobs_max;
     struct store_trace trace = {0};
+    struct db_session *db;
     const char *left_out;
 
     TRY(simulation_upload(&p->shim, STORE_WORKLOAD, "/workload_id", p->body->workload_id,
                           &trace));
-    TRY(workload_log_read(trace.format, (const char *)trace.document.data,
-                          trace.document.length, read, p->a, p->err));
+    if (trace.piece_bytes && trace.record_count > most)
+        return too_many(p, trace.record_count, most);
+    TRY(request_db(p->rq, &db));
+    TRY(workload_log_load(db, p->rq->principal.tenant, &trace, read, p->a, p->err));
     left_out = workload_left_out(read, false, p->a);
     if (left_out)
         TRY(decision_warn(p->rq, &p->answer->decision, "%s", left_out));
@@ -757,9 +767,7 @@ static enum error_code read_log(struct cluster_playing *p, struct workload_log *
     if (read->log.count == 0)
         return invalid(p->err, "/workload_id", ITEM_NO_JOBS, "the log has no usable job");
     if (read->log.count > most)
-        return invalid(p->err, "/workload_id", ITEM_TOO_LONG,
-                       "%zu jobs are more than %zu, the setting simulation_jobs_max",
-                       read->log.count, most);
+        return too_many(p, read->log.count, most);
     *out = read;
     return OK;
 }

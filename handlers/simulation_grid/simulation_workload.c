@@ -29,13 +29,14 @@ static const struct json_object kept_json = {"KeptUpload", "An upload as it was"
 
 /* A replay, and what was queued, need the very upload that was asked for. */
 static enum error_code check_upload(struct building *b, const char *member,
+                                    struct db_session *db,
                                     const struct store_trace *upload)
 {
     char digest[SHA256_HEX_SIZE];
     struct kept_upload now = {upload->trace_id, digest}, kept = {0};
     bool found;
 
-    hash_sha256_hex(upload->document.data, upload->document.length, digest);
+    TRY(workload_sha256(db, b->rq->principal.tenant, upload, digest, b->a, b->err));
     TRY(decision_lookup(b->rq, member + 1, &kept_json, &kept, &found));
     if (!found)
         return decision_keep_lookup(b->rq, member + 1, &kept_json, &now);
@@ -76,7 +77,7 @@ enum error_code simulation_upload(struct building *b, enum store_trace_kind kind
     code =
         store_trace_read(db, b->rq->principal.tenant, kind, id, true, out, b->a, &here);
     if (code == OK)
-        return check_upload(b, member, out);
+        return check_upload(b, member, db, out);
     if (code == ERR_NOT_FOUND) {
         code = fail_gone(b, member, id);
         stored_hint(b->rq, member + 1, id);
@@ -91,12 +92,13 @@ static enum error_code take_log(struct building *b, const char *id, struct workl
     struct store_trace trace = {0};
     struct workload_log *read = NEW(b->a, struct workload_log, 1);
     const struct swf_counts *counts = &read->counts;
+    struct db_session *db;
     struct swf_log log;
     const char *left_out;
 
     TRY(simulation_upload(b, STORE_WORKLOAD, "/workload_id", id, &trace));
-    TRY(workload_log_read(trace.format, (const char *)trace.document.data,
-                          trace.document.length, read, b->a, b->err));
+    TRY(request_db(b->rq, &db));
+    TRY(workload_log_load(db, b->rq->principal.tenant, &trace, read, b->a, b->err));
     log = read->log;
     left_out = workload_left_out(read, false, b->a);
     if (left_out)

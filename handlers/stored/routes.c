@@ -89,11 +89,13 @@ const struct route stored_routes[] = {
      0, "List workloads", "By id, in pages, without their documents.", NULL},
     {"POST", "/v1/workloads", "createWorkload", TAG_SIMULATION, post_workload, NULL,
      &workload_info_json, &workload_create_query_json, WORK_COMPUTE, SCOPE_INGEST,
-     ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_VERSIONED,
+     ROUTE_TEXT_BODY | ROUTE_STREAMS | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG |
+         ROUTE_VERSIONED,
      "Store a workload",
      "The body is a job log in the Standard Workload Format, compressed or not "
-     "(Content-Encoding: gzip), of up to 128 MiB unless the service is set otherwise "
-     "(GRIDPLAN_MAX_UPLOAD_BYTES), or with kind=sacct Slurm's accounting. Lines that are "
+     "(Content-Encoding: gzip), of up to 4 GiB unless the service is set otherwise "
+     "(GRIDPLAN_MAX_UPLOAD_BYTES) and 20,000,000 lines, or with kind=sacct Slurm's "
+     "accounting. Lines that are "
      "no usable jobs are counted by reason "
      "and the first are listed; 422 when none is one. Lines may be in any order. "
      "Simulations use it by workload_id.",

@@ -1,6 +1,9 @@
 /* uploads.c - what /v1/workloads and /v1/failure-traces have in common. */
 #include "handlers/stored/uploads.h"
+
+#include "handlers/stored/workload_log.h"
 #include "service/etag.h"
+#include "service/stream.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,6 +53,7 @@ struct upload {
     enum store_trace_kind kind;
     struct store_trace trace;
     struct store_trace *out;
+    char *piece; /* room for STORE_PIECE_BYTES when the body is stored in pieces */
 };
 
 /* A strong ETag: what was stored under the name does not change, but another may be
@@ -74,6 +78,56 @@ static void add_etag(struct request *rq, const struct store_trace *t)
     reply_header_add(reply, "ETag", tag);
 }
 
+/* Pieces on their way into the database. */
+struct piecing {
+    struct db_session *db;
+    const char *tenant, *workload_id;
+    char *piece;
+    size_t length;
+    uint64_t number;
+};
+
+static enum error_code write_piece(struct piecing *p, struct error *err)
+{
+    const struct db_bytes content = {(const unsigned char *)p->piece, p->length};
+
+    p->length = 0;
+    return store_workload_piece(p->db, p->tenant, p->workload_id, p->number++, content,
+                                err);
+}
+
+/* gzip_piece_fn */
+static enum error_code add_to_piece(void *context, const char *piece, size_t length,
+                                    struct error *err)
+{
+    struct piecing *p = context;
+
+    while (length) {
+        size_t room = STORE_PIECE_BYTES - p->length;
+        size_t taken = length < room ? length : room;
+
+        memcpy(p->piece + p->length, piece, taken);
+        p->length += taken;
+        piece += taken;
+        length -= taken;
+        if (p->length == STORE_PIECE_BYTES)
+            TRY(write_piece(p, err));
+    }
+    return OK;
+}
+
+static enum error_code write_pieces(struct request *rq, struct db_session *db,
+                                    const struct upload *u)
+{
+    struct piecing p = {.db = db,
+                        .tenant = rq->principal.tenant,
+                        .workload_id = u->trace.trace_id,
+                        .piece = u->piece};
+
+    TRY(request_pieces(rq, add_to_piece, &p));
+    return p.length ? write_piece(&p, rq->err) : OK;
+}
+
 /* publish_fn */
 static enum error_code write_upload(struct request *rq, struct db_session *db,
                                     void *context)
@@ -82,7 +136,23 @@ static enum error_code write_upload(struct request *rq, struct db_session *db,
 
     TRY(store_trace_create(db, rq->principal.tenant, u->kind, &u->trace, u->out,
                            rq->arena, rq->err));
+    if (u->piece)
+        TRY(write_pieces(rq, db, u));
     add_etag(rq, u->out);
+    return OK;
+}
+
+static enum error_code store(struct request *rq, const struct upload *what)
+{
+    struct upload *upload = NEW(rq->arena, struct upload, 1);
+    const char *location;
+
+    *upload = *what;
+    TRY(request_at_publish(rq, write_upload, upload));
+    location =
+        arena_printf(rq->arena, "%s/%s", path_of(upload->kind), upload->trace.trace_id);
+    rq->reply->status = 201;
+    reply_header_add(rq->reply, "Location", location);
     return OK;
 }
 
@@ -90,19 +160,30 @@ enum error_code upload_store(struct request *rq, enum store_trace_kind kind,
                              const char *name, const struct raw_body *body,
                              struct store_trace *trace, struct store_trace *out)
 {
-    struct upload *upload = NEW(rq->arena, struct upload, 1);
     struct db_session *db;
-    const char *location;
 
     TRY(request_db(rq, &db)); /* say now that there is none */
     trace->trace_id = name;
     trace->document = (struct db_bytes){(const unsigned char *)body->text, body->length};
-    *upload = (struct upload){kind, *trace, out};
-    TRY(request_at_publish(rq, write_upload, upload));
-    location = arena_printf(rq->arena, "%s/%s", path_of(kind), name);
-    rq->reply->status = 201;
-    reply_header_add(rq->reply, "Location", location);
-    return OK;
+    return store(rq, &(struct upload){kind, *trace, out, NULL});
+}
+
+enum error_code upload_store_pieces(struct request *rq, const char *name, uint64_t length,
+                                    struct store_trace *trace, struct store_trace *out)
+{
+    struct raw_body body;
+    struct db_session *db;
+
+    if (length <= STORE_PIECE_BYTES) {
+        TRY(request_whole_body(rq, &body.text, &body.length));
+        return upload_store(rq, STORE_WORKLOAD, name, &body, trace, out);
+    }
+    TRY(request_db(rq, &db)); /* say now that there is none */
+    trace->trace_id = name;
+    trace->document = (struct db_bytes){(const unsigned char *)"", 0};
+    trace->piece_bytes = length;
+    return store(rq, &(struct upload){STORE_WORKLOAD, *trace, out,
+                                      NEW(rq->arena, char, STORE_PIECE_BYTES)});
 }
 
 enum error_code upload_list(struct request *rq, enum store_trace_kind kind,
@@ -139,9 +220,8 @@ enum error_code upload_document(struct request *rq, enum store_trace_kind kind)
     TRY(store_trace_read(db, rq->principal.tenant, kind, rq->path_value[0], true, &trace,
                          rq->arena, rq->err));
     rq->reply->content_type = "text/plain; charset=utf-8";
-    rq->reply->body = (const char *)trace.document.data;
-    rq->reply->body_length = trace.document.length;
-    return OK;
+    return workload_text(db, rq->principal.tenant, &trace, &rq->reply->body,
+                         &rq->reply->body_length, rq->arena, rq->err);
 }
 
 /* ERR_STALE unless If-Match names what is stored, or any, or is missing. */

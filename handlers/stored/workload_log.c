@@ -1,8 +1,12 @@
 /* workload_log.c - a stored workload as a job log, whatever it was stored as. */
 #include "handlers/stored/workload_log.h"
 
+#include "service/json.h"
+
 #include <math.h>
 #include <string.h>
+
+enum { BYTE_STEPS = 4 }; /* bytes of a log that are read in a step */
 
 const char *const workload_kinds[] = {"swf", "sacct", NULL};
 
@@ -52,6 +56,110 @@ enum error_code workload_log_read(const char *format, const char *text, size_t l
         return read_accounting(text, length, out, a, err);
     out->accounting = NULL;
     return swf_read(text, length, &out->log, &out->header, &out->counts, a, err);
+}
+
+/* ---- in pieces ---- */
+
+/* store_piece_fn */
+static enum error_code add_to_text(void *context, const char *piece, size_t length,
+                                   struct error *err)
+{
+    char **end = context;
+
+    (void)err;
+    memcpy(*end, piece, length);
+    *end += length;
+    return OK;
+}
+
+enum error_code workload_text(struct db_session *db, const char *tenant,
+                              const struct store_trace *stored, const char **text,
+                              size_t *length, struct arena *a, struct error *err)
+{
+    char *all, *end;
+
+    if (!stored->piece_bytes) {
+        *text = (const char *)stored->document.data;
+        *length = stored->document.length;
+        return OK;
+    }
+    all = end = NEW(a, char, stored->piece_bytes + 1);
+    TRY(store_workload_pieces(db, tenant, stored, add_to_text, &end, a, err));
+    *text = all;
+    *length = (size_t)(end - all);
+    return OK;
+}
+
+/* store_piece_fn */
+static enum error_code feed(void *context, const char *piece, size_t length,
+                            struct error *err)
+{
+    TRY(json_go_on(length / BYTE_STEPS, err));
+    return swf_reader_feed(context, piece, length, err);
+}
+
+static enum error_code load_swf(struct db_session *db, const char *tenant,
+                                const struct store_trace *stored,
+                                struct workload_log *out, struct arena *a,
+                                struct error *err)
+{
+    struct swf_reader *reader = NEW(a, struct swf_reader, 1);
+
+    out->accounting = NULL;
+    out->log = (struct swf_log){.room = stored->record_count, .arena = a};
+    out->log.jobs = NEW(a, struct swf_job, out->log.room);
+    swf_reader_open(reader, swf_log_add, &out->log);
+    TRY(store_workload_pieces(db, tenant, stored, feed, reader, a, err));
+    TRY(swf_reader_end(reader, err));
+    if (reader->counts.unsorted)
+        swf_log_sort(&out->log);
+    out->header = reader->header;
+    out->counts = reader->counts;
+    return OK;
+}
+
+enum error_code workload_log_load(struct db_session *db, const char *tenant,
+                                  const struct store_trace *stored,
+                                  struct workload_log *out, struct arena *a,
+                                  struct error *err)
+{
+    const char *text;
+    size_t length;
+
+    if (stored->piece_bytes &&
+        strcmp(stored->format, workload_kinds[WORKLOAD_AS_SWF]) == 0)
+        return load_swf(db, tenant, stored, out, a, err);
+    TRY(workload_text(db, tenant, stored, &text, &length, a, err));
+    return workload_log_read(stored->format, text, length, out, a, err);
+}
+
+/* store_piece_fn */
+static enum error_code add_to_hash(void *context, const char *piece, size_t length,
+                                   struct error *err)
+{
+    TRY(json_go_on(length / BYTE_STEPS, err));
+    return hash_stream_add(context, piece, length) ? OK : fail_memory(err);
+}
+
+enum error_code workload_sha256(struct db_session *db, const char *tenant,
+                                const struct store_trace *stored, char *hex,
+                                struct arena *a, struct error *err)
+{
+    unsigned char digest[SHA256_BYTES];
+    struct hash_stream *hash;
+    enum error_code code;
+
+    if (!stored->piece_bytes) {
+        hash_sha256_hex(stored->document.data, stored->document.length, hex);
+        return OK;
+    }
+    hash = hash_stream_open();
+    code = hash ? store_workload_pieces(db, tenant, stored, add_to_hash, hash, a, err)
+                : fail_memory(err);
+    if (!hash_stream_end(hash, digest) && code == OK)
+        code = fail_memory(err);
+    hash_hex(digest, hex);
+    return code;
 }
 
 const char *workload_left_out(const struct workload_log *w, bool on_cluster,

@@ -4,6 +4,8 @@
 
 #include "models/slurm/workload.h"
 #include "models/swf.h"
+#include "service/hash.h"
+#include "service/store_simulation.h"
 
 /* Formats of documents. */
 enum workload_kind { WORKLOAD_AS_SWF, WORKLOAD_AS_SACCT };
@@ -20,6 +22,23 @@ struct workload_log {
 enum error_code workload_log_read(const char *format, const char *text, size_t length,
                                   struct workload_log *out, struct arena *a,
                                   struct error *err);
+
+/* The same of a stored workload that was read with its document; of a long one a piece is
+ * in memory at a time, beside the jobs. */
+enum error_code workload_log_load(struct db_session *db, const char *tenant,
+                                  const struct store_trace *stored,
+                                  struct workload_log *out, struct arena *a,
+                                  struct error *err);
+
+/* The whole text of one, with a NUL behind it. */
+enum error_code workload_text(struct db_session *db, const char *tenant,
+                              const struct store_trace *stored, const char **text,
+                              size_t *length, struct arena *a, struct error *err);
+
+/* SHA-256 of a stored text; `hex` has SHA256_HEX_SIZE. Also of a failure trace. */
+enum error_code workload_sha256(struct db_session *db, const char *tenant,
+                                const struct store_trace *stored, char *hex,
+                                struct arena *a, struct error *err);
 
 /* What was left out of accounting: a text for a warning; NULL: nothing, or it is SWF.
  * On a cluster jobs that were cancelled while they waited are not left out. */

@@ -4,6 +4,7 @@
 
 #include "handlers/stored/stored_name.h"
 #include "handlers/stored/workload_log.h"
+#include "service/stream.h"
 
 struct create_query {
     const char *id;
@@ -142,20 +143,52 @@ static void warn_lines(const struct swf_counts *counts, struct workload_summary 
                              (unsigned long long)counts->first_unsorted_line));
 }
 
+enum {
+    LINES_MAX = 20000000,
+    BYTE_STEPS = 4, /* bytes of a log that are read in a step */
+};
+
+/* A body that is read as it is unpacked. */
+struct reading {
+    struct swf_reader swf;
+    uint64_t length;
+};
+
+/* gzip_piece_fn */
+static enum error_code read_piece(void *context, const char *piece, size_t length,
+                                  struct error *err)
+{
+    struct reading *r = context;
+
+    r->length += length;
+    TRY(json_go_on(length / BYTE_STEPS, err));
+    TRY(swf_reader_feed(&r->swf, piece, length, err));
+    if (r->swf.counts.lines > LINES_MAX)
+        return fail(err, ERR_TOO_LARGE, "",
+                    "the log has more than %d lines; send parts of it, each under an id "
+                    "of its own",
+                    LINES_MAX);
+    return OK;
+}
+
 /* Fills all of *trace but name and document. */
-static enum error_code read_log(const struct raw_body *body, struct store_trace *trace,
-                                struct arena *a, struct error *err)
+static enum error_code read_log(struct request *rq, struct store_trace *trace,
+                                uint64_t *length)
 {
     struct workload_summary summary = {.first_submit_s = NAN,
                                        .last_submit_s = NAN,
                                        .longest_run_s = NAN,
                                        .most_processors = NAN};
+    struct arena *a = rq->arena;
+    struct error *err = rq->err;
     struct text_buffer text = {.arena = a};
-    struct swf_reader *reader = NEW(a, struct swf_reader, 1);
+    struct reading *reading = NEW(a, struct reading, 1);
+    const struct swf_reader *reader = &reading->swf;
 
-    swf_reader_open(reader, look_at, &summary);
-    TRY(swf_reader_feed(reader, body->text, body->length, err));
-    TRY(swf_reader_end(reader, err));
+    swf_reader_open(&reading->swf, look_at, &summary);
+    TRY(request_pieces(rq, read_piece, reading));
+    TRY(swf_reader_end(&reading->swf, err));
+    *length = reading->length;
     if (reader->counts.jobs == 0)
         return fail(err, ERR_INVALID, "",
                     "none of the %llu lines is a job of the Standard Workload Format: a "
@@ -176,10 +209,12 @@ static enum error_code read_log(const struct raw_body *body, struct store_trace 
 }
 
 /* Likewise, of accounting. */
-static enum error_code read_accounting(const struct raw_body *body,
-                                       struct store_trace *trace, struct arena *a,
-                                       struct error *err)
+static enum error_code read_accounting(struct request *rq, struct store_trace *trace,
+                                       uint64_t *length)
 {
+    struct arena *a = rq->arena;
+    struct error *err = rq->err;
+    struct raw_body body;
     struct workload_log *read = NEW(a, struct workload_log, 1);
     struct workload_summary summary = {.first_submit_s = NAN,
                                        .last_submit_s = NAN,
@@ -189,8 +224,10 @@ static enum error_code read_accounting(const struct raw_body *body,
     struct text_buffer text = {.arena = a};
     const char *left_out;
 
-    TRY(workload_log_read(workload_kinds[WORKLOAD_AS_SACCT], body->text, body->length,
-                          read, a, err));
+    TRY(request_whole_body(rq, &body.text, &body.length));
+    *length = body.length;
+    TRY(workload_log_read(workload_kinds[WORKLOAD_AS_SACCT], body.text, body.length, read,
+                          a, err));
     if (read->log.count == 0)
         return fail(err, ERR_INVALID, "",
                     "none of the rows is a job that ran: accounting has columns JobID or "
@@ -225,16 +262,17 @@ static enum error_code read_accounting(const struct raw_body *body,
 enum error_code post_workload(struct request *rq, const void *in, void *out)
 {
     const struct create_query *query = rq->query;
-    const struct raw_body *body = in;
     struct store_trace trace = {0};
+    uint64_t length;
     const char *name;
 
+    (void)in;
     TRY(stored_name_choose(rq, query ? query->id : NULL, "?/id", &name));
     if (query && query->kind == WORKLOAD_AS_SACCT)
-        TRY(read_accounting(body, &trace, rq->arena, rq->err));
+        TRY(read_accounting(rq, &trace, &length));
     else
-        TRY(read_log(body, &trace, rq->arena, rq->err));
-    return upload_store(rq, STORE_WORKLOAD, name, body, &trace, out);
+        TRY(read_log(rq, &trace, &length));
+    return upload_store_pieces(rq, name, length, &trace, out);
 }
 
 enum error_code get_workloads(struct request *rq, const void *in, void *out)
