@@ -274,6 +274,12 @@ void admission_end(struct request *rq)
     rq->cpu_began_s = NAN;
 }
 
+void admission_charge(struct request *rq, double used_s)
+{
+    if (!isnan(rq->cpu_began_s) && used_s > 0)
+        charge(rq, used_s);
+}
+
 /* ---- what is left ---- */
 
 static size_t request_policy(struct request *rq, struct admission_policy *out)

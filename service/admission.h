@@ -41,6 +41,9 @@ void admission_begin(struct request *rq);
 void admission_look(struct request *rq, double now_s);
 void admission_end(struct request *rq);
 
+/* What other threads have used for it, meanwhile. */
+void admission_charge(struct request *rq, double used_s);
+
 /* What bounds the caller, for GET /v1/quotas; the count. */
 size_t admission_policies(struct request *rq, struct admission_policy *out);
 

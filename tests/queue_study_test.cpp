@@ -1,5 +1,6 @@
 // queue_study_test.cpp - simulations of kind "queue": details, and studies of variants.
 #include "tests/api.hpp"
+#include "tests/system.hpp"
 
 extern "C" {
 #include "models/base/rng.h"
@@ -244,6 +245,59 @@ TEST_CASE("a study is the same from one thread and from eight at once", "[queue]
     CHECK(json::parse(alone)["study"]["variants"].size() == 4);
     for (const std::string &one : together)
         CHECK(one == alone);
+}
+
+TEST_CASE("a study is the same however many play it", "[queue][system]")
+{
+    const json grid = {{"policy", {"easy", "sjf", "conservative"}},
+                       {"workload_scale", {1, 1.5}}};
+    json body = {
+        {"kind", "queue"},
+        {"seed", 3},
+        {"swf", log_of(40)},
+        {"time_limit_s", 300},
+        {"study", {{"base", {{"policy", "fcfs"}}}, {"grid", grid}, {"resamples", 200}}}};
+    json on_cluster = body;
+    std::map<std::string, std::string> alone;
+
+    on_cluster["swf"] = log_of(5);
+    on_cluster["cluster"] = {{"resources", {{{"id", "n1"}, {"cpus", 8}}}}};
+    json both = body;
+    both.erase("study");
+    both["policies"] = {"fcfs", "easy", "sjf"};
+    both["per_job"] = true;
+    for (const char *workers : {"1", "4"}) {
+        gridplan g({"--compute-workers", workers});
+
+        for (auto &[name, asked] : {std::pair<std::string, json>("study", body),
+                                    {"on a cluster", on_cluster},
+                                    {"policies", both}}) {
+            answer a = g.post("/v1/simulations", asked.dump());
+            CAPTURE(name, workers);
+            REQUIRE(a.status == 200);
+            std::string said = timeless(json::parse(a.body)).dump();
+            if (*workers == '1')
+                alone[name] = said;
+            CHECK(said == alone[name]);
+        }
+        // What a client does not wait for ends, with all who help.
+        body["study"]["resamples"] = 201;
+        {
+            client c(g.port);
+            REQUIRE(c.put(request("POST", "/v1/simulations", body.dump())));
+            usleep(100000);
+        }
+        CHECK(eventually(
+            [&] { return g.metric("gridplan_worker_running{pool=\"compute\"}") == 0; },
+            10));
+        body["study"]["resamples"] = 200;
+        CHECK(eventually(
+            [&] {
+                return g.metric("gridplan_memory_leased_bytes{pool=\"work\"}") <=
+                       256 * 1024;
+            },
+            10));
+    }
 }
 
 TEST_CASE("a study of a short log has no intervals", "[queue][api]")

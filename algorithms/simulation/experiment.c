@@ -127,7 +127,7 @@ static bool find_trial(struct playing *p)
     struct kept_head head;
     const char *data;
 
-    if (!is_kept(p) || !look_up(p, p->e->trials_done, &head, &content))
+    if ((!is_kept(p) && !in->apart) || !look_up(p, p->e->trials_done, &head, &content))
         return false;
     data = content.data;
     memcpy(p->trial.figures, data + sizeof(head), figures_length(p));
@@ -138,23 +138,35 @@ static bool find_trial(struct playing *p)
     return true;
 }
 
+/* All that is kept of a trial; NULL without memory. */
+static struct experiment_bytes content_of(const struct experiment_trial *trial,
+                                          uint64_t mark, size_t figures_bytes,
+                                          struct arena *a)
+{
+    struct kept_head head = {mark, trial->progress.events};
+    size_t length = sizeof(head) + figures_bytes + trial->rest.length;
+    char *data = TRY_NEW(a, char, length);
+
+    if (!data)
+        return (struct experiment_bytes){0};
+    memcpy(data, &head, sizeof(head));
+    memcpy(data + sizeof(head), trial->figures, figures_bytes);
+    if (trial->rest.length)
+        memcpy(data + length - trial->rest.length, trial->rest.data, trial->rest.length);
+    return (struct experiment_bytes){data, length};
+}
+
 /* Without memory it is played again then. */
 static void keep_trial(const struct playing *p)
 {
     const struct experiment_owner *owner = p->e->in->owner;
-    struct kept_head head = {p->mark, p->trial.progress.events};
-    size_t length = sizeof(head) + figures_length(p) + p->trial.rest.length;
-    char *data = is_kept(p) ? TRY_NEW(p->arena, char, length) : NULL;
+    struct experiment_bytes content;
 
-    if (!data)
+    if (!is_kept(p))
         return;
-    memcpy(data, &head, sizeof(head));
-    memcpy(data + sizeof(head), p->trial.figures, figures_length(p));
-    if (p->trial.rest.length)
-        memcpy(data + length - p->trial.rest.length, p->trial.rest.data,
-               p->trial.rest.length);
-    owner->keep(owner->context, p->e->trials_done,
-                (struct experiment_bytes){data, length});
+    content = content_of(&p->trial, p->mark, figures_length(p), p->arena);
+    if (content.data)
+        owner->keep(owner->context, p->e->trials_done, content);
 }
 
 /* ---- playing ---- */
@@ -194,6 +206,33 @@ static enum error_code play_trial(struct playing *p, size_t label)
     if (!e->is_cut) /* else it stays as far as it came */
         p->trial.progress.time_ratio = 0;
     return OK;
+}
+
+bool experiment_play_apart(const struct experiment_in *in, size_t number,
+                           struct budget *budget, struct arena *trial_arena,
+                           struct arena *scratch, struct experiment_bytes *content,
+                           struct arena *result)
+{
+    struct error ignored = {.code = OK};
+    size_t figure_count = 0;
+    struct experiment_trial trial = {
+        .run = number,
+        .seed = experiment_seed(in->seed, in->seed_scheme, number),
+        .budget = budget,
+        .arena = trial_arena,
+        .scratch = scratch,
+    };
+
+    while (in->figure_names[figure_count])
+        figure_count++;
+    trial.figures = NEW(trial_arena, double, figure_count);
+    trial.run_figures = trial.figures;
+    if (budget_spent(budget) || in->apart(in->context, &trial, &ignored) != OK ||
+        trial.is_cut)
+        return false;
+    *content =
+        content_of(&trial, mark_of(in), figure_count * sizeof(*trial.figures), result);
+    return content->data;
 }
 
 enum error_code experiment_play(const struct experiment_in *in, struct experiment *out,

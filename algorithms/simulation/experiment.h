@@ -53,6 +53,12 @@ typedef enum error_code experiment_play_fn(void *context, struct experiment_tria
 typedef bool experiment_take_fn(void *context, const struct experiment_trial *trial,
                                 struct experiment_bytes rest);
 
+/* Plays what takes long of a trial: its figures, its progress and its rest, from which
+ * `take` makes all else. It may run on any thread, beside other trials. Failures go to
+ * *err; the trial is then played, and ends the experiment. */
+typedef enum error_code experiment_apart_fn(void *context, struct experiment_trial *trial,
+                                            struct error *err);
+
 /* Who is told how far it is, and keeps trials for a later owner. */
 struct experiment_owner {
     void (*note)(void *context, double ratio, uint64_t event_count, size_t runs_done);
@@ -77,8 +83,11 @@ struct experiment_in {
     enum experiment_seeds seed_scheme;
     experiment_play_fn *play;
     experiment_take_fn *take;     /* NULL: there is no rest */
+    experiment_apart_fn *apart;   /* with one label, and owner->find() is always asked:
+                                     it may have what experiment_play_apart() says. NULL:
+                                     trials are played in their order only */
     experiment_enough_fn *enough; /* NULL: run_count of them are */
-    void *context;                /* of all three */
+    void *context;                /* of all four */
     struct budget *budget;
     struct arena *trial, *scratch; /* handed to trials */
     const struct experiment_owner *owner;
@@ -96,6 +105,13 @@ struct experiment {
 /* Plays all runs, or those that the budget suffices for. Errors: the simulator's. */
 enum error_code experiment_play(const struct experiment_in *in, struct experiment *out,
                                 struct arena *a);
+
+/* Trial `number` by in->apart, on any thread: what owner->find() may answer, in
+ * `result`; false: it was not ended, or failed. */
+bool experiment_play_apart(const struct experiment_in *in, size_t number,
+                           struct budget *budget, struct arena *trial,
+                           struct arena *scratch, struct experiment_bytes *content,
+                           struct arena *result);
 
 /* A figure of a run that is complete. */
 double experiment_figure(const struct experiment *e, size_t run, size_t label,

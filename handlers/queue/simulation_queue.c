@@ -1428,11 +1428,12 @@ static const struct policy *trial_of(const struct playing *p,
     return p->policies[trial->run];
 }
 
-/* The same on a cluster, bound for a variant if that has another one. */
-static enum error_code cluster_trial_of(struct playing *p, struct experiment_trial *trial,
-                                        struct replayed_trial *of,
-                                        const struct policy **policy,
-                                        enum simulation_estimates *counted_on)
+/* The same on a cluster, bound for a variant if that has another one. It may be played
+ * on any thread: then nothing of the request's is written. */
+static enum error_code
+cluster_trial_of(const struct playing *p, struct experiment_trial *trial,
+                 struct replayed_trial *of, const struct policy **policy,
+                 enum simulation_estimates *counted_on, struct error *err)
 {
     struct request *with = NEW(trial->arena, struct request, 1);
 
@@ -1444,6 +1445,8 @@ static enum error_code cluster_trial_of(struct playing *p, struct experiment_tri
     }
     *with = *p->rq;
     with->arena = trial->arena;
+    with->err = err;
+    with->budget = *trial->budget;
     of->cluster = &of->variant;
     TRY(study_cluster_of(&p->study, trial->run, with, p->cluster_in, &p->jobs,
                          p->body->strict_dependencies, policy, counted_on, &of->variant));
@@ -1462,9 +1465,10 @@ static void note_figures(struct experiment_trial *trial,
     trial->figures[FIGURE_NEVER_FIT] = (double)out->never_fit_count;
 }
 
-static enum error_code play_on_cluster(struct playing *p, struct experiment_trial *trial)
+static enum error_code play_on_cluster(const struct playing *p,
+                                       struct experiment_trial *trial,
+                                       struct replayed_trial *of, struct error *err)
 {
-    struct replayed_trial *of = NEW(trial->arena, struct replayed_trial, 1);
     struct watched watched = {trial, p->in.job_count};
     struct cluster_replay_in how = {.counts_fragments = !p->body->study,
                                     .budget = trial->budget,
@@ -1473,7 +1477,7 @@ static enum error_code play_on_cluster(struct playing *p, struct experiment_tria
     const struct policy *policy;
     enum simulation_estimates counted_on;
 
-    TRY(cluster_trial_of(p, trial, of, &policy, &counted_on));
+    TRY(cluster_trial_of(p, trial, of, &policy, &counted_on, err));
     simulation_cluster_play(of->cluster, policy, counted_on, how, p->body->bound_s,
                             &of->on_cluster, &of->in, &of->out, trial->arena,
                             trial->scratch);
@@ -1484,22 +1488,21 @@ static enum error_code play_on_cluster(struct playing *p, struct experiment_tria
     note_ratio(&watched, 1);
     simulation_cluster_keep(&of->on_cluster, of->cluster->job_count, &trial->rest,
                             trial->arena);
-    return fill_result(p, trial, of, p->rq->err);
+    return OK;
 }
 
-static enum error_code play_policy(void *context, struct experiment_trial *trial)
+/* What takes long of a trial: how the jobs ran. It only reads what is there before. */
+static enum error_code replay(const struct playing *p, struct experiment_trial *trial,
+                              struct replayed_trial *of, struct error *err)
 {
-    struct playing *p = context;
     struct watched watched = {trial, p->in.job_count};
     struct queue_replay_watch watch = {trial->budget, note_ratio, &watched};
-    struct replayed_trial *of;
     const struct policy *policy;
 
     if (p->body->cluster)
-        return play_on_cluster(p, trial);
-    of = NEW(trial->arena, struct replayed_trial, 1);
+        return play_on_cluster(p, trial, of, err);
     policy = trial_of(p, trial, &of->in);
-    TRY(queue_replay(policy, &of->in, &watch, &of->out, trial->arena, p->rq->err));
+    TRY(queue_replay(policy, &of->in, &watch, &of->out, trial->arena, err));
     trial->is_cut = of->out.is_cut;
     if (of->out.is_cut)
         return OK;
@@ -1507,7 +1510,23 @@ static enum error_code play_policy(void *context, struct experiment_trial *trial
     note_ratio(&watched, 1);
     trial->rest = (struct experiment_bytes){of->out.start_s,
                                             p->in.job_count * sizeof(of->out.start_s[0])};
-    return fill_result(p, trial, of, p->rq->err);
+    return OK;
+}
+
+/* experiment_apart_fn */
+static enum error_code replay_apart(void *context, struct experiment_trial *trial,
+                                    struct error *err)
+{
+    return replay(context, trial, NEW(trial->arena, struct replayed_trial, 1), err);
+}
+
+static enum error_code play_policy(void *context, struct experiment_trial *trial)
+{
+    struct playing *p = context;
+    struct replayed_trial *of = NEW(trial->arena, struct replayed_trial, 1);
+
+    TRY(replay(p, trial, of, p->rq->err));
+    return trial->is_cut ? OK : fill_result(p, trial, of, p->rq->err);
 }
 
 /* Outcomes and attempts: the rest follows from the request. */
@@ -1518,7 +1537,7 @@ static bool take_on_cluster(struct playing *p, struct experiment_trial *trial,
     const struct policy *policy;
     enum simulation_estimates counted_on;
 
-    if (cluster_trial_of(p, trial, of, &policy, &counted_on) != OK ||
+    if (cluster_trial_of(p, trial, of, &policy, &counted_on, p->rq->err) != OK ||
         !simulation_cluster_take(rest, of->cluster->job_count, &of->on_cluster,
                                  trial->arena))
         return false;
@@ -1586,6 +1605,9 @@ static enum error_code play(struct playing *p)
                                        .context = p};
     struct experiment played;
 
+    /* A cluster that is not bound anew is one that only one thread may use. */
+    if (!p->body->cluster || p->body->study)
+        experiment.apart = replay_apart;
     p->results = NEW(p->rq->arena, struct policy_answer, p->policy_count);
     list_never_fits(p);
     TRY(warn_input(p));
