@@ -504,7 +504,9 @@ TEST_CASE("groups start now as their rules let them", "[world]")
     SECTION("spread: one on each node")
     {
         g.groups = {{"g", GROUP_SPREAD}};
-        CHECK(start_all(g.build(), a).plan.placed_count == 2);
+        now_out out = start_all(g.build(), a);
+        CHECK(out.plan.placed_count == 2);
+        CHECK(out.plan.placed[2].wait == WORLD_WAIT_GROUP_SPREAD);
     }
     SECTION("gang: all")
     {
@@ -515,7 +517,17 @@ TEST_CASE("groups start now as their rules let them", "[world]")
     {
         g.groups = {{"g", GROUP_GANG}};
         g.holders = {h};
-        CHECK(start_all(g.build(), a).plan.placed_count == 0);
+        now_out out = start_all(g.build(), a);
+        CHECK(out.plan.placed_count == 0);
+        CHECK(out.plan.placed[0].wait == WORLD_WAIT_GROUP_GANG);
+    }
+    SECTION("gang: nobody can")
+    {
+        g.groups = {{"g", GROUP_GANG}};
+        h.positions = {0, 1};
+        g.holders = {h};
+        now_out out = start_all(g.build(), a);
+        CHECK(out.plan.placed[0].wait == WORLD_WAIT_NO_FREE_NOW);
     }
     SECTION("pack: those that fit on one node")
     {
@@ -526,6 +538,8 @@ TEST_CASE("groups start now as their rules let them", "[world]")
         for (size_t j = 0; j < 3; j++)
             if (out.plan.placed[j].positions)
                 CHECK(out.plan.placed[j].positions[0] == 1);
+            else // n2 is full
+                CHECK(out.plan.placed[j].wait == WORLD_WAIT_NO_FREE_NOW);
     }
 }
 

@@ -262,8 +262,10 @@ static void assess(const struct world *w, const struct amounts_result *found, bo
 
     out->check_failed = found->check_failed;
     out->status = plan->cut || found->search_cut ? DECISION_CUT : DECISION_FEASIBLE;
-    if (w->job_count && plan->placed_count == 0)
+    if (w->job_count && plan->placed_count == 0) {
         out->status = plan->cut ? DECISION_CUT : DECISION_INFEASIBLE;
+        return;
+    }
     if (!proven ||
         (plan->placed_count < w->job_count && (!found->starts_now || found->by_round)))
         return;

@@ -34,19 +34,28 @@ static struct world_placed place(const struct now *n, size_t job, const size_t *
     };
 }
 
-/* Why a job is not ready. */
-static void say_wait(const struct world_job *j, struct world_placed *p)
+/* Why a job is not ready: of those that it waits for the first that does not start. */
+static void say_wait(const struct now *n, size_t job, struct world_plan *plan)
 {
+    const struct world_job *j = &n->w->jobs[job];
+    struct world_placed *p = &plan->placed[job];
+
+    p->wait = WORLD_WAIT_NOT_RELEASED;
     if (j->barred != WORLD_WAIT_NONE) {
         p->wait = j->barred;
-    } else if (j->choice_count == 0) {
-        p->wait = WORLD_WAIT_FILTERED;
-    } else if (j->after_count > 0) {
-        p->wait = WORLD_WAIT_AFTER_UNPLACED;
-        p->wait_on = j->after[0].job;
-    } else {
-        p->wait = WORLD_WAIT_NOT_RELEASED;
+        return;
     }
+    if (j->choice_count == 0) {
+        p->wait = WORLD_WAIT_FILTERED;
+        return;
+    }
+    budget_step(n->w->budget, j->after_count + 1);
+    for (size_t k = 0; k < j->after_count; k++)
+        if (!plan->placed[j->after[k].job].positions) {
+            p->wait = WORLD_WAIT_AFTER_UNPLACED;
+            p->wait_on = j->after[k].job;
+            return;
+        }
 }
 
 /* Members of a class start in their order, on the resources by position. */
@@ -143,8 +152,6 @@ static void make_plan(const struct now *n, struct world_plan *plan)
     for (size_t j = 0; j < w->job_count; j++) {
         plan->placed[j].wait_on = WORLD_NONE;
         plan->placed[j].wait = WORLD_WAIT_NO_FREE_NOW;
-        if (n->state[j] == NOW_WAITS)
-            say_wait(&w->jobs[j], &plan->placed[j]);
         if (n->state[j] != NOW_PLACED)
             continue;
         plan->placed[j] = n->in->before->placed[j];
@@ -152,6 +159,9 @@ static void make_plan(const struct now *n, struct world_plan *plan)
     }
     if (!n->in->counts)
         place_members(n, plan);
+    for (size_t j = 0; j < w->job_count; j++)
+        if (n->state[j] == NOW_WAITS)
+            say_wait(n, j, plan);
     qsort(plan->sequence, plan->placed_count, sizeof(*plan->sequence), rising);
     plan->cut = budget_spent(w->budget);
 }

@@ -245,6 +245,37 @@ static bool is_better(const struct now_out *a, const struct now_out *b)
     return false;
 }
 
+static enum world_wait wait_for(const struct world_group *g)
+{
+    return g->policy == GROUP_GANG   ? WORLD_WAIT_GROUP_GANG
+           : g->policy == GROUP_PACK ? WORLD_WAIT_GROUP_PACK
+                                     : WORLD_WAIT_GROUP_SPREAD;
+}
+
+/* Members for which there is room now, but for the rule of their group. */
+static void say_groups(const struct world *w, struct world_plan *plan, struct arena *a)
+{
+    struct world *timed = NEW(a, struct world, 1);
+    struct board *b;
+
+    *timed = timed_world(w, a);
+    b = board_create(timed, NULL, a);
+    b->groups = NULL;
+    take_plan(b, plan);
+    for (size_t j = 0; j < w->job_count; j++) {
+        struct world_placed *p = &plan->placed[j];
+
+        if (budget_step(w->budget, 1))
+            return;
+        if (w->jobs[j].group == WORLD_NONE || p->positions ||
+            p->wait != WORLD_WAIT_NO_FREE_NOW ||
+            best_now(b, j, 0, w->resource_count).done_s == HUGE_VAL)
+            continue;
+        p->wait = wait_for(&w->groups[w->jobs[j].group]);
+        p->wait_on = w->jobs[j].group;
+    }
+}
+
 void world_start_all(const struct now_in *in, struct now_out *out, struct arena *a)
 {
     struct now_in first = *in, behind = *in;
@@ -264,4 +295,6 @@ void world_start_all(const struct now_in *in, struct now_out *out, struct arena 
     world_start_now(&behind, &other, a);
     if (is_better(&other, out))
         *out = other;
+    if (!out->plan.cut)
+        say_groups(in->w, &out->plan, a);
 }
