@@ -360,7 +360,7 @@ TEST_CASE("a round with amounts reports all mistakes where they are",
     CHECK(found["/jobs/3/estimate_s"] == "conflict");
     CHECK(found["/jobs/3/id"] == "duplicate"); // d waits as well
     CHECK(found["/pending/1/after/0/job_id"] == "unknown_id");
-    CHECK(found["/pending/2/group"] == "not_applicable");
+    CHECK(found["/pending/2/group/policy"] == "conflict"); // e runs, and packs
     CHECK(found["/pending/3/estimate_s"] == "conflict");
 }
 
@@ -398,7 +398,7 @@ json needs_of(dice &d)
 
 json random_round(dice &d)
 {
-    static const char *const policies[] = {"spread", "exclude"};
+    static const char *const policies[] = {"spread", "exclude", "gang", "pack"};
     json resources = json::array(), jobs = json::array(), pending = json::array();
     size_t m = 1 + d.below(5);
     for (size_t i = 0; i < m; i++) {
@@ -437,6 +437,7 @@ json random_round(dice &d)
             j["group"] = {{"id", "g"}, {"policy", "spread"}, {"max_per_key", 2}};
         jobs.push_back(j);
     }
+    const char *policy = policies[d.below(4)];
     for (size_t i = 0, n = d.below(6); i < n; i++) {
         json j = with(needs_of(d), {{"id", "p" + std::to_string(i)}});
         if (d.chance(0.8))
@@ -446,7 +447,7 @@ json random_round(dice &d)
         if (d.chance(0.2))
             j["exclusive"] = true;
         if (d.chance(0.3))
-            j["group"] = {{"id", "h"}, {"policy", policies[d.below(1)]}};
+            j["group"] = {{"id", "h"}, {"policy", policy}};
         pending.push_back(j);
     }
     json body = {
@@ -571,6 +572,29 @@ std::vector<hold> holds_of(const json &body, const json &out)
 
 } // namespace
 
+// Gangs start whole, packs on one resource.
+static void check_groups(const json &body, const json &out)
+{
+    std::set<std::string> members, placed, nodes;
+    std::string policy;
+
+    for (const json &j : body["pending"])
+        if (j.contains("group")) {
+            members.insert(j["id"].get<std::string>());
+            policy = j["group"]["policy"];
+        }
+    for (const json &p : out["placements"])
+        if (members.count(p["job_id"])) {
+            placed.insert(p["job_id"].get<std::string>());
+            for (const std::string &id : places_of(p))
+                nodes.insert(id);
+        }
+    if (policy == "gang")
+        CHECK((placed.empty() || placed == members));
+    if (policy == "pack")
+        CHECK(nodes.size() <= 1);
+}
+
 TEST_CASE("no round overcommits a node, whatever runs, waits and moves",
           "[api][reschedule_jobs][world][property]")
 {
@@ -591,6 +615,7 @@ TEST_CASE("no round overcommits a node, whatever runs, waits and moves",
                 check_amount(holds, r["id"], "memory_bytes", r["memory_bytes"]);
         }
         check_amount(holds, "", "lic", body["snapshot"]["shared_capacities"]["lic"]);
+        check_groups(body, out);
         moved += out["objective"]["moved_count"].get<size_t>();
         started += out["placements"].size();
         CHECK(round_of(body)["jobs"] == out["jobs"]);

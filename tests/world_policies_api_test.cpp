@@ -32,6 +32,22 @@ json grid()
         {"id": "n2", "cpus": 4, "mips_total": 2}]})");
 }
 
+// m1 .. m3 of 2 cpus and 10 s, of one group.
+json three(const char *policy, json more = json::object())
+{
+    json jobs = json::array();
+
+    for (const char *id : {"m1", "m2", "m3"}) {
+        json j = {{"id", id},
+                  {"cpus", 2},
+                  {"estimate_s", 10},
+                  {"group", {{"id", "g"}, {"policy", policy}}}};
+        j.update(more);
+        jobs.push_back(j);
+    }
+    return jobs;
+}
+
 } // namespace
 
 TEST_CASE("a round of gridway starts what fits now, by rank and within limits",
@@ -70,11 +86,117 @@ TEST_CASE("a round of gridway starts what fits now, by rank and within limits",
     answer = place(body, "gridway"); // n1 has r1, n2 takes a
     CHECK(answer["placement_count"] == 1);
     CHECK(fate(answer, "c") == "no_free_now");
-    body["jobs"][0]["group"] = {{"id", "x"}, {"policy", "gang"}};
-    api a;
-    body["algorithm"] = "gridway";
-    CHECK(a.post("/v1/placements", body.dump()).pointers() ==
-          std::vector<std::string>{"/jobs/0/group"});
+}
+
+TEST_CASE("a round of gridway starts gangs whole, and packs in one place", "[api][world]")
+{
+    json body;
+
+    body["snapshot"] = parsed(R"({"resources": [
+        {"id": "n1", "cpus": 4, "running": [{"id": "r", "cpus": 4, "expected_end_s": 6}]},
+        {"id": "n2", "cpus": 4}]})");
+    body["jobs"] = three("gang");
+    json answer = place(body, "gridway"); // one of them finds no room now
+    for (const char *id : {"m1", "m2", "m3"})
+        CHECK(fate(answer, id) == "group_gang");
+    body["jobs"][2]["cpus"] = 5;
+    answer = place(body, "gridway");
+    CHECK(fate(answer, "m1") == "group_gang");
+    CHECK(fate(answer, "m3") == "too_small");
+    body["snapshot"]["resources"][0].erase("running");
+    body["jobs"] = three("gang");
+    answer = place(body, "gridway");
+    CHECK(fate(answer, "m1") == "n1 0-10");
+    CHECK(fate(answer, "m2") == "n1 0-10");
+    CHECK(fate(answer, "m3") == "n2 0-10");
+    body["jobs"][1]["rank"] = "-1"; // whose place the others do not take
+    body["jobs"][0]["cpus"] = 4;    // the largest first
+    answer = place(body, "gridway");
+    CHECK(fate(answer, "m1") == "n1 0-10");
+    CHECK(fate(answer, "m2") == "n2 0-10");
+
+    body["options"] = {{"dispatch_chunk", 2}};
+    for (const char *id : {"m1", "m2", "m3"})
+        CHECK(fate(place(body, "gridway"), id) == "round_full");
+    body["options"] = {{"max_dispatch_per_resource", 1}};
+    body["jobs"] = three("gang");
+    CHECK(fate(place(body, "gridway"), "m1") == "group_gang");
+    body.erase("options");
+    body["options"] = {{"max_running_per_user", 1}};
+    for (int i = 0; i < 3; i++)
+        body["jobs"][i]["user"] = i ? "ann" : "bob";
+    answer = place(body, "gridway");
+    CHECK(fate(answer, "m1") == "group_gang");
+    CHECK(fate(answer, "m2") == "user_limit");
+    CHECK(fate(answer, "m3") == "user_limit");
+    body.erase("options");
+
+    body["jobs"] = three("pack"); // two of them on n1, or on n2: the first index
+    answer = place(body, "gridway");
+    CHECK(fate(answer, "m1") == "n1 0-10");
+    CHECK(fate(answer, "m2") == "n1 0-10");
+    CHECK(fate(answer, "m3") == "group_pack");
+    body["snapshot"]["resources"][0]["cpus"] = 3;
+    answer = place(body, "gridway");
+    CHECK(fate(answer, "m1") == "n2 0-10");
+    CHECK(fate(answer, "m2") == "n2 0-10");
+    body["snapshot"]["resources"][0]["running"] = {
+        {{"id", "r"}, {"cpus", 1}, {"group", "g"}}};
+    answer = place(body, "gridway"); // one runs there
+    CHECK(fate(answer, "m1") == "n1 0-10");
+    CHECK(fate(answer, "m2") == "group_pack");
+
+    body["jobs"] = three("spread");
+    answer = place(body, "gridway"); // r counts
+    CHECK(fate(answer, "m1") == "n2 0-10");
+    CHECK(fate(answer, "m2") == "group_spread");
+    body["jobs"] = three("exclude");
+    CHECK(fate(place(body, "gridway"), "m1") == "n2 0-10");
+}
+
+TEST_CASE("what a gang of a round waits for may start in the same round", "[api][world]")
+{
+    json body = {{"snapshot", {{"resources", {{{"id", "n1"}, {"cpus", 8}}}}}}};
+
+    body["jobs"] = three("gang");
+    body["jobs"][1]["after"] = {{{"job_id", "z"}, {"kind", "start"}}};
+    body["jobs"].push_back({{"id", "z"}, {"estimate_s", 5}});
+    json answer = place(body, "gridway");
+    CHECK(fate(answer, "m1") == "n1 0-10");
+    CHECK(fate(answer, "m2") == "n1 0-10");
+    body["jobs"][3]["cpus"] = 9;
+    answer = place(body, "gridway");
+    CHECK(fate(answer, "m1") == "group_gang");
+    CHECK(fate(answer, "m2") == "after_unplaced");
+    body["jobs"][3]["cpus"] = 1;
+    body["jobs"][1]["after"] = {{{"job_id", "z"}, {"kind", "ok"}}};
+    answer = place(body, "gridway");
+    CHECK(fate(answer, "m1") == "group_gang");
+    CHECK(fate(answer, "m2") == "not_released");
+
+    body["jobs"] = three("pack"); // of a pack one may wait for another
+    body["jobs"][0]["after"] = {{{"job_id", "m2"}, {"kind", "start"}}};
+    body["jobs"][2]["after"] = {{{"job_id", "m2"}, {"kind", "ok"}}};
+    answer = place(body, "gridway");
+    CHECK(fate(answer, "m1") == "n1 0-10");
+    CHECK(fate(answer, "m2") == "n1 0-10");
+    CHECK(fate(answer, "m3") == "not_released");
+
+    body["snapshot"]["resources"].push_back( // a faster one, that is busy
+        {{"id", "n2"},
+         {"cpus", 8},
+         {"mips_total", 10},
+         {"running", {{{"id", "r"}, {"cpus", 8}, {"expected_end_s", 1}}}}});
+    body["jobs"] = three("gang");
+    for (json &j : body["jobs"]) {
+        j.erase("estimate_s");
+        j["estimate_ref_s"] = 100;
+    }
+    body["options"] = {{"hold_back", true}};
+    answer = place(body, "gridway");
+    for (const char *id : {"m1", "m2", "m3"})
+        CHECK(fate(answer, id) != "better_soon"); // a gang starts as soon as it can
+    CHECK(answer["placement_count"] == 3);
 }
 
 TEST_CASE("a round that holds back starts nothing that would end sooner elsewhere",
@@ -97,11 +219,13 @@ TEST_CASE("a round that holds back starts nothing that would end sooner elsewher
 
 TEST_CASE("rounds of gridway are plans that the evaluation accepts", "[api][world]")
 {
+    static const char *const group_policies[] = {"gang", "pack", "same_site", "spread",
+                                                 "exclude"};
     std::mt19937 rng(5);
     api a;
     size_t started = 0;
 
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 200; round++) {
         json body = {{"snapshot", {{"resources", json::array()}}},
                      {"jobs", json::array()}};
 
@@ -122,6 +246,9 @@ TEST_CASE("rounds of gridway are plans that the evaluation accepts", "[api][worl
                                     {"nodes", 1 + rng() % 5 / 4},
                                     {"needs", {{"gpus", rng() % 4 / 3}}},
                                     {"estimate_s", rng() % 4}});
+        for (json &j : body["jobs"])
+            if (rng() % 3 == 0)
+                j["group"] = {{"id", "g"}, {"policy", group_policies[round % 5]}};
         json answer = place(body, "gridway"), question = body;
         question["kind"] = "placement";
         question["placements"] = json::array();

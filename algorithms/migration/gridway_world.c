@@ -17,6 +17,7 @@
 #include "algorithms/placement/amounts_answer.h"
 #include "algorithms/world/queue.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool gridway_world_asked(const struct gridway_request *request, const double *common)
@@ -269,6 +270,34 @@ static enum error_code make_moves(struct gridway_run *run, const double *common,
     return OK;
 }
 
+/* Members that wait and members that run say the same of their group. */
+static void check_groups(const struct gridway_in *in, struct error *err)
+{
+    struct error here = {.arena = err->arena};
+    struct name_index ids;
+
+    name_index_create(&ids, in->job_count, err->arena);
+    for (size_t i = 0; i < in->job_count; i++)
+        if (in->jobs[i].job.group)
+            name_index_add(&ids, in->jobs[i].job.group->id, i);
+    for (size_t i = 0; i < in->round.job_count; i++) {
+        const struct job_group *g = in->round.jobs[i].group;
+        size_t other = g ? name_index_find(&ids, g->id) : NAME_NOT_FOUND;
+        const char *member = other == NAME_NOT_FOUND
+                                 ? NULL
+                                 : amounts_group_differs(g, in->jobs[other].job.group);
+        char pointer[64];
+
+        budget_step(in->round.budget, 1);
+        if (!member)
+            continue;
+        snprintf(pointer, sizeof(pointer), "/pending/%zu/group/%s", i, member);
+        invalid(&here, pointer, ITEM_CONFLICT,
+                "another member of group '%.100s' says something else", g->id);
+    }
+    add_items(&here, err);
+}
+
 enum error_code gridway_world_make(struct gridway_run *run, const double *common,
                                    struct placement_problem *p,
                                    struct placement_out *pending, struct error *err)
@@ -286,6 +315,7 @@ enum error_code gridway_world_make(struct gridway_run *run, const double *common
         return code;
     }
     add_items(&moves, err);
+    check_groups(run->request->in, err);
     return err->code;
 }
 

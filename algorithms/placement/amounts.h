@@ -18,6 +18,10 @@ struct amounts; /* amounts_parts.h: names of amounts, ids, groups */
 /* Does the request have a member that slots, cpus and memory do not say? O(n + m). */
 bool amounts_are_given(const struct placement_in *in);
 
+/* The member of a group in which two of its jobs do not agree; NULL: they do. */
+const char *amounts_group_differs(const struct job_group *g,
+                                  const struct job_group *first);
+
 /* Checks them. plan_with_limit: the option plan_with. ERR_INVALID: mistakes are in *err.
  * O(members log). */
 enum error_code amounts_check(const struct placement_in *in, bool plan_with_limit,

@@ -75,20 +75,6 @@ static bool is_search(const struct policy *policy)
            placement_fn_of(policy) == placement_search;
 }
 
-static void check_units(const struct placement_in *in, struct error *err)
-{
-    for (size_t i = 0; i < in->job_count; i++) {
-        const struct job_group *g = in->jobs[i].group;
-        char pointer[64];
-
-        if (!g || g->policy == JOB_SPREAD || g->policy == JOB_EXCLUDE)
-            continue;
-        snprintf(pointer, sizeof(pointer), "/jobs/%zu/group", i);
-        invalid(err, pointer, ITEM_NOT_APPLICABLE,
-                "gridway starts jobs one by one; take auto for gangs and packs");
-    }
-}
-
 /* What amounts do not go with. */
 static void check_call(const struct amounts_call *call, struct error *err)
 {
@@ -97,8 +83,6 @@ static void check_call(const struct amounts_call *call, struct error *err)
                in->world->objective_count &&
                strcmp(in->world->objective[0], "started_now_weight") == 0;
 
-    if (is_gridway(call->policy))
-        check_units(in, err);
     if (in->initial_count && !is_search(call->policy))
         invalid(err, "/initial", ITEM_CONFLICT,
                 "%s does not start from a plan; search and auto do", call->policy->name);

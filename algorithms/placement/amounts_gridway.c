@@ -7,7 +7,7 @@
  * same round only behind a predecessor of kind `start`.
  *
  * Jobs on several nodes go where they complete first, as no rank is one of a set of
- * resources. Gangs and packs are refused: the round starts jobs one by one.
+ * resources. Gangs and packs have their turn at their first member (amounts_units.c).
  *
  * Source: world-model.md 4.3, 7.1; 004_f687c06842f61aec.txt sections 3 and 6, figure 3.
  * Cost: one question to a board for each resource and job, but for jobs that are no
@@ -16,32 +16,12 @@
 #include "algorithms/placement/amounts_gridway.h"
 
 #include "algorithms/placement/amounts_files.h"
-#include "algorithms/placement/gridway_round.h"
+#include "algorithms/placement/amounts_round.h"
 #include "algorithms/placement/priority.h"
+#include "algorithms/world/board_parts.h"
 #include "algorithms/world/queue.h"
 
 #include <string.h>
-
-enum { FAILED_MAX = 32 };
-
-struct amounts_round {
-    struct amounts_maker *m;
-    const struct placement_problem *p;
-    struct world *w; /* every job has a run time */
-    struct board *b;
-    const struct world_plan *plan; /* on it */
-    struct round_limits limits;
-    double *dispatched, *running_on; /* by position */
-    double *running;                 /* by user */
-    size_t failed[FAILED_MAX], failed_count;
-    size_t *pos, *choice; /* candidates of the job at hand */
-    double *rank, *priority;
-    double stage_in_s; /* of the spot asked last */
-    bool by_priority;
-    bool falls_later; /* a reservation begins after now */
-    size_t started;
-    struct world_plan *planned; /* of hold_back; NULL */
-};
 
 /* ---- what there is ---- */
 
@@ -126,6 +106,9 @@ static void create(struct amounts_round *r, struct amounts_maker *m)
     r->choice = NEW(a, size_t, r->w->resource_count);
     r->rank = NEW(a, double, r->w->resource_count);
     r->priority = NEW(a, double, r->w->resource_count);
+    r->behind = r->w->resource_count;
+    r->place = NEW(a, size_t, r->w->job_count);
+    r->units = NEW(a, struct round_unit, r->w->group_count);
     r->by_priority = (int)m->p->common[COMMON_RESOURCE_ORDER] == ORDER_PRIORITY;
     count_running(r, a);
 }
@@ -196,7 +179,7 @@ static struct board_spot best_ranked(struct amounts_round *r, size_t job, double
     size_t best_pos = NO_INDEX;
 
     for (size_t c = 0; c < j->choice_count; c++)
-        for (size_t pos = 0; pos < r->w->resource_count; pos++) {
+        for (size_t pos = r->first; pos < r->behind; pos++) {
             double value;
 
             if (!world_mask_has(j->choices[c].mask, pos) ||
@@ -243,6 +226,8 @@ static struct board_spot best_by_priority(struct amounts_round *r, size_t job,
 
     priority_resources(r->p, job, r->pos, r->rank, count, r->priority);
     for (size_t i = 0; i < count; i++) {
+        if (r->pos[i] < r->first || r->pos[i] >= r->behind)
+            continue;
         if (best_at != NO_INDEX &&
             !round_ranks_before(r->p, r->pos[i], r->priority[i], r->pos[best_at],
                                 r->priority[best_at]))
@@ -344,7 +329,7 @@ static bool has_failed_before(const struct amounts_round *r, size_t job)
 
 static void note_failed(struct amounts_round *r, size_t job)
 {
-    if (r->failed_count < FAILED_MAX && can_be_noted(r, job))
+    if (r->failed_count < ROUND_FAILED_MAX && can_be_noted(r, job))
         r->failed[r->failed_count++] = job;
 }
 
@@ -362,8 +347,7 @@ static size_t missing_of(const struct amounts_round *r, size_t job)
     return WORLD_NONE;
 }
 
-/* What keeps the job from being looked at in this round. */
-static enum world_wait held_up(const struct amounts_round *r, size_t job, size_t *wait_on)
+enum world_wait round_held_up(const struct amounts_round *r, size_t job, size_t *wait_on)
 {
     const struct world_job *j = &r->w->jobs[job];
     size_t user = r->p->jobs[job].user;
@@ -383,8 +367,8 @@ static enum world_wait held_up(const struct amounts_round *r, size_t job, size_t
     return board_release_s(r->b, job) > 0 ? WORLD_WAIT_NOT_RELEASED : WORLD_WAIT_NONE;
 }
 
-static void start(struct amounts_round *r, size_t job, const struct board_spot *spot,
-                  double rank)
+void round_start(struct amounts_round *r, size_t job, const struct board_spot *spot,
+                 double rank)
 {
     board_take(r->b, job, spot);
     for (size_t k = 0; k < spot->position_count; k++)
@@ -392,6 +376,18 @@ static void start(struct amounts_round *r, size_t job, const struct board_spot *
     r->running[r->p->jobs[job].user]++;
     r->started++;
     r->m->best.ranks[job] = rank;
+}
+
+void round_stop(struct amounts_round *r, size_t job)
+{
+    const struct world_placed *x = &r->plan->placed[job];
+
+    for (size_t k = 0; k < x->position_count; k++)
+        r->dispatched[x->positions[k]]--;
+    r->running[r->p->jobs[job].user]--;
+    r->started--;
+    r->m->best.ranks[job] = (double)NAN;
+    board_give(r->b, job);
 }
 
 /* Where the plan of hold_back starts it now. */
@@ -421,27 +417,56 @@ static enum world_wait planned_spot(struct amounts_round *r, size_t job,
     return WORLD_WAIT_NONE;
 }
 
+/* There is room for it, but for the members of its group that are there. */
+static bool is_spread_out(struct amounts_round *r, size_t job)
+{
+    size_t group = r->w->jobs[job].group;
+    struct board_groups *groups = r->b->groups;
+    struct board_spot spot;
+    double rank;
+
+    if (group == WORLD_NONE || (r->w->groups[group].policy != GROUP_SPREAD &&
+                                r->w->groups[group].policy != GROUP_EXCLUDE))
+        return false;
+    r->b->groups = NULL;
+    spot = find_spot(r, job, &rank);
+    r->b->groups = groups;
+    return spot.positions != NULL;
+}
+
+enum world_wait round_find_spot(struct amounts_round *r, size_t job,
+                                struct board_spot *spot, double *rank)
+{
+    if (r->planned)
+        return planned_spot(r, job, spot, rank);
+    *rank = (double)NAN;
+    *spot = board_nowhere();
+    if (has_failed_before(r, job))
+        return WORLD_WAIT_NO_FREE_NOW;
+    *spot = find_spot(r, job, rank);
+    if (spot->positions)
+        return WORLD_WAIT_NONE;
+    if (is_spread_out(r, job))
+        return WORLD_WAIT_GROUP_SPREAD;
+    note_failed(r, job);
+    return WORLD_WAIT_NO_FREE_NOW;
+}
+
 /* Starts the job or says why not; false: it may start later in the same round. */
 static bool turn(struct amounts_round *r, size_t job)
 {
     struct board_spot spot;
-    double rank = (double)NAN;
+    double rank;
     size_t wait_on;
-    enum world_wait wait = held_up(r, job, &wait_on);
+    enum world_wait wait;
 
-    if (wait == WORLD_WAIT_NONE && r->planned) {
-        wait = planned_spot(r, job, &spot, &rank);
-    } else if (wait == WORLD_WAIT_NONE) {
-        spot = board_nowhere();
-        if (!has_failed_before(r, job))
-            spot = find_spot(r, job, &rank);
-        if (!spot.positions) {
-            wait = WORLD_WAIT_NO_FREE_NOW;
-            note_failed(r, job);
-        }
-    }
+    if (round_is_unit(r, job))
+        return round_unit_turn(r, job);
+    wait = round_held_up(r, job, &wait_on);
     if (wait == WORLD_WAIT_NONE)
-        start(r, job, &spot, rank);
+        wait = round_find_spot(r, job, &spot, &rank);
+    if (wait == WORLD_WAIT_NONE)
+        round_start(r, job, &spot, rank);
     else
         board_refuse(r->b, job, wait, wait_on);
     return wait != WORLD_WAIT_AFTER_UNPLACED;
@@ -455,8 +480,11 @@ static bool play(struct amounts_round *r, const size_t *order)
     size_t *left = NEW(r->m->arena, size_t, count), before;
 
     memcpy(left, order, count * sizeof(*left));
+    for (size_t i = 0; i < count; i++)
+        r->place[order[i]] = i;
     do {
         before = r->started;
+        r->pass++;
         kept = 0;
         for (size_t i = 0; i < count; i++) {
             if (budget_step(r->w->budget, 8)) {

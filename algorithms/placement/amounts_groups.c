@@ -20,14 +20,20 @@ static uint64_t most_of(const struct job_group *g)
     return g->max_per_key ? g->max_per_key : 1;
 }
 
+const char *amounts_group_differs(const struct job_group *g,
+                                  const struct job_group *first)
+{
+    return g->policy != first->policy     ? "policy"
+           : key_of(g) != key_of(first)   ? "key"
+           : most_of(g) != most_of(first) ? "max_per_key"
+                                          : NULL;
+}
+
 /* The rule of the job's group against that of the first member. */
 static void check_member(const struct job_group *g, const struct job_group *first,
                          size_t job, struct error *err)
 {
-    const char *member = g->policy != first->policy     ? "policy"
-                         : key_of(g) != key_of(first)   ? "key"
-                         : most_of(g) != most_of(first) ? "max_per_key"
-                                                        : NULL;
+    const char *member = amounts_group_differs(g, first);
     char path[64];
 
     snprintf(path, sizeof(path), "/jobs/%zu/group", job);

@@ -30,6 +30,10 @@ size_t board_pack_value(const struct board *b, size_t group);
 /* Lets the pack, or what is left of it, go to that value; what it was. */
 size_t board_set_pack_value(struct board *b, size_t group, size_t value);
 
+/* Members of the group without a place, those with the largest share of a capacity first
+ * (ties: request order); returns how many. `jobs` has room for all members. */
+size_t board_members_by_share(struct board *b, size_t group, size_t *jobs);
+
 /* Where a job may go: on some positions, at some times. */
 struct board_reach {
     const size_t *positions; /* NULL: all, as far as the group allows it */

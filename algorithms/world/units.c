@@ -385,6 +385,28 @@ static double largest_share(const struct board *b, size_t job)
     return share;
 }
 
+/* Those without a place. */
+static void sort_by_share(struct board *b)
+{
+    struct board_units *u = b->units;
+
+    for (size_t i = 0; i < u->member_count; i++) {
+        u->members[i].share = largest_share(b, u->members[i].job);
+        budget_step(b->w->budget, b->w->amount_count);
+    }
+    qsort(u->members, u->member_count, sizeof(*u->members), by_share);
+}
+
+size_t board_members_by_share(struct board *b, size_t group, size_t *jobs)
+{
+    units_of(b);
+    find_members(b, &b->w->groups[group]);
+    sort_by_share(b);
+    for (size_t i = 0; i < b->units->member_count; i++)
+        jobs[i] = b->units->members[i].job;
+    return b->units->member_count;
+}
+
 /* In which order, from when on, and where at all. */
 static double prepare_gang(struct board *b)
 {
@@ -396,15 +418,14 @@ static double prepare_gang(struct board *b)
     for (size_t i = 0; i < u->member_count; i++) {
         size_t job = u->members[i].job;
 
-        u->members[i].share = largest_share(b, job);
         from_s = fmax(from_s, board_release_s(b, job));
         if (i == 0 || !is_alike(b, u->members[i - 1].job, job))
             list_nodes(b, job);
         for (size_t k = 0; k < u->node_count; k++)
             u->is_usable[u->nodes[k].position] = true;
-        budget_step(w->budget, w->amount_count + u->node_count);
+        budget_step(w->budget, u->node_count + 1);
     }
-    qsort(u->members, u->member_count, sizeof(*u->members), by_share);
+    sort_by_share(b);
     return from_s;
 }
 
