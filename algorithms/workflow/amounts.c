@@ -522,12 +522,19 @@ enum error_code workflow_amounts_make(struct workflow_problem *problem,
                                       struct error *err)
 {
     struct workflow_amounts *x = NEW(a, struct workflow_amounts, 1);
+    struct error_item *last = err->last;
+    size_t before = err->item_count;
 
     x->problem = problem;
     x->arena = a;
     TRY(workflow_amounts_world(x, err));
     open_processors(problem);
     add_dependencies(x);
+    workflow_amounts_check_circles(x, err);
+    if (err->item_count > before) {
+        point_to_tasks(x, last ? last->next : err->first);
+        return ERR_INVALID;
+    }
     workflow_amounts_hold(x);
     workflow_amounts_pass_warnings(x);
     x->board = board_create(x->w, NULL, a);

@@ -145,6 +145,24 @@ static void place_in_turn(struct initial_reader *r, const struct initial_turn *t
     }
 }
 
+/* As early as each of them can, members of a gang need not start together. */
+static void check_gangs(const struct initial_reader *r, struct workflow_fault *fault)
+{
+    const struct world *w = r->x->w;
+    const struct world_placed *placed = board_plan(r->x->board)->placed;
+
+    for (size_t g = 0; g < w->group_count; g++) {
+        const struct world_group *group = &w->groups[g];
+
+        budget_step(w->budget, group->job_count);
+        for (size_t i = 1; group->policy == GROUP_GANG && i < group->job_count; i++)
+            if (placed[group->jobs[i]].start_s != placed[group->jobs[0]].start_s ||
+                !placed[group->jobs[i]].positions != !placed[group->jobs[0]].positions)
+                *fault = (struct workflow_fault){
+                    "group_gang", r->x->task_of[group->jobs[i]], WORKFLOW_NONE};
+    }
+}
+
 /* ---- as they stand ---- */
 
 /* The choice in which all of the nodes are. */
@@ -216,8 +234,8 @@ static bool may_be_missing(const struct initial_reader *r, size_t task)
     struct board_spot spot;
 
     if (!(board_release_s(r->x->board, r->x->job_of[task]) < HUGE_VAL) ||
-        j->barred != WORLD_WAIT_NONE)
-        return true;
+        j->barred != WORLD_WAIT_NONE || board_is_unit(r->x->board, r->x->job_of[task]))
+        return true; /* of a unit its others count as well */
     spot = board_best(r->x->board, r->x->job_of[task]);
     return !spot.positions;
 }
@@ -288,6 +306,7 @@ enum error_code workflow_amounts_initial(struct workflow_amounts *x, struct erro
     struct workflow_fault fault = {NULL, WORKFLOW_NONE, WORKFLOW_NONE};
     struct initial_turn *turns;
     size_t before = err->item_count;
+    bool in_turn;
 
     if (in->initial_count == 0)
         return OK;
@@ -310,6 +329,9 @@ enum error_code workflow_amounts_initial(struct workflow_amounts *x, struct erro
     }
     if (!fault.kind)
         place_in_turn(&r, turns, &fault);
+    if (!fault.kind)
+        check_gangs(&r, &fault);
+    in_turn = !fault.kind;
     if (r.untimed == 0 && r.start->count == r.rows.run_count)
         fault.kind = NULL; /* it stands as it was given */
     if (!fault.kind && r.untimed > 0)
@@ -321,7 +343,7 @@ enum error_code workflow_amounts_initial(struct workflow_amounts *x, struct erro
         board_reset(x->board);
         return OK;
     }
-    if (board_plan(x->board)->placed_count == r.rows.run_count)
+    if (in_turn && board_plan(x->board)->placed_count == r.rows.run_count)
         keep(&r, turns);
     board_reset(x->board);
     x->start = r.start;

@@ -28,6 +28,7 @@ struct workflow_amounts {
     struct board *board;                        /* as the last plan left it */
     const struct workflow_amounts_start *start; /* NULL: none, or it was refused */
     struct reasons *reasons;                    /* NULL: nobody has asked why yet */
+    struct arena *many; /* while a plan is made: of what tasks on several nodes ask */
     struct arena *arena;
 };
 
@@ -78,6 +79,52 @@ size_t workflow_amounts_group(const struct workflow_amounts *x,
 void workflow_amounts_join_groups(struct workflow_amounts *x,
                                   const struct world_holder *holders, size_t first,
                                   size_t end);
+
+/* A gang or a pack whose members wait for each other through other tasks is a mistake,
+ * "/jobs/3/depends_on"; of a gang also one whose members depend on each other. */
+void workflow_amounts_check_circles(const struct workflow_amounts *x, struct error *err);
+
+/* ---- amounts_plan.c ---- */
+
+/* Where the task ends first at positions from `first` to before `behind` (of several
+ * nodes: anywhere); no positions: nowhere. */
+struct board_spot workflow_amounts_best(struct workflow_amounts *x,
+                                        const struct workflow_plan *plan, size_t task,
+                                        size_t first, size_t behind);
+
+/* Until end_many() the job of a task on several nodes starts when its data could be on
+ * any node within reach (which comes back), and has no run time on the others. */
+double workflow_amounts_begin_many(struct workflow_amounts *x,
+                                   const struct workflow_plan *plan, size_t task,
+                                   struct world_job *before);
+void workflow_amounts_end_many(struct workflow_amounts *x, size_t task,
+                               const struct world_job *before);
+
+/* Puts it there. */
+void workflow_amounts_take(struct workflow_amounts *x, struct workflow_plan *plan,
+                           size_t task, const struct board_spot *spot);
+
+/* ---- amounts_units.c ---- */
+
+struct workflow_queue;
+struct workflow_amounts_units; /* gangs and packs while a plan is made */
+
+/* The task is placed with the others of its group. */
+bool workflow_amounts_is_unit(const struct workflow_amounts *x, size_t task);
+
+/* No member has had its turn. */
+struct workflow_amounts_units *
+workflow_amounts_units_make(const struct workflow_amounts *x, struct arena *scratch);
+
+/* Priorities in which members of a unit have that of the first of them. */
+const double *workflow_amounts_turns(const struct workflow_amounts *x,
+                                     const double *priority, struct arena *scratch);
+
+/* The turn of a member: with the last one all of them are placed, and the queue is told.
+ */
+void workflow_amounts_unit_turn(struct workflow_amounts *x, struct workflow_plan *plan,
+                                struct workflow_amounts_units *units, size_t task,
+                                struct workflow_queue *queue);
 
 /* ---- amounts.c ---- */
 

@@ -37,14 +37,15 @@ static bool is_better(const struct workflow_amounts *x, const struct board_spot 
 }
 
 static struct board_spot best_on_one(struct workflow_amounts *x,
-                                     const struct workflow_plan *plan, size_t task)
+                                     const struct workflow_plan *plan, size_t task,
+                                     size_t first, size_t behind)
 {
     size_t job = x->job_of[task];
     const struct world_job *j = &x->w->jobs[job];
     struct board_spot best = {.start_s = HUGE_VAL, .done_s = HUGE_VAL};
 
     for (size_t c = 0; c < j->choice_count; c++)
-        for (size_t p = 0; p < x->w->resource_count; p++) {
+        for (size_t p = first; p < behind; p++) {
             double run_s = world_run_s(x->w, j, p), ready_s;
             struct board_spot spot;
 
@@ -60,64 +61,130 @@ static struct board_spot best_on_one(struct workflow_amounts *x,
     return best;
 }
 
-/* Of several nodes: when the data could be on any of them. */
-static struct board_spot best_on_many(struct workflow_amounts *x,
-                                      const struct workflow_plan *plan, size_t task)
+/* The nodes to which no data can come are none. */
+static const double *times_within_reach(const struct workflow_amounts *x,
+                                        const struct workflow_plan *plan, size_t task,
+                                        const struct world_job *j)
 {
-    size_t job = x->job_of[task];
-    struct world_job *j = &x->world_jobs[job];
-    double earliest_s = j->earliest_s;
-    struct board_spot best;
+    double *etc_s = NEW(x->many, double, x->w->resource_count);
 
     for (size_t p = 0; p < x->w->resource_count; p++)
+        etc_s[p] =
+            workflow_plan_ready_s(x->problem, plan, task, processor_at(x, p)) < HUGE_VAL
+                ? world_full_run_s(x->w, j, p)
+                : HUGE_VAL;
+    return etc_s;
+}
+
+double workflow_amounts_begin_many(struct workflow_amounts *x,
+                                   const struct workflow_plan *plan, size_t task,
+                                   struct world_job *before)
+{
+    struct world_job *j = &x->world_jobs[x->job_of[task]];
+    bool all = true;
+    double last_s = 0;
+
+    *before = *j;
+    for (size_t p = 0; p < x->w->resource_count; p++) {
+        budget_step(x->w->budget, 1);
         if (world_run_s(x->w, j, p) < HUGE_VAL) {
             double ready_s =
                 workflow_plan_ready_s(x->problem, plan, task, processor_at(x, p));
 
+            all = all && ready_s < HUGE_VAL;
             if (ready_s < HUGE_VAL)
-                j->earliest_s = fmax(j->earliest_s, ready_s);
+                last_s = fmax(last_s, ready_s);
         }
-    best = board_best(x->board, job);
-    j->earliest_s = earliest_s;
+    }
+    j->earliest_s = fmax(j->earliest_s, last_s);
+    if (!all)
+        j->etc_s = times_within_reach(x, plan, task, j);
+    return last_s;
+}
+
+void workflow_amounts_end_many(struct workflow_amounts *x, size_t task,
+                               const struct world_job *before)
+{
+    x->world_jobs[x->job_of[task]] = *before;
+}
+
+static struct board_spot best_on_many(struct workflow_amounts *x,
+                                      const struct workflow_plan *plan, size_t task)
+{
+    struct world_job before;
+    struct board_spot best;
+
+    workflow_amounts_begin_many(x, plan, task, &before);
+    best = board_best(x->board, x->job_of[task]);
+    workflow_amounts_end_many(x, task, &before);
     return best;
+}
+
+struct board_spot workflow_amounts_best(struct workflow_amounts *x,
+                                        const struct workflow_plan *plan, size_t task,
+                                        size_t first, size_t behind)
+{
+    const struct world_job *j = &x->w->jobs[x->job_of[task]];
+    struct board_spot spot = {.start_s = HUGE_VAL, .done_s = HUGE_VAL};
+
+    if (j->barred == WORLD_WAIT_NONE)
+        spot = j->nodes > 1 ? best_on_many(x, plan, task)
+                            : best_on_one(x, plan, task, first, behind);
+    if (spot.done_s == HUGE_VAL)
+        spot.positions = NULL;
+    return spot;
+}
+
+void workflow_amounts_take(struct workflow_amounts *x, struct workflow_plan *plan,
+                           size_t task, const struct board_spot *spot)
+{
+    board_take(x->board, x->job_of[task], spot);
+    workflow_plan_set(x->problem, plan, task, processor_at(x, spot->positions[0]),
+                      spot->start_s, spot->done_s);
 }
 
 static void place(struct workflow_amounts *x, struct workflow_plan *plan, size_t task)
 {
     size_t job = x->job_of[task];
-    const struct world_job *j = &x->w->jobs[job];
-    struct board_spot spot = {.start_s = HUGE_VAL, .done_s = HUGE_VAL};
+    struct board_spot spot =
+        workflow_amounts_best(x, plan, task, 0, x->w->resource_count);
 
-    if (j->barred == WORLD_WAIT_NONE)
-        spot = j->nodes > 1 ? best_on_many(x, plan, task) : best_on_one(x, plan, task);
-    if (spot.done_s == HUGE_VAL || !spot.positions) {
-        board_refuse(x->board, job, j->barred, WORLD_NONE);
-        return;
-    }
-    board_take(x->board, job, &spot);
-    workflow_plan_set(x->problem, plan, task, processor_at(x, spot.positions[0]),
-                      spot.start_s, spot.done_s);
+    if (spot.positions)
+        workflow_amounts_take(x, plan, task, &spot);
+    else
+        board_refuse(x->board, job, x->w->jobs[job].barred, WORLD_NONE);
 }
 
 /* false: the budget was spent before all tasks had their turn. */
 static bool decode(struct workflow_amounts *x, const double *priority,
                    struct workflow_plan *plan, struct arena *scratch)
 {
+    struct workflow_amounts_units *units = workflow_amounts_units_make(x, scratch);
     struct workflow_queue queue;
     size_t looks = x->w->resource_count + 8, task;
 
+    x->many = scratch;
     board_reset(x->board);
     workflow_plan_clear(x->problem, plan);
-    workflow_queue_make(x->problem, priority, &queue, scratch);
-    while ((task = workflow_queue_pop(&queue)) != WORKFLOW_NONE) {
+    workflow_queue_make(x->problem, workflow_amounts_turns(x, priority, scratch), &queue,
+                        scratch);
+    while ((task = workflow_queue_take(&queue)) != WORKFLOW_NONE) {
         size_t parents =
             x->problem->parent_first[task + 1] - x->problem->parent_first[task];
 
         if (budget_step(x->w->budget, looks * (1 + parents)))
             return false;
+        if (workflow_amounts_is_unit(x, task)) {
+            workflow_amounts_unit_turn(x, plan, units, task, &queue);
+            continue;
+        }
         place(x, plan, task);
+        for (size_t c = x->problem->child_first[task];
+             c < x->problem->child_first[task + 1]; c++)
+            workflow_queue_release(&queue,
+                                   x->problem->edges[x->problem->child_edge[c]].child);
     }
-    return true;
+    return !x->w->budget || !x->w->budget->spent;
 }
 
 /* ---- the search ---- */
@@ -320,6 +387,10 @@ void workflow_amounts_plan(struct workflow_amounts *x, size_t steps,
     }
     if (start_is_better(x, &best))
         load_start(x, plan);
+    if (board_plan(x->board)->placed_count < x->w->job_count) {
+        bound = bound_of(x); /* of those that have a place now */
+        bind_bound(x, &bound, plan);
+    }
     arena_close(a);
 }
 
@@ -339,6 +410,8 @@ static const char *const wait_details[] = {
     [WORLD_WAIT_SHARED_SHORT] = "there is never so much of a shared amount",
     [WORLD_WAIT_TOO_FEW_NODES] = "fewer resources suit it than it needs nodes",
     [WORLD_WAIT_GROUP_SPREAD] = "every value of its group's key has enough members",
+    [WORLD_WAIT_GROUP_GANG] = "the members of its gang cannot all start together",
+    [WORLD_WAIT_GROUP_PACK] = "no value of its group's key has room for it too",
     [WORLD_WAIT_OUT_OF_TIME] = "the time limit came first",
 };
 
@@ -462,7 +535,9 @@ void workflow_amounts_why(struct workflow_amounts *x, size_t task,
                                    j->nodes, most_nodes(x, j));
         return;
     }
-    wait = board_why(x->board, job, &wait_on);
+    wait = board_plan(x->board)->placed[job].wait;
+    if (wait != WORLD_WAIT_GROUP_GANG && wait != WORLD_WAIT_GROUP_PACK)
+        wait = board_why(x->board, job, &wait_on);
     out->reason = wait_names[wait];
     out->detail = wait_details[wait];
     if (wait == WORLD_WAIT_UNKNOWN_END && found.wait == wait)

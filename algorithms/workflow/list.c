@@ -103,20 +103,26 @@ void workflow_queue_make(const struct workflow_problem *problem, const double *p
     *queue = q;
 }
 
+size_t workflow_queue_take(struct workflow_queue *queue)
+{
+    return queue->count ? tasks_pop(queue, queue->heap, &queue->count) : WORKFLOW_NONE;
+}
+
+void workflow_queue_release(struct workflow_queue *queue, size_t child)
+{
+    if (workflow_is_open(queue->problem, child) && --queue->waits_for[child] == 0)
+        tasks_push(queue, queue->heap, &queue->count, child);
+}
+
 size_t workflow_queue_pop(struct workflow_queue *queue)
 {
     const struct workflow_problem *problem = queue->problem;
-    size_t task;
+    size_t task = workflow_queue_take(queue);
 
-    if (queue->count == 0)
+    if (task == WORKFLOW_NONE)
         return WORKFLOW_NONE;
-    task = tasks_pop(queue, queue->heap, &queue->count);
-    for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1]; c++) {
-        size_t child = problem->edges[problem->child_edge[c]].child;
-
-        if (workflow_is_open(problem, child) && --queue->waits_for[child] == 0)
-            tasks_push(queue, queue->heap, &queue->count, child);
-    }
+    for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1]; c++)
+        workflow_queue_release(queue, problem->edges[problem->child_edge[c]].child);
     return task;
 }
 

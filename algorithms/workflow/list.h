@@ -30,6 +30,13 @@ struct workflow_queue {
 void workflow_queue_make(const struct workflow_problem *problem, const double *priority,
                          struct workflow_queue *queue, struct arena *a);
 
+/* The first one, whose children stay where they are until each is told of it.
+ * WORKFLOW_NONE: all done. O(log tasks). */
+size_t workflow_queue_take(struct workflow_queue *queue);
+
+/* One parent of the task has been planned. */
+void workflow_queue_release(struct workflow_queue *queue, size_t child);
+
 /* The first one; its children become ready. WORKFLOW_NONE: all done. O(log tasks). */
 size_t workflow_queue_pop(struct workflow_queue *queue);
 

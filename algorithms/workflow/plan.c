@@ -76,6 +76,12 @@ void workflow_plan_clear(const struct workflow_problem *problem,
         fix_task(problem, plan, i);
 }
 
+void workflow_plan_unset(const struct workflow_problem *problem,
+                         struct workflow_plan *plan, size_t task)
+{
+    fix_task(problem, plan, task);
+}
+
 /* Looks for each task and edge that follow a list: those placed in haste, bounds, the
  * search's orders, checks, rows. */
 #define AFTER_LIST_LOOKS 900.0

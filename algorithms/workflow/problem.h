@@ -213,6 +213,10 @@ enum error_code workflow_plan_place(const struct workflow_problem *problem,
 void workflow_plan_set(const struct workflow_problem *problem, struct workflow_plan *plan,
                        size_t task, size_t processor, double start_s, double finish_s);
 
+/* Takes out what workflow_plan_set() has put there. */
+void workflow_plan_unset(const struct workflow_problem *problem,
+                         struct workflow_plan *plan, size_t task);
+
 /* Takes all tasks out that are not fixed. O(tasks + blocked intervals). */
 void workflow_plan_clear(const struct workflow_problem *problem,
                          struct workflow_plan *plan);

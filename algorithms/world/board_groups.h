@@ -34,6 +34,10 @@ size_t board_set_pack_value(struct board *b, size_t group, size_t value);
  * (ties: request order); returns how many. `jobs` has room for all members. */
 size_t board_members_by_share(struct board *b, size_t group, size_t *jobs);
 
+/* The first time after after_s at which something ends on a resource, or of a shared
+ * amount; after_s HUGE_VAL: the last one. HUGE_VAL: nothing ends behind it. */
+double board_next_end(struct board *b, double after_s);
+
 /* Where a job may go: on some positions, at some times. */
 struct board_reach {
     const size_t *positions; /* NULL: all, as far as the group allows it */

@@ -364,6 +364,12 @@ static double end_after(const struct board *b, double after_s)
     return end_s;
 }
 
+double board_next_end(struct board *b, double after_s)
+{
+    memset(units_of(b)->is_usable, 1, b->w->resource_count * sizeof(bool));
+    return end_after(b, after_s);
+}
+
 static int by_share(const void *left, const void *right)
 {
     const struct unit_member *a = left, *b = right;

@@ -15,6 +15,7 @@
 #include "models/base/pointer.h"
 #include "service/service.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -507,6 +508,22 @@ static enum error_code check_options(struct request *rq, const struct workflow_c
                            &ignored, rq->arena, rq->err);
 }
 
+/* Tasks start one by one, as their engine asks for them. */
+static void check_units(const struct session_run *run)
+{
+    for (size_t i = 0; i < run->task_count; i++) {
+        const struct job_group *g = run->tasks[i].task.group;
+        char pointer[64];
+
+        if (!g || g->policy == JOB_SPREAD || g->policy == JOB_EXCLUDE)
+            continue;
+        snprintf(pointer, sizeof(pointer), "/workflow/tasks/%zu/group", i);
+        invalid(run->rq->err, pointer, ITEM_NOT_APPLICABLE,
+                "a session starts task by task, with groups that spread or exclude; "
+                "POST /v1/workflow-schedules plans gangs and packs");
+    }
+}
+
 enum error_code session_request_check(struct session_run *run)
 {
     struct workflow_request workflow = {.workflow = {.submitted_at_s = NAN,
@@ -532,6 +549,7 @@ enum error_code session_request_check(struct session_run *run)
                 body.decision.algorithm);
     else if (!policy)
         decision_unknown_policy(body.decision.algorithm, workflow_policies, rq->err);
+    check_units(run);
     TRY(workflow_call_begin(&call, rq, &body));
     TRY(workflow_problem_make(&call.in, false, &problem, rq->arena, rq->err));
     if (workflow_amounts_asked(&call.in))
