@@ -239,7 +239,7 @@ TEST_CASE("every page is there, and every link leads somewhere", "[docs][api]")
     CHECK(seen.size() > 500);
 }
 
-TEST_CASE("every policy has a text of its own: idea, when, when not, ties, cost",
+TEST_CASE("every policy has a text of its own: idea, formula, when, when not, ties, cost",
           "[docs]")
 {
     test_arena a(1 << 24);
@@ -255,9 +255,12 @@ TEST_CASE("every policy has a text of its own: idea, when, when not, ties, cost"
             INFO(name);
             wanted.insert("docs/" + name);
             CHECK(text != nullptr);
-            for (const char *part :
-                 {"# Idea", "# When to use", "# When not", "# Ties", "# Cost"})
+            for (const char *part : {"# Idea", "# Formula\n\n```formula\n",
+                                     "# When to use", "# When not", "# Ties", "# Cost"})
                 CHECK((text && strstr(text, part)));
+            const char *cost = text ? strstr(text, "# Cost") : nullptr;
+            CHECK(
+                (cost && strstr(cost, "O("))); // in words alone it compares with nothing
         }
     CHECK(count > 90);
     for (const asset *f = doc_files; f->path; f++)
