@@ -7,15 +7,16 @@
 #include <math.h>
 #include <string.h>
 
-#define HEAD                                                            \
-    "s.tenant, s.simulation_id, s.name, s.status, s.progress_ratio, "   \
-    "s.event_count, s.run_count, s.attempt_count, s.cancel_requested, " \
+#define HEAD                                                                  \
+    "s.tenant, s.simulation_id, s.name, s.kind, s.status, s.progress_ratio, " \
+    "s.event_count, s.run_count, s.attempt_count, s.cancel_requested, "       \
     "s.created_at, s.started_at, s.finished_at, s.error"
 
 #define HEAD_COLUMNS                                                          \
     DB_COLUMN(struct store_simulation, tenant, DB_TEXT),                      \
         DB_COLUMN(struct store_simulation, simulation_id, DB_UUID),           \
         DB_COLUMN(struct store_simulation, name, DB_TEXT),                    \
+        DB_COLUMN(struct store_simulation, kind, DB_TEXT),                    \
         DB_COLUMN(struct store_simulation, status, DB_TEXT),                  \
         DB_COLUMN(struct store_simulation, progress.ratio, DB_NUMBER),        \
         DB_COLUMN(struct store_simulation, progress.event_count, DB_INTEGER), \
@@ -48,8 +49,8 @@ static const struct db_statement insert_simulation = {
     "insert_simulation",
     "INSERT INTO simulation AS s (tenant, simulation_id, created_at, name, route,"
     " request, request_sha256, snapshot_document, history_document, status,"
-    " progress_ratio, event_count, run_count, attempt_count, cancel_requested)"
-    " SELECT $1, $2, now(), $3, $4, $5, $6, $7, $8, 'queued', 0, 0, 0, 0, false"
+    " progress_ratio, event_count, run_count, attempt_count, cancel_requested, kind)"
+    " SELECT $1, $2, now(), $3, $4, $5, $6, $7, $8, 'queued', 0, 0, 0, 0, false, $10"
     " WHERE (SELECT count(*) FROM simulation WHERE tenant = $1 AND finished_at IS NULL)"
     " < $9 RETURNING " HEAD,
     0};
@@ -64,6 +65,7 @@ static const struct db_statement select_simulations = {
     "select_simulations",
     "SELECT " HEAD " FROM simulation s WHERE tenant = $1"
     " AND (created_at, simulation_id) < ($2, $3) AND ($4::text IS NULL OR status = $4)"
+    " AND ($6::text IS NULL OR kind = $6)"
     " ORDER BY created_at DESC, simulation_id DESC LIMIT $5",
     DB_REPEATABLE};
 
@@ -179,7 +181,8 @@ enum error_code store_simulation_create(struct db_session *s, const char *tenant
                          db_bytes(request_sha256.data, request_sha256.length),
                          db_text(simulation->snapshot_document),
                          db_text(simulation->history_document),
-                         db_integer(STORE_SIMULATIONS_WAITING_MAX)),
+                         db_integer(STORE_SIMULATIONS_WAITING_MAX),
+                         db_text(simulation->kind)),
                head_columns, sizeof(*out), out, &found, a, err));
     if (found)
         return OK;
@@ -204,7 +207,8 @@ enum error_code store_simulation_read(struct db_session *s, const char *tenant,
 }
 
 enum error_code store_simulations_list(struct db_session *s, const char *tenant,
-                                       const char *status, const struct store_page *page,
+                                       const char *status, const char *kind,
+                                       const struct store_page *page,
                                        const struct store_simulation **list,
                                        size_t *count, const char **next_token,
                                        struct arena *a, struct error *err)
@@ -218,7 +222,7 @@ enum error_code store_simulations_list(struct db_session *s, const char *tenant,
     TRY(token_read_before(page, &before_at_s, &before_id, a, err));
     TRY(db_rows(s, &select_simulations,
                 DB_PARAMS(db_text(tenant), db_instant(before_at_s), db_uuid(before_id),
-                          db_text(status), db_integer(page->limit + 1)),
+                          db_text(status), db_integer(page->limit + 1), db_text(kind)),
                 head_columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
     if (row_count > page->limit) {
         const struct store_simulation *last = &rows[page->limit - 1];

@@ -125,6 +125,7 @@ struct store_simulation {
     const char *tenant;
     const char *simulation_id; /* UUID */
     const char *name;          /* NULL: none */
+    const char *kind;          /* as POST /v1/simulations; NULL: stored earlier */
     const char *status;        /* see above */
     struct store_progress progress;
     uint64_t attempt_count;
@@ -138,7 +139,7 @@ struct store_simulation {
     const char *history_document;  /* JSON of what else was looked up; NULL: nothing */
 };
 
-/* Queues one: simulation_id, name, route, request, both documents and the digest
+/* Queues one: simulation_id, name, kind, route, request, both documents and the digest
  * count. *out is what was stored. ERR_BUSY when too many wait. */
 enum error_code store_simulation_create(struct db_session *s, const char *tenant,
                                         const struct store_simulation *simulation,
@@ -152,9 +153,10 @@ enum error_code store_simulation_read(struct db_session *s, const char *tenant,
                                       struct store_simulation *out, struct arena *a,
                                       struct error *err);
 
-/* Newest first; status NULL: any. */
+/* Newest first; status, kind NULL: any. */
 enum error_code store_simulations_list(struct db_session *s, const char *tenant,
-                                       const char *status, const struct store_page *page,
+                                       const char *status, const char *kind,
+                                       const struct store_page *page,
                                        const struct store_simulation **list,
                                        size_t *count, const char **next_token,
                                        struct arena *a, struct error *err);

@@ -42,7 +42,8 @@ struct queue : store_fixture {
     {
         REQUIRE_OK(db_execute(s, "DELETE FROM simulation", &err));
     }
-    std::string add(const std::string &request = "{}", const char *route = "/v1/sleep")
+    std::string add(const std::string &request = "{}", const char *route = "/v1/sleep",
+                    const char *kind = nullptr)
     {
         std::string id = new_uuid();
         store_simulation wanted{}, out{};
@@ -50,6 +51,7 @@ struct queue : store_fixture {
 
         wanted.simulation_id = arena_printf(a, "%s", id.c_str());
         wanted.route = route;
+        wanted.kind = kind;
         wanted.request = arena_printf(a, "%s", request.c_str());
         REQUIRE_OK(store_simulation_create(s, tenant, &wanted, {digest, sizeof(digest)},
                                            &out, a, &err));
@@ -380,8 +382,8 @@ TEST_CASE("simulations are listed newest first, in pages", "[simulations][db]")
         store_page page{token, 2};
         const store_simulation *list = nullptr;
         size_t count = 0;
-        REQUIRE(store_simulations_list(q.s, q.tenant, "queued", &page, &list, &count,
-                                       &token, q.a, &q.err) == OK);
+        REQUIRE(store_simulations_list(q.s, q.tenant, "queued", nullptr, &page, &list,
+                                       &count, &token, q.a, &q.err) == OK);
         for (size_t i = 0; i < count; i++)
             seen.push_back(list[i].simulation_id);
     } while (token);
@@ -389,9 +391,42 @@ TEST_CASE("simulations are listed newest first, in pages", "[simulations][db]")
     store_page page{nullptr, 10};
     const store_simulation *list = nullptr;
     size_t count = 1;
-    REQUIRE(store_simulations_list(q.s, q.tenant, "done", &page, &list, &count, &token,
-                                   q.a, &q.err) == OK);
+    REQUIRE(store_simulations_list(q.s, q.tenant, "done", nullptr, &page, &list, &count,
+                                   &token, q.a, &q.err) == OK);
     CHECK(count == 0);
+}
+
+TEST_CASE("simulations are listed by their kind", "[simulations][db]")
+{
+    NEED_DATABASE();
+    queue q;
+    std::string grid = q.add("{}", "/v1/sleep", "grid");
+    std::string old = q.add(), cluster = q.add("{}", "/v1/sleep", "cluster");
+    auto listed = [&](const char *status, const char *kind) {
+        store_page page{nullptr, 10};
+        const store_simulation *list = nullptr;
+        size_t count = 0;
+        const char *token = nullptr;
+        std::vector<std::string> ids;
+        REQUIRE(store_simulations_list(q.s, q.tenant, status, kind, &page, &list, &count,
+                                       &token, q.a, &q.err) == OK);
+        for (size_t i = 0; i < count; i++) {
+            ids.push_back(list[i].simulation_id);
+            CHECK(std::string(list[i].kind ? list[i].kind : "none") ==
+                  (ids[i] == grid  ? "grid"
+                   : ids[i] == old ? "none"
+                                   : "cluster"));
+        }
+        return ids;
+    };
+
+    CHECK(listed(nullptr, "grid") == std::vector<std::string>{grid});
+    CHECK(listed("queued", "cluster") == std::vector<std::string>{cluster});
+    CHECK(listed("done", "cluster").empty());
+    CHECK(listed(nullptr, "queue").empty());
+    CHECK(listed(nullptr, nullptr) == std::vector<std::string>{cluster, old, grid});
+    CHECK(std::string(q.read(grid).kind) == "grid");
+    CHECK(q.read(old).kind == nullptr);
 }
 
 TEST_CASE("a tenant cannot queue simulations without end", "[simulations][db]")

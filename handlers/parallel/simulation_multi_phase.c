@@ -418,7 +418,7 @@ enum error_code simulate_multi_phase(struct request *rq, const void *in, void *o
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     TRY(read_setting(rq, body, &s));
     if (request_is_async(rq))
-        return simulation_enqueue(rq, body->name);
+        return simulation_enqueue(rq, "multi_phase", body->name);
     experiment.label_count = s.in.policy_count;
     TRY(simulation_experiment(rq, &experiment, &played));
     TRY(simulation_warn_cut(rq, &played, "runs were complete", &answer->decision));

@@ -1686,7 +1686,7 @@ enum error_code simulate_queue(struct request *rq, const void *in, void *out)
                        "stored; name one, or accept application/json");
     TRY(prepare(&p));
     if (request_is_async(rq))
-        return simulation_enqueue(rq, body->name);
+        return simulation_enqueue(rq, "queue", body->name);
     TRY(play(&p));
     if (text && answer->result_count == 0)
         return fail(rq->err, ERR_BUSY, "",

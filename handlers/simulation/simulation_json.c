@@ -813,6 +813,9 @@ const struct json_object simulation_answer_json = {
      .type = JSON_TYPE_TEXT,                                                         \
      .offset = JSON_AT(T, simulation_id, const char *)},                             \
         JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),                \
+        JSON_TEXT(T, kind, JSON_OPTIONAL,                                            \
+                  "What is simulated, as the request says; not there when it was "   \
+                  "stored before kinds were"),                                       \
         JSON_TEXT(T, status, 0,                                                      \
                   "queued, running; done: complete; cut: by time_limit_s or "        \
                   "max_events; cancelled; failed: see error"),                       \

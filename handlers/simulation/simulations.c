@@ -31,10 +31,31 @@ static const double POLL_FIRST_S = 0.02, POLL_LAST_S = 0.25;
 
 static const char *const statuses[] = {"queued",    "running", "done", "cut",
                                        "cancelled", "failed",  NULL};
-enum { ANY_STATUS = -1 };
+enum { ANY = -1 };
+
+/* Every kind of simulation: name, body, answer, handler (see simulations.h). The
+ * first is meant by a body without `kind`. */
+#define SIMULATION_KINDS(X)                                                        \
+    X(grid, simulation_request_json, simulation_answer_json, simulate_grid)        \
+    X(cluster, cluster_simulation_request_json, cluster_simulation_answer_json,    \
+      simulate_cluster)                                                            \
+    X(coallocation, coallocation_simulation_request_json,                          \
+      coallocation_simulation_answer_json, simulate_coallocation)                  \
+    X(multi_phase, multi_phase_simulation_request_json,                            \
+      multi_phase_simulation_answer_json, simulate_multi_phase)                    \
+    X(queue, queue_simulation_request_json, queue_simulation_answer_json,          \
+      simulate_queue)                                                              \
+    X(workflow, workflow_simulation_request_json, workflow_simulation_answer_json, \
+      simulate_workflows)
+
+static const char *const kind_names[] = {
+#define X(name, request, answer, run) #name,
+    SIMULATION_KINDS(X)
+#undef X
+        NULL};
 
 struct list_query {
-    int status;
+    int status, kind;
     struct page_query page;
 };
 
@@ -46,7 +67,10 @@ struct simulations_page {
 
 #define T struct list_query
 static const struct json_field query_rows[] = {
-    JSON_CHOICE(T, status, statuses, ANY_STATUS, 0, "Only those; default: all"),
+    JSON_CHOICE(T, status, statuses, ANY, 0, "Only those; default: all"),
+    JSON_CHOICE(T, kind, kind_names, ANY, 0,
+                "Only those of this kind; default: all, with those that were stored "
+                "before kinds were"),
     PAGE_ROWS(T),
     {0},
 };
@@ -314,13 +338,14 @@ static enum error_code reply_finished(struct request *rq,
     return OK;
 }
 
-enum error_code simulation_enqueue(struct request *rq, const char *name)
+enum error_code simulation_enqueue(struct request *rq, const char *kind, const char *name)
 {
     unsigned char digest[SHA256_BYTES];
     char id[UUID_TEXT_SIZE];
     struct store_simulation now = {0}, wanted = {
                                            .simulation_id = id,
                                            .name = name,
+                                           .kind = kind,
                                            .route = rq->route->path,
                                            .snapshot_document = rq->snapshot_document,
                                            .history_document = rq->history_document,
@@ -399,25 +424,10 @@ static enum error_code simulate_grid(struct request *rq, const void *in, void *o
     TRY(rq->err->code);
     warn_unplaced(setting, body, labels, rq->arena);
     if (request_is_async(rq))
-        return simulation_enqueue(rq, body->name);
+        return simulation_enqueue(rq, "grid", body->name);
     TRY(reserve_jobs(rq, &setting->workload));
     return play(rq, body, labels, setting, answer);
 }
-
-/* Every kind of simulation: name, body, answer, handler (see simulations.h). The
- * first is meant by a body without `kind`. */
-#define SIMULATION_KINDS(X)                                                        \
-    X(grid, simulation_request_json, simulation_answer_json, simulate_grid)        \
-    X(cluster, cluster_simulation_request_json, cluster_simulation_answer_json,    \
-      simulate_cluster)                                                            \
-    X(coallocation, coallocation_simulation_request_json,                          \
-      coallocation_simulation_answer_json, simulate_coallocation)                  \
-    X(multi_phase, multi_phase_simulation_request_json,                            \
-      multi_phase_simulation_answer_json, simulate_multi_phase)                    \
-    X(queue, queue_simulation_request_json, queue_simulation_answer_json,          \
-      simulate_queue)                                                              \
-    X(workflow, workflow_simulation_request_json, workflow_simulation_answer_json, \
-      simulate_workflows)
 
 static const struct json_kind request_kinds[] = {
 #define X(name, request, answer, run) {#name, &request},
@@ -482,8 +492,8 @@ enum error_code get_simulations(struct request *rq, const void *in, void *out)
     (void)in;
     TRY(request_db(rq, &db));
     TRY(store_simulations_list(
-        db, rq->principal.tenant,
-        query->status == ANY_STATUS ? NULL : statuses[query->status], &part, &page->items,
+        db, rq->principal.tenant, query->status == ANY ? NULL : statuses[query->status],
+        query->kind == ANY ? NULL : kind_names[query->kind], &part, &page->items,
         &page->item_count, &page->next_page_token, rq->arena, rq->err));
     return page_link(rq, page->next_page_token);
 }

@@ -37,8 +37,10 @@ extern const struct json_object any_simulation_answer_json;
 enum error_code simulation_begin(struct request *rq, const struct decision_request *in,
                                  struct decision_answer *answer);
 
-/* Queues the request as it came, under a name (NULL: none), and fills the reply. */
-enum error_code simulation_enqueue(struct request *rq, const char *name);
+/* Queues the request, which is of this kind, as it came, under a name (NULL: none), and
+ * fills the reply. */
+enum error_code simulation_enqueue(struct request *rq, const char *kind,
+                                   const char *name);
 
 /* POST /v1/simulations: any_simulation_request_json; answers
  * any_simulation_answer_json. */

@@ -62,7 +62,7 @@ enum error_code simulate_cluster(struct request *rq, const void *in, void *out)
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     TRY(prepare(p));
     if (request_is_async(rq))
-        return simulation_enqueue(rq, body->name);
+        return simulation_enqueue(rq, "cluster", body->name);
     TRY(request_reserve(rq, JOB_BYTES * (double)p->jobs.count));
     return cluster_play(p);
 }

@@ -467,7 +467,7 @@ enum error_code simulate_coallocation(struct request *rq, const void *in, void *
     p->body = body;
     TRY(co_sim_read(body, &p->setting, rq->arena, rq->err));
     if (request_is_async(rq))
-        return simulation_enqueue(rq, body->name);
+        return simulation_enqueue(rq, "coallocation", body->name);
     p->of = NEW(rq->arena, struct collected, p->setting.policy_count);
     p->results = NEW(rq->arena, struct policy_answer, p->setting.policy_count);
     experiment.label_count = p->setting.policy_count;

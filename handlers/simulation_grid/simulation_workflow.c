@@ -291,7 +291,7 @@ enum error_code simulate_workflows(struct request *rq, const void *in, void *out
     p->body = body;
     TRY(wf_sim_read(body, &p->setting, rq->arena, rq->err));
     if (request_is_async(rq))
-        return simulation_enqueue(rq, body->name);
+        return simulation_enqueue(rq, "workflow", body->name);
     p->results = NEW(rq->arena, struct label_answer, p->setting.label_count);
     experiment.label_count = p->setting.label_count;
     TRY(simulation_experiment(rq, &experiment, &played));
