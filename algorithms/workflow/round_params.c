@@ -41,14 +41,14 @@ static const char *const smoothing_names[] = {"none", "median", "mean", NULL};
     {                                                                                    \
         [WF_RE_MIN_S] = NUMBER("re_min_s", 0, 1e12, re_min_s,                            \
                                "A task with less left, s, is not moved"),                \
-        [WF_GAMMA] = NUMBER("gamma", 0, 1, gamma,                                        \
-                            "Least gain of a move, of what it improves (6.2)"),          \
-        [WF_THETA] = WHOLE("theta", 1, 1e6, theta,                                       \
-                           "Most resources of a group; 1: no groups (6.4)"),             \
+        [WF_GAMMA] =                                                                     \
+            NUMBER("gamma", 0, 1, gamma, "Least gain of a move, of what it improves"),   \
+        [WF_THETA] =                                                                     \
+            WHOLE("theta", 1, 1e6, theta, "Most resources of a group; 1: no groups"),    \
         [WF_GROUP_PICK] = CHOICE("group_pick", group_pick_names,                         \
                                  "Which one of a group the longest task tries first"),   \
-        [WF_BALANCE] = CHOICE("balance", balance_names,                                  \
-                              "Move shorter siblings as well, or not (15)"),             \
+        [WF_BALANCE] =                                                                   \
+            CHOICE("balance", balance_names, "Move shorter siblings as well, or not"),   \
         [WF_DELAY_RULE] =                                                                \
             CHOICE("delay_rule", delay_rule_names,                                       \
                    "What a move may not hold up: a parent set, or any task in one"),     \
@@ -59,16 +59,16 @@ static const char *const smoothing_names[] = {"none", "median", "mean", NULL};
         [WF_ROOTS_LAST] =                                                                \
             FLAG("roots_last", 1, "Ready roots wait for ready dependents"),              \
         [WF_FINAL_TASK_AS_SET] =                                                         \
-            FLAG("final_task_as_set", 1, "Final tasks are a parent set too (4)"),        \
+            FLAG("final_task_as_set", 1, "Final tasks are a parent set too"),            \
         [WF_INCLUDE_CHECKPOINT_COST] =                                                   \
             FLAG("include_checkpoint_cost", 0,                                           \
-                 "checkpoint_s and restart_s are part of what a move costs (7)"),        \
+                 "checkpoint_s and restart_s are part of what a move costs"),            \
         [WF_CHECKPOINT_S] =                                                              \
-            NUMBER("checkpoint_s", 0, 1e9, 2, "Time to write a checkpoint, s (9.1)"),    \
+            NUMBER("checkpoint_s", 0, 1e9, 2, "Time to write a checkpoint, s"),          \
         [WF_RESTART_S] =                                                                 \
             NUMBER("restart_s", 0, 1e9, 0, "Time to go on from a checkpoint, s"),        \
         [WF_MAX_AGE_S] = NUMBER("max_age_s", 0, 1e12, (double)NAN,                       \
-                                "Resources observed longer ago, s, get no task (5.2)"),  \
+                                "Resources observed longer ago, s, get no task"),        \
         [WF_COOL_DOWN_S] =                                                               \
             NUMBER("cool_down_s", 0, 1e12, 0,                                            \
                    "A task moved less than this ago, s, stays where it is"),             \
@@ -89,7 +89,7 @@ static const char *const smoothing_names[] = {"none", "median", "mean", NULL};
                                      "(1 - progress)"),                                  \
         [WF_ESTIMATE_FILTER] = CHOICE("estimate_filter", filter_names,                   \
                                       "Extrapolations as they are, their mean, or "      \
-                                      "their mean if they oscillate (6.3)"),             \
+                                      "their mean if they oscillate"),                   \
         [WF_FILTER_WINDOW] = WHOLE("filter_window", 5, 1000, 8,                          \
                                    "Estimates that an oscillation is looked for in"),    \
         [WF_FIT_METHOD] = CHOICE("fit_method", method_names, "Predictor fit: method"),   \
