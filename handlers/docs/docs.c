@@ -140,7 +140,7 @@ static void print_nearest(struct docs_page *p, const char *path)
 /* ---- head and foot ---- */
 
 static const char *const links[][2] = {
-    {"/docs/", "Start"},
+    {"/docs/start", "Tour"},
     {"/docs/which", "Which endpoint?"},
     {"/docs/rooms/", "Endpoints"},
     {"/docs/algorithms/", "Algorithms"},
@@ -159,10 +159,12 @@ static const char *frame(const struct docs_page *p, struct text_buffer *b)
         "<title>%t - gridplan</title>\n<link rel=\"icon\" href=\"/favicon.svg\">\n"
         "<link rel=\"stylesheet\" href=\"%u\">\n</head>\n<body>\n"
         "<a class=\"skip\" href=\"#main\">To the text</a>\n"
-        "<header><nav aria-label=\"Manual\"><a class=\"home\" href=\"/\">gridplan</a>\n",
+        "<header><nav aria-label=\"Manual\"><a class=\"home\" href=\"/docs/\">gridplan</a>\n",
         p->title, site_path("/ui/docs", ".css"));
     for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
         html_add(b, "<a href=\"%u\">%t</a>\n", links[i][0], links[i][1]);
+    if (p->rq->service->config->ui)
+        html_add(b, "<a href=\"/\">Dashboard</a>\n");
     html_add(b, "</nav></header>\n<main id=\"main\">\n<h1>%t</h1>\n", p->title);
     text_add(b, p->b->data, p->b->length);
     html_add(

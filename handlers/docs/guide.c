@@ -92,7 +92,7 @@ static void print_places(struct docs_page *p, const struct docs_index *ix,
         }
         if (at)
             html_add(p->b, "%t<a href=\"%u\">%t</a>",
-                     count++ ? ", " : " In: ", ix->items[i].path,
+                     count++ ? ", " : ". In: ", ix->items[i].path,
                      strrchr(ix->items[i].path, '/') + 1);
     }
 }
