@@ -785,7 +785,21 @@ static enum error_code run_explain(struct cli *c, struct error *err)
 
 /* ---- what there is to know ---- */
 
-/* What GET path lists, as texts; of a name on the command line all there is to say. */
+/* The page of a list of one policy; NULL: of none, or of several. */
+static const char *page_of_one(const char *list, struct arena *a)
+{
+    const char *name = strstr(list, "\nname: "), *family = "family: ";
+
+    if (strncmp(list, family, strlen(family)) != 0 || !name || strstr(list, "\nfamily: "))
+        return NULL;
+    list += strlen(family);
+    name += strlen("\nname: ");
+    return arena_try_printf(a, "%.*s/%.*s", (int)strcspn(list, "\n"), list,
+                            (int)strcspn(name, "\n"), name);
+}
+
+/* What GET path lists, as texts; of a name on the command line all there is to say, of
+ * one policy its page. */
 static enum error_code run_listed(struct cli *c, const char *path, bool pages,
                                   const char *const *by, struct error *err)
 {
@@ -797,9 +811,10 @@ static enum error_code run_listed(struct cli *c, const char *path, bool pages,
                         .query_count = pages ? 1 : 0,
                         .remote_address = "unix"};
     const char *word = c->word_count > 1 ? c->words[1] : NULL;
-    struct arena *a = arena_create(CLI_ARENA_BYTES);
+    struct arena *a = arena_create(SIMULATE_ARENA_BYTES);
     struct text_buffer b = {.arena = a};
     struct reply reply = {0};
+    const char *page = NULL;
     bool found = false;
     enum error_code code;
 
@@ -807,12 +822,20 @@ static enum error_code run_listed(struct cli *c, const char *path, bool pages,
         return fail_memory(err);
     log_open(LOG_ERROR, STDERR_FILENO);
     route_answer(&service, &m, NULL, true, &reply, a);
-    log_close();
     code = reply.status == 200
                ? table_texts(reply.body, by, word, &b, &found, err)
                : fail(err, ERR_INTERNAL, "", "%s: status %d", path, reply.status);
-    if (code == OK && found)
+    if (code == OK && found && pages && word)
+        page = page_of_one(b.data, a);
+    if (page) {
+        c->words[1] = page;
+        c->config.docs = true;
+        code = show_page(c, &service, a, err);
+        c->words[1] = word;
+    } else if (code == OK && found) {
         fwrite(b.data, 1, b.length, stdout);
+    }
+    log_close();
     arena_close(a);
     if (code == OK && !found)
         return fail(err, ERR_INVALID, "",
