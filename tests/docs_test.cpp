@@ -270,6 +270,37 @@ TEST_CASE("every policy has a text of its own: idea, formula, when, when not, ti
         }
 }
 
+TEST_CASE("engines and running it have pages, with the rules for alerts", "[docs][api]")
+{
+    api a;
+    std::string engines = a.get("/docs/engines").body;
+
+    CHECK(engines.find("gridplan_snakemake.py init --url http://127.0.0.1:") !=
+          std::string::npos);
+    CHECK(engines.find("http://gridplan") == std::string::npos);
+    CHECK(a.get("/docs/operation").body.find("/docs/monitoring/alerts.yml") !=
+          std::string::npos);
+    CHECK(a.get("/docs/start").body.find("./run") == std::string::npos);
+    for (const char *name : {"alerts.yml", "grafana.json"}) {
+        std::ifstream file(std::string(GRIDPLAN_SOURCE_DIR) + "/docker/monitoring/" +
+                           name);
+        std::stringstream text;
+
+        text << file.rdbuf();
+        CHECK(text.str().size() > 1000);
+        CHECK(a.get(std::string("/docs/monitoring/") + name).body == text.str());
+    }
+    CHECK(a.get("/docs/monitoring/other.yml").status == 404);
+    // Words are looked for in the part of the README that a page shows.
+    for (const char *word : {"alerts", "snakemake"}) {
+        std::string found = a.get(std::string("/docs/search?q=") + word).body;
+        CHECK((found.find("href=\"/docs/operation\">Running") != std::string::npos) ==
+              (std::string(word) == "alerts"));
+        CHECK((found.find("href=\"/docs/engines\">Connect") != std::string::npos) ==
+              (std::string(word) == "snakemake"));
+    }
+}
+
 TEST_CASE("every policy says what it costs at three sizes", "[docs][api]")
 {
     api a;

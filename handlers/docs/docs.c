@@ -44,11 +44,14 @@ static const struct section {
     {"api/", docs_operation, true, true},
     {"changes", docs_changes, false, true},
     {"cli", docs_cli, false, true},
+    {"engines", docs_engines, false, true},
     {"errors/", docs_errors, true, true},
     {"examples/", docs_examples, true, true},
     {"glossary", docs_glossary, false, true},
     {"licences", docs_licences, false, true},
     {"metrics", docs_metrics, false, true},
+    {"monitoring/", docs_monitoring, true, true},
+    {"operation", docs_running, false, true},
     {"rooms/", docs_room, true, true},
     {"search", docs_search, false, false},
     {"settings", docs_settings, false, true},
@@ -140,27 +143,23 @@ static void print_nearest(struct docs_page *p, const char *path)
 /* ---- head and foot ---- */
 
 static const char *const links[][2] = {
-    {"/docs/start", "Tour"},
-    {"/docs/which", "Which endpoint?"},
-    {"/docs/rooms/", "Endpoints"},
-    {"/docs/algorithms/", "Algorithms"},
-    {"/docs/glossary", "Words"},
-    {"/docs/errors/", "Errors"},
-    {"/docs/examples/", "Examples"},
-    {"/docs/search", "Search"},
+    {"/docs/start", "Tour"},         {"/docs/which", "Which endpoint?"},
+    {"/docs/rooms/", "Endpoints"},   {"/docs/algorithms/", "Algorithms"},
+    {"/docs/glossary", "Words"},     {"/docs/errors/", "Errors"},
+    {"/docs/examples/", "Examples"}, {"/docs/search", "Search"},
 };
 
 static const char *frame(const struct docs_page *p, struct text_buffer *b)
 {
-    html_add(
-        b,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<title>%t - gridplan</title>\n<link rel=\"icon\" href=\"/favicon.svg\">\n"
-        "<link rel=\"stylesheet\" href=\"%u\">\n</head>\n<body>\n"
-        "<a class=\"skip\" href=\"#main\">To the text</a>\n"
-        "<header><nav aria-label=\"Manual\"><a class=\"home\" href=\"/docs/\">gridplan</a>\n",
-        p->title, site_path("/ui/docs", ".css"));
+    html_add(b,
+             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+             "<title>%t - gridplan</title>\n<link rel=\"icon\" href=\"/favicon.svg\">\n"
+             "<link rel=\"stylesheet\" href=\"%u\">\n</head>\n<body>\n"
+             "<a class=\"skip\" href=\"#main\">To the text</a>\n"
+             "<header><nav aria-label=\"Manual\"><a class=\"home\" "
+             "href=\"/docs/\">gridplan</a>\n",
+             p->title, site_path("/ui/docs", ".css"));
     for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
         html_add(b, "<a href=\"%u\">%t</a>\n", links[i][0], links[i][1]);
     if (p->rq->service->config->ui)
@@ -171,6 +170,7 @@ static const char *frame(const struct docs_page *p, struct text_buffer *b)
         b,
         "</main>\n<footer>gridplan %t, revision %z of the API. "
         "<a href=\"/openapi.json\">Description</a> "
+        "<a href=\"/docs/engines\">Engines</a> <a href=\"/docs/operation\">Operation</a> "
         "<a href=\"/docs/settings\">Settings</a> <a href=\"/docs/metrics\">Metrics</a> "
         "<a href=\"/docs/cli\">Commands</a> <a href=\"/docs/changes\">Changes</a> "
         "<a href=\"/docs/licences\">Licences</a></footer>\n</body>\n</html>\n",
@@ -288,6 +288,8 @@ const char *const *docs_paths(const struct route *routes, size_t *count, struct 
             paths[n++] =
                 arena_printf(a, "/docs/examples/%.*s.svg", (int)(end - f->path), f->path);
     }
+    paths[n++] = "/docs/monitoring/alerts.yml";
+    paths[n++] = "/docs/monitoring/grafana.json";
     paths[n++] = site_path("/ui/docs", ".css");
     paths[n++] = "/favicon.svg";
     *count = n;

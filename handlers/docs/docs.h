@@ -26,6 +26,7 @@ typedef enum error_code docs_fn(struct docs_page *p, const char *rest);
 
 /* ---- guide.c: texts for people ---- */
 docs_fn docs_landing, docs_which, docs_glossary, docs_start, docs_room, docs_examples;
+docs_fn docs_engines, docs_running, docs_monitoring;
 /* ---- api.c ---- */
 docs_fn docs_operation;
 /* ---- algorithms.c ---- */

@@ -30,15 +30,20 @@ enum error_code docs_which(struct docs_page *p, const char *rest)
  * that it posts read from here: the reader has no source. */
 static const char *with_origin(struct docs_page *p, const char *text)
 {
-    static const char address[] = "http://127.0.0.1:8080", file[] = "@openapi/examples/";
+    static const char *const addresses[] = {"http://127.0.0.1:8080",
+                                            "http://gridplan:8080", "https://gridplan"};
+    static const char file[] = "@openapi/examples/";
     struct text_buffer b = {.arena = p->rq->arena};
 
     while (*text) {
-        size_t length;
+        size_t length = 0;
 
-        if (strncmp(text, address, strlen(address)) == 0) {
+        for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]) && !length; i++)
+            if (strncmp(text, addresses[i], strlen(addresses[i])) == 0)
+                length = strlen(addresses[i]);
+        if (length) {
             text_addf(&b, "%s", p->origin);
-            text += strlen(address);
+            text += length;
         } else if (strncmp(text, file, strlen(file)) == 0) {
             text += strlen(file);
             length = strcspn(text, " \n");
@@ -52,25 +57,80 @@ static const char *with_origin(struct docs_page *p, const char *text)
     return text_end(&b);
 }
 
-/* The README's tour: what stands from its heading to the next one of that depth. */
+/* Pages that are parts of the README: what stands from a heading to the next one of that
+ * depth. */
+static const struct part {
+    const char *path, *title, *heading;
+} parts[] = {
+    {"/docs/engines", "Connect your engine", "\n## Connect your engine\n"},
+    {"/docs/operation", "Running it for real", "\n## Running it for real\n"},
+    {"/docs/start", "A tour of ten minutes", "\n## A tour of ten minutes\n"},
+};
+enum { ENGINES, OPERATION, TOUR, PARTS };
+
+/* NULL: the README has no such heading. */
+static const char *text_of_part(const struct part *part, struct arena *a)
+{
+    const char *begin = strstr(docs_file("README.md", a), part->heading), *end;
+
+    if (!begin)
+        return NULL;
+    begin += strlen(part->heading);
+    end = strstr(begin, "\n## ");
+    return arena_text(a, begin, end ? (size_t)(end - begin) : strlen(begin));
+}
+
+static enum error_code print_part(struct docs_page *p, size_t part)
+{
+    const char *text = text_of_part(&parts[part], p->rq->arena);
+
+    p->title = parts[part].title;
+    if (!text)
+        return ERR_NOT_FOUND;
+    markdown_print(with_origin(p, text), 2, p->b);
+    return OK;
+}
+
+enum error_code docs_engines(struct docs_page *p, const char *rest)
+{
+    (void)rest;
+    return print_part(p, ENGINES);
+}
+
+enum error_code docs_running(struct docs_page *p, const char *rest)
+{
+    (void)rest;
+    html_add(p->b,
+             "<p>Names that begin with <code>docker/</code> are files of the source. "
+             "Rules for alerts and a board are served, too: <a "
+             "href=\"/docs/monitoring/alerts.yml\">alerts.yml</a>, <a "
+             "href=\"/docs/monitoring/grafana.json\">grafana.json</a>.</p>\n");
+    return print_part(p, OPERATION);
+}
+
+/* Files for Prometheus and Grafana, as they are. */
+enum error_code docs_monitoring(struct docs_page *p, const char *rest)
+{
+    const char *path = arena_printf(p->rq->arena, "docker/monitoring/%s", rest);
+    const struct asset *file = asset_find(doc_files, path);
+    const char *text;
+
+    if (!file)
+        return ERR_NOT_FOUND;
+    p->raw_type = file->content_type;
+    text = docs_file(path, p->rq->arena);
+    text_add(p->b, text, strlen(text));
+    return OK;
+}
+
 enum error_code docs_start(struct docs_page *p, const char *rest)
 {
-    const char *text = docs_file("README.md", p->rq->arena);
-    const char *begin = strstr(text, "\n## A tour"), *end;
-
     (void)rest;
-    p->title = "A tour of ten minutes";
-    if (!begin)
-        return ERR_NOT_FOUND;
-    begin += 1 + strcspn(begin + 1, "\n");
-    end = strstr(begin, "\n## ");
-    text = arena_text(p->rq->arena, begin, end ? (size_t)(end - begin) : strlen(begin));
     html_add(
         p->b,
         "<p>The commands ask the service that you read this from. They need curl and "
         "jq, and what they post is <a href=\"/docs/examples/\">here</a>.</p>\n");
-    markdown_print(with_origin(p, text), 2, p->b);
-    return OK;
+    return print_part(p, TOUR);
 }
 
 /* ---- words ---- */
@@ -270,12 +330,14 @@ void docs_list_guide(struct docs_index *ix)
         {"/docs/glossary", "Words", NULL, NULL, "glossary.md"},
         {"/docs/rooms/", "Endpoints", NULL, NULL, NULL},
         {"/docs/search", "Search", NULL, NULL, NULL},
-        {"/docs/start", "A tour of ten minutes", NULL, NULL, "README.md"},
         {"/docs/which", "Which endpoint do I need?", NULL, NULL, "which.md"},
     };
 
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
         docs_index_add(ix, pages[i]);
+    for (size_t i = 0; i < PARTS; i++)
+        docs_index_add(ix, (struct docs_entry){parts[i].path, parts[i].title, NULL,
+                                               text_of_part(&parts[i], ix->arena), NULL});
     for (size_t i = 0; i < API_TAGS; i++)
         docs_index_add(ix,
                        (struct docs_entry){

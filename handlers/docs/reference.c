@@ -203,7 +203,12 @@ enum error_code docs_metrics(struct docs_page *p, const char *rest)
     html_add(p->b,
              "<p><a href=\"/docs/api/getMetrics\"><code>GET /metrics</code></a>, in the "
              "formats of Prometheus and OpenMetrics. A series appears with its first "
-             "event.</p>\n<div class=\"wide\"><table><thead><tr><th "
+             "event. Rules for alerts: <a "
+             "href=\"/docs/monitoring/alerts.yml\">alerts.yml</a>; "
+             "a board for Grafana: <a href=\"/docs/monitoring/grafana.json\">"
+             "grafana.json</a>; the rest of running it: <a "
+             "href=\"/docs/operation\">operation</a>.</p>\n<div "
+             "class=\"wide\"><table><thead><tr><th "
              "scope=\"col\">name</th><th scope=\"col\">type</th><th "
              "scope=\"col\">labels</th><th scope=\"col\">meaning</th></tr></thead>"
              "<tbody>\n");
