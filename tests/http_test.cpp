@@ -1139,6 +1139,9 @@ TEST_CASE("the program checks its command line", "[http][program]")
          "no scope 'root'"},
         {"key list --database postgresql://127.0.0.1:1/x", 1, "gridplan: "},
         {"--bind 203.0.113.1 --port 0", 1, "no address of this machine"},
+        {"algorithms heft", 0, "rank_u(i) ="}, // the page of one, rows of several
+        {"algorithms fcfs", 0, "family: replication"},
+        {"algorithms hefty", 2, "there is no 'hefty'"},
     };
     for (auto &k : cases) {
         int status = -1;
