@@ -87,12 +87,21 @@ export function Curve({ data, series, bands, label, scale, logarithmic, points }
     : html`<div role="img" aria-label=${label} ref=${ref}></div>`}`;
 }
 
+// What may be wider than the page scrolls in itself, by keyboard too.
+export function Wide({ children }) {
+  const ref = useRef(null);
+  const look = () => { const e = ref.current; if (e && e.scrollWidth > e.clientWidth) e.tabIndex = 0; else if (e) e.removeAttribute("tabindex"); };
+  useEffect(look);
+  useEffect(() => { const watch = new ResizeObserver(look); watch.observe(ref.current); return () => watch.disconnect(); }, []);
+  return html`<div class="wide" ref=${ref}>${children}</div>`;
+}
+
 // A table of which 50 rows are shown at a time.
 export function Rows({ head, rows, label }) {
   const [page, setPage] = useState(0);
   const pages = Math.max(1, Math.ceil(rows.length / 50)), here = Math.min(page, pages - 1);
-  return html`<div class="wide"><table aria-label=${label}><thead><tr>${head.map((h, i) => html`<th scope="col" class=${typeof (rows[0] || [])[i] === "number" ? "n" : ""}>${h}</th>`)}</tr></thead>
-    <tbody>${rows.slice(50 * here, 50 * here + 50).map((r) => html`<tr>${r.map((v) => html`<td class=${typeof v === "number" ? "n" : ""}>${typeof v === "number" ? Number(v.toPrecision(6)) : v}</td>`)}</tr>`)}</tbody></table></div>
+  return html`<${Wide}><table aria-label=${label}><thead><tr>${head.map((h, i) => html`<th scope="col" class=${typeof (rows[0] || [])[i] === "number" ? "n" : ""}>${h}</th>`)}</tr></thead>
+    <tbody>${rows.slice(50 * here, 50 * here + 50).map((r) => html`<tr>${r.map((v) => html`<td class=${typeof v === "number" ? "n" : ""}>${typeof v === "number" ? Number(v.toPrecision(6)) : v}</td>`)}</tr>`)}</tbody></table><//>
     ${pages > 1 ? html`<div class="bar"><button disabled=${here === 0} onClick=${() => setPage(here - 1)}>Back</button>
       <span>rows ${50 * here + 1} to ${Math.min(rows.length, 50 * here + 50)} of ${rows.length}</span>
       <button disabled=${here === pages - 1} onClick=${() => setPage(here + 1)}>On</button></div>` : ""}`;

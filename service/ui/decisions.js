@@ -1,10 +1,10 @@
 // decisions.js - what was decided: the list, and one decision.
 import { html, useEffect, useMemo, useState } from "/ui/preact-htm.js";
 import { computingAllowed, allowComputing, get, query, replay } from "/ui/api.js";
-import { commonPrefix, duration, instant, number, percent, short } from "/ui/format.js";
+import { amount, commonPrefix, duration, instant, number, percent } from "/ui/format.js";
 import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
 import { Gantt, stem } from "/ui/gantt.js";
-import { Rows } from "/ui/chart.js";
+import { Rows, Wide } from "/ui/chart.js";
 
 const ENDPOINTS = ["placements", "workflow-schedules", "queue-orders", "evaluations", "parallel-schedules", "rescheduling-plans",
   "reschedules", "coallocations", "claims", "checkpoint-intervals", "replica-counts", "fault-tolerance-plans", "predictions"];
@@ -28,7 +28,7 @@ function filterOf(p) {
 export function Decisions({ p, set }) {
   const path = "/v1/decisions" + query(filterOf(p));
   const live = usePoll(path, 5);
-  const items = live.data ? live.data.items : [];
+  const items = live.data ? live.data.items : [], filtered = ["filter", "endpoint", "algorithm", "status", "since"].some((k) => p.get(k));
   return html`<${Title} text="Decisions" />
     <div class="bar" role="search"><label>Id or job <input id="filter" type="search" value=${p.get("filter") || ""} onInput=${(e) => set({ filter: e.target.value, page: "" })} /></label>
       <${Choice} label="endpoint" value=${p.get("endpoint")} values=${ENDPOINTS} onChange=${(v) => set({ endpoint: v, page: "" })} />
@@ -37,19 +37,20 @@ export function Decisions({ p, set }) {
       <${Choice} label="made" value=${p.get("since")} values=${Object.keys(SINCE)} none="at any time" onChange=${(v) => set({ since: v, page: "" })} />
       <span class="grow"></span><${LiveBar} live=${live} /></div>
     <${Wrong} error=${live.error} />
-    ${live.data && !items.length ? html`<${Empty} what="No decision is stored that fits. A decision is stored when its request says so:" path="/v1/placements"
+    ${live.data && !items.length ? html`<${Empty} what=${filtered ? "No stored decision fits the filter. This one would be stored:" : "No decision is stored yet. One is stored when its request says \"store\": true:"} path="/v1/placements"
       body='{"snapshot":{"resources":[{"id":"m0"}]},"jobs":[{"id":"a","estimate_ref_s":5}],"store":true}' />` : ""}
-    ${items.length ? html`<div class="wide"><table><thead><tr><th scope="col">when</th><th scope="col">endpoint</th><th scope="col">algorithm</th><th scope="col">status</th>
+    ${items.length ? html`<${Wide}><table><thead><tr><th scope="col">when</th><th scope="col">endpoint</th><th scope="col">algorithm</th><th scope="col">status</th>
       <th scope="col" class="n">jobs</th><th scope="col" class="n">unplaced</th><th scope="col" class="n">makespan</th><th scope="col" class="n">gap</th><th scope="col" class="n">took</th></tr></thead>
       <tbody>${items.map((d) => html`<tr key=${d.decision_id}><td title=${d.created_at}><a href=${"#/decisions/" + encodeURIComponent(d.decision_id)}>${instant(d.created_at)}</a></td>
         <td>${d.endpoint.replace("/v1/", "")}</td><td>${d.algorithm || ""}</td><td>${d.status}</td><td class="n">${number(d.job_count)}</td>
-        <td class=${"n" + (d.unplaced_count ? " bad" : "")}>${number(d.unplaced_count)}</td><td class="n">${duration(d.makespan_s)}</td><td class="n">${percent(d.gap_ratio)}</td><td class="n">${duration(d.decide_s)}</td></tr>`)}</tbody></table></div>` : ""}
+        <td class=${"n" + (d.unplaced_count ? " bad" : "")}>${number(d.unplaced_count)}</td><td class="n">${duration(d.makespan_s)}</td><td class="n">${percent(d.gap_ratio)}</td><td class="n">${duration(d.decide_s)}</td></tr>`)}</tbody></table><//>` : ""}
     <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>Newest</button>` : ""}
       ${live.data && live.data.next_page_token ? html`<button onClick=${() => set({ page: live.data.next_page_token })}>Older</button>` : ""}</div>`;
 }
 
 // ---- one decision ----
 
+const NOTHING = {};
 const LISTS = ["placements", "schedule", "starts", "running", "waiting", "planned", "jobs"];
 
 // Estimates and groups by id, of the jobs and tasks of a request.
@@ -94,18 +95,19 @@ export function barsOf(answer, request) {
   const add = (e, list) => {
     const id = e.job_id ?? e.task_id ?? e.id, start = e.start_s ?? e.estimated_start_s;
     if (id === undefined || !(typeof start === "number")) return;
-    const job = jobs.get(id) || jobs.get(String(id).replace(/_\d+$/, "")) || {}; // 7_0: of the array 7
+    const job = jobs.size ? jobs.get(id) || jobs.get(String(id).replace(/_\d+$/, "")) || NOTHING : NOTHING; // 7_0: of the array 7
     const left = list === "running" && typeof e.elapsed_s === "number" ? e.time_limit_s - e.elapsed_s : undefined;
     const end = e.finish_s ?? e.expected_end_s ?? e.end_s ?? start + (e.run_time_s ?? left ?? job.estimate_s ?? e.time_limit_s ?? job.time_limit_s ?? NaN);
     if (!(end >= start)) return;
     const state = e.status === "done" || e.state === "done" ? "done" : list === "reservations" ? "reserved" : list === "running" || e.status === "running" ? "running" : "";
     const group = e.group ?? job.group ?? job.application_id;
-    const places = [e.resource_ids, e.planned_resource_ids].find((l) => Array.isArray(l) && l.length) || [e.resource_id ?? e.site_id ?? id];
+    const many = [e.resource_ids, e.planned_resource_ids].find((l) => Array.isArray(l) && l.length);
     const begun = typeof e.elapsed_s === "number" && list === "running" ? start - e.elapsed_s : start;
     const passed = end > begun ? Math.max(0, Math.min(1, (now - begun) / (end - begun))) : 0;
-    for (const row of new Set(places)) bars.push({ id, row: String(row), start: begun, end, group: group === undefined ? null : String(group),
+    const one = (row) => bars.push({ id, row: String(row), start: begun, end, group: group === undefined || group === null ? null : String(group),
       state, critical: critical.has(id), late: typeof job.deadline_s === "number" && end > job.deadline_s, stageIn: e.stage_in_s || 0, progress: e.progress_ratio ?? job.progress_ratio ?? passed,
-      transferFrom: e.transfer_from_s, transferTo: e.data_ready_s, entry: e });
+      transferFrom: e.transfer_from_s, transferTo: e.data_ready_s, entry: e, colour: 0, track: 0, moved: false });
+    if (many && many.length > 1) new Set(many).forEach(one); else one(many ? many[0] : e.resource_id ?? e.site_id ?? id);
   };
   // One job on the machines of a parallel schedule; intervals of phases, one behind the other.
   const one = answer.schedule;
@@ -130,8 +132,8 @@ export function barsOf(answer, request) {
     for (const e of (r && r.reservations) || []) if (e.start_s < last) add({ ...e, resource_id: r.id }, "reservations");
   }
   const prefix = commonPrefix(bars.map((b) => b.id)).length;
-  for (const b of bars) if (b.group === null) b.group = stem(b.id.slice(prefix));
-  const offset = bars.length ? Math.min(...bars.map((b) => b.start)) : 0;
+  for (const b of bars) if (b.group === null) b.group = stem(b.id, prefix);
+  const offset = bars.length ? bars.reduce((m, b) => Math.min(m, b.start), Infinity) : 0;
   const shift = answer.starts ? now : offset > 1e6 ? offset : 0; // of a queue: from now on; the time of the request is no time of day
   if (shift) for (const b of bars) { b.start -= shift; b.end -= shift; }
   return { bars, shift };
@@ -139,9 +141,9 @@ export function barsOf(answer, request) {
 
 function WhyNot({ list }) {
   if (!list.length) return html`<p>Everything has a place.</p>`;
-  return html`<div class="wide"><table><thead><tr><th scope="col">job</th><th scope="col">reason</th><th scope="col" class="n">resources</th><th scope="col">nearest miss</th><th scope="col">detail</th></tr></thead><tbody>
+  return html`<${Wide}><table><thead><tr><th scope="col">job</th><th scope="col">reason</th><th scope="col" class="n">resources</th><th scope="col">nearest miss</th><th scope="col">detail</th></tr></thead><tbody>
     ${list.slice(0, 500).flatMap((u) => (u.reasons && u.reasons.length ? u.reasons : [{}]).map((r, i) => html`<tr><td>${i === 0 ? u.job_id ?? u.task_id ?? u.id : ""}</td><td>${r.reason || u.reason || ""}</td>
-      <td class="n">${number(r.resource_count)}</td><td>${r.nearest_miss ? `${r.nearest_miss.resource_id}: ${percent(r.nearest_miss.shortfall)} short` : ""}</td><td class="text">${r.detail || u.detail || ""}${(r.amounts || []).map((m, k) => `${k ? ", " : ": "}${m.name} needs ${short(m.needed)}, the largest has ${short(m.largest)}`).join("")}</td></tr>`))}</tbody></table></div>
+      <td class="n">${number(r.resource_count)}</td><td>${r.nearest_miss ? `${r.nearest_miss.resource_id}: ${percent(r.nearest_miss.shortfall)} short` : ""}</td><td class="text">${r.detail || u.detail || ""}${(r.amounts || []).map((m, k) => `${k ? ", " : ": "}${m.name} needs ${amount(m.name, m.needed)}, the largest has ${amount(m.name, m.largest)}`).join("")}</td></tr>`))}</tbody></table><//>
     ${list.length > 500 ? html`<p>The first 500 of ${number(list.length)}.</p>` : ""}`;
 }
 
@@ -207,12 +209,24 @@ function Diff({ stored }) {
 export function Answer({ answer, request, name, view, onView, pick, onPick }) {
   const { bars, shift } = useMemo(() => barsOf(answer, request), [answer, request]);
   const [own, setOwn] = useState(null);
-  const picked = onPick ? pick : own, chosen = bars.find((b) => b.id === picked);
+  const picked = onPick ? pick : own, chosen = picked ? bars.find((b) => b.id === picked) : null;
   const o = answer.objective || {};
   if (!bars.length) return html`<p>This answer has no times to draw:</p><pre tabindex="0">${JSON.stringify(answer, null, 1).slice(0, 400000)}</pre>`;
-  const end = Math.max(...bars.map((b) => b.end), shift ? 0 : o.makespan_s || 0);
+  const end = bars.reduce((m, b) => Math.max(m, b.end), shift ? 0 : o.makespan_s || 0);
   return html`<${Gantt} bars=${bars} end=${end} bound=${shift ? undefined : o.lower_bound_s} now=${answer.starts && request ? (request.now_s || 0) - shift : undefined} picked=${picked} onPick=${onPick || setOwn} view=${view} onView=${onView} name=${name} />
     <p aria-live="polite">${chosen ? html`<strong>${chosen.id}</strong>, ${duration(chosen.start)} to ${duration(chosen.end)} on ${chosen.row}${chosen.entry.because ? html`. Why here: ${chosen.entry.because}` : ""}${chosen.entry.stage_in_s ? `, stage-in ${duration(chosen.entry.stage_in_s)}` : ""}` : html`<span class="dim">Pick a bar with the mouse or Enter.</span>`}</p>`;
+}
+
+// On how many resources or sites it is.
+function placesOf(answer) {
+  const places = new Set();
+  for (const list of answer.kind === "running_jobs" ? [] : ["placements", "schedule"]) for (const e of Array.isArray(answer[list]) ? answer[list] : []) {
+    if (e.resource_ids) e.resource_ids.forEach((r) => places.add(r));
+    else if (e.components) e.components.forEach((c) => places.add(c.resource_id ?? c.site_id));
+    else places.add(e.resource_id ?? e.site_id);
+  }
+  places.delete(undefined); places.delete(null); places.delete("");
+  return places.size;
 }
 
 const TABS = [["gantt", "Gantt"], ["why", "Why not"], ["request", "Request"], ["answer", "Answer"], ["replay", "Replay"], ["diff", "Diff with"]];
@@ -239,8 +253,8 @@ export function Decision({ id, p, set }) {
   useEffect(() => { const back = (e) => { if (e.key === "Escape" && !e.defaultPrevented && e.target === document.body) history.back(); }; window.addEventListener("keydown", back); return () => window.removeEventListener("keydown", back); }, []);
   if (!d) return html`<${Title} text="Decision" /><${Wrong} error=${live.error} />${live.error ? "" : html`<p>asking</p>`}`;
   const a = d.answer, o = a.objective || {}, unplaced = Array.isArray(a.unplaced) ? a.unplaced : [];
-  const places = new Set((a.kind === "running_jobs" ? [] : ["placements", "schedule"]).flatMap((list) => Array.isArray(a[list]) ? a[list].flatMap((e) => e.resource_ids || (e.components || [e]).map((c) => c.resource_id ?? c.site_id)) : []).filter(Boolean)).size;
-  const head = [d.endpoint.replace("/v1/", ""), d.algorithm, d.status].filter(Boolean).join(", ") + (d.job_count > 0 && !/resched/.test(d.endpoint) ? `: ${number(d.job_count)} ${d.job_count === 1 ? "job" : "jobs"}` : "") + (places ? ` on ${number(places)} ${d.endpoint.endsWith("/coallocations") ? places === 1 ? "site" : "sites" : places === 1 ? "resource" : "resources"}` : "")
+  const places = placesOf(a);
+  const head = [d.endpoint.replace("/v1/", ""), d.algorithm, d.status].filter(Boolean).join(", ") + (d.job_count > 0 && !/resched/.test(d.endpoint) ? `: ${number(d.job_count)} ${(/workflow/.test(d.endpoint) ? "task" : "job") + (d.job_count === 1 ? "" : "s")}` : "") + (places ? ` on ${number(places)} ${d.endpoint.endsWith("/coallocations") ? places === 1 ? "site" : "sites" : places === 1 ? "resource" : "resources"}` : "")
     + (o.makespan_s ? `, ${duration(o.makespan_s)}` : "") + (o.lower_bound_s ? `, bound ${duration(o.lower_bound_s)}` : "") + (o.gap_ratio !== undefined && o.gap_ratio !== null ? `, gap ${percent(o.gap_ratio)}` : "");
   return html`<${Title} text=${"Decision " + id}>${head}<//>
     <div class="bar"><div class="bar" role="tablist" aria-label="Parts of the decision">${TABS.map(([t, label]) => html`<button role="tab" aria-selected=${t === tab} onClick=${() => set({ tab: t })}>${label}${t === "why" ? ` (${unplaced.length})` : ""}</button>`)}</div>

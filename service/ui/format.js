@@ -28,6 +28,15 @@ export const percent = (v) =>
 export const short = (v) =>
   v === null || v === undefined ? "" : typeof v === "number" ? String(Number(v.toPrecision(5))) : String(v);
 
+// Bytes with three digits, in powers of ten.
+export function bytes(v) {
+  if (typeof v !== "number" || !isFinite(v)) return "";
+  const k = Math.min(6, Math.max(0, Math.floor(Math.log10(Math.max(1, Math.abs(v))) / 3 + 1e-9)));
+  return digits(v / Math.pow(10, 3 * k)) + " " + ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"][k];
+}
+// An amount by its name, of which the end is the unit.
+export const amount = (name, v) => /_bytes$/.test(name) ? bytes(v) : /_s$/.test(name) ? duration(v) : short(v);
+
 // An instant in local time; today without its date.
 export function instant(text) {
   if (!text) return "";
@@ -43,6 +52,7 @@ export function commonPrefix(labels) {
   if (labels.length < 2) return "";
   let p = labels[0];
   for (const l of labels) {
+    if (l.startsWith(p)) continue;
     let i = 0;
     while (i < p.length && p[i] === l[i]) i++;
     p = p.slice(0, i);

@@ -8,16 +8,42 @@ import { commonPrefix, duration, fineStep, number } from "/ui/format.js";
 
 const CLOSE_PX = 0.7, TRANSFERS_MAX = 200, CHARACTER_PX = 6.2, AXIS_PX = 24, MARK_PX = 14, GROUPS = 7, ROW_PX = 22, FIT_TRACKS = 120;
 
-// What an id begins with, up to its first digit or slash.
-export const stem = (id) => (/^[^0-9/]*/.exec(id)[0] || "others").replace(/[_\-.]$/, "") || "others";
+// What an id begins with behind `from`, up to its first digit or slash.
+export function stem(id, from = 0) {
+  let to = from;
+  for (; to < id.length; to++) { const c = id.charCodeAt(to); if ((c >= 48 && c <= 57) || c === 47) break; }
+  if (to > from && "_-.".includes(id[to - 1])) to--;
+  return id.slice(from, to) || "others";
+}
 
-// Colours by stem: the seven with most work, ties by name, the rest is "others".
+// Colours by stem: the seven with most work, ties by name, the rest is "others". Each bar
+// gets `colour`, its number.
 export function groupsOf(bars) {
   const work = new Map();
-  for (const b of bars) work.set(b.group, (work.get(b.group) || 0) + b.end - b.start);
-  const names = [...work.keys()].sort((a, b) => work.get(b) - work.get(a) || (a < b ? -1 : 1));
-  return new Map(names.map((n, i) => [n, Math.min(i, GROUPS)]));
+  for (const b of bars) {
+    const g = work.get(b.group);
+    if (g) g.work += b.end - b.start; else work.set(b.group, { work: b.end - b.start, index: 0 });
+  }
+  const names = [...work.keys()].sort((a, b) => work.get(b).work - work.get(a).work || (a < b ? -1 : 1));
+  names.forEach((n, i) => { work.get(n).index = Math.min(i, GROUPS); });
+  for (const b of bars) b.colour = work.get(b.group).index;
+  return new Map(names.map((n) => [n, work.get(n).index]));
 }
+
+// What there is among the bars, for legend and buttons.
+function kindsOf(bars) {
+  const has = { critical: false, late: false, moved: false, stageIn: false, done: false, running: false, reserved: false, bad: false };
+  for (const b of bars) {
+    if (b.critical) has.critical = true;
+    if (b.late) has.late = true;
+    if (b.moved) has.moved = true;
+    if (b.stageIn > 0) has.stageIn = true;
+    if (b.state) { if (b.state === "failed" || b.state === "cancelled") has.bad = true; else has[b.state] = true; }
+  }
+  return has;
+}
+
+const isSorted = (l) => { for (let i = 1; i < l.length; i++) if (l[i].start < l[i - 1].start || (l[i].start === l[i - 1].start && l[i].end < l[i - 1].end)) return false; return true; };
 
 // Rows of tracks; each bar gets `track`, counted over all rows.
 export function arrange(bars, rowNames) {
@@ -25,8 +51,9 @@ export function arrange(bars, rowNames) {
   const seen = new Map(names.map((n, i) => [n, i]));
   const byRow = names.map(() => []);
   for (const b of bars) {
-    if (!seen.has(b.row)) { seen.set(b.row, names.length); names.push(b.row); byRow.push([]); }
-    byRow[seen.get(b.row)].push(b);
+    let i = seen.get(b.row);
+    if (i === undefined) { i = names.length; seen.set(b.row, i); names.push(b.row); byRow.push([]); }
+    byRow[i].push(b);
   }
   const order = names.map((n, i) => i);
   // rows of one bar each are in the order of time, others by name
@@ -34,7 +61,7 @@ export function arrange(bars, rowNames) {
   const tracks = [], rows = [];
   for (const i of order) {
     const first = tracks.length;
-    byRow[i].sort((a, b) => a.start - b.start || a.end - b.end);
+    if (!isSorted(byRow[i])) byRow[i].sort((a, b) => a.start - b.start || a.end - b.end);
     for (const b of byRow[i]) {
       let t = first;
       while (t < tracks.length && tracks[t][tracks[t].length - 1].end > b.start + 1e-9 * (1 + Math.abs(b.start))) t++;
@@ -45,7 +72,7 @@ export function arrange(bars, rowNames) {
     if (tracks.length === first) tracks.push([]);
     rows.push({ name: names[i], first, count: tracks.length - first });
   }
-  return { rows, tracks };
+  return { rows, tracks, longest: rows.reduce((m, r) => Math.max(m, r.name.length), 3), isSplit: tracks.length > rows.length };
 }
 
 // The first bar of a track that ends after t.
@@ -58,8 +85,12 @@ function firstAfter(track, t) {
   return low;
 }
 
-function drawBar(c, col, b, group, x0, x1, y, h, prefix) {
-  const w = Math.max(1, x1 - x0);
+// Only a rectangle in its colour: without marks, and too small for a label.
+const isPlain = (b, w, h, prefix) => !b.state && !b.late && !b.moved && !(b.stageIn > 0) && (b.colour < 4 || b.colour === GROUPS || w <= 4) &&
+  (h < 11 || (b.id.length - prefix) * CHARACTER_PX + 4 > w);
+
+function drawBar(c, col, b, critical, x0, x1, y, h, prefix) {
+  const group = b.colour, w = Math.max(1, x1 - x0);
   const over = b.state === "done", runs = b.state === "running", bad = b.state === "failed" || b.state === "cancelled";
   const plain = over || group >= GROUPS ? col.edge : bad ? col.bad : col.series[group % 4];
   c.globalAlpha = over || bad ? 0.6 : runs ? 0.35 : 1;
@@ -76,7 +107,7 @@ function drawBar(c, col, b, group, x0, x1, y, h, prefix) {
     if (crossed) for (let x = x0 - h; x < x1; x += 6) { c.moveTo(Math.max(x, x0), y + Math.max(0, x0 - x)); c.lineTo(Math.min(x + h, x1), y + h - Math.max(0, x + h - x1)); }
     c.stroke();
   }
-  if (b.critical || b.late) { c.strokeStyle = col.bad; c.lineWidth = b.critical ? 2 : 1; c.strokeRect(x0 + 1, y + 1, Math.max(1, w - 2), Math.max(1, h - 2)); c.lineWidth = 1; }
+  if (critical || b.late) { c.strokeStyle = col.bad; c.lineWidth = critical ? 2 : 1; c.strokeRect(x0 + 1, y + 1, Math.max(1, w - 2), Math.max(1, h - 2)); c.lineWidth = 1; }
   if (b.moved) { c.strokeStyle = col.text; c.lineWidth = 2; c.setLineDash([4, 3]); c.strokeRect(x0 + 1, y + 1, Math.max(1, w - 2), Math.max(1, h - 2)); c.setLineDash([]); c.lineWidth = 1; }
   if (b.late && w > 10) { c.fillStyle = over || runs ? col.bad : col.ground; c.fillText("!", x1 - 8, y + h / 2); }
   // a label stands on one colour
@@ -89,6 +120,7 @@ function drawBar(c, col, b, group, x0, x1, y, h, prefix) {
 export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, view, onView, name }) {
   const plan = useMemo(() => arrange(bars, rowNames), [bars, rowNames]);
   const groups = useMemo(() => groupsOf(bars), [bars]);
+  const has = useMemo(() => kindsOf(bars), [bars]);
   const rowPrefix = useMemo(() => commonPrefix(plan.rows.map((r) => r.name)), [plan]);
   const barPrefix = useMemo(() => commonPrefix(bars.map((b) => b.id)), [bars]);
   const last = Math.max(end || 0, 1e-9);
@@ -102,7 +134,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
 
   const draw = (canvas) => {
     const { context: c, width, height } = prepare(canvas), col = colours(), a = at.current;
-    const longest = Math.max(3, ...plan.rows.map((r) => r.name.length - rowPrefix.length));
+    const longest = Math.max(3, plan.longest - rowPrefix.length);
     const left = Math.min(160, width / 4, longest * CHARACTER_PX + 12), plotW = width - left - 2, above = bound !== undefined && bound !== null || now !== undefined ? MARK_PX : 0, plotH = height - AXIS_PX - above;
     const trackH = Math.max(3, Math.min(ROW_PX, plotH / plan.tracks.length));
     a.top = Math.max(0, Math.min(a.top, plan.tracks.length * trackH - plotH));
@@ -120,25 +152,31 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
       if (x - w / 2 > free && x + w / 2 < width) { c.fillText(text, x, plotH + AXIS_PX / 2); free = x + w / 2 + 4; }
     }
     // rows of several tracks are told apart by lines
-    if (trackH > 8 && plan.rows.some((r) => r.count > 1)) for (const r of plan.rows) {
+    if (trackH > 8 && plan.isSplit) for (const r of plan.rows) {
       const y = Math.round(r.first * trackH - a.top) + 0.5;
       if (y > 1 && y < plotH) { c.beginPath(); c.moveTo(4, y); c.lineTo(width - 2, y); c.stroke(); }
     }
     c.save(); c.beginPath(); c.rect(left, -above, plotW, plotH + above); c.clip(); c.textAlign = "left";
-    let count = 0, close = 0; const list = [];
-    const first = Math.floor(a.top / trackH), beyond = Math.min(plan.tracks.length, Math.ceil((a.top + plotH) / trackH));
+    let count = 0, close = 0; const list = [], plain = Array.from({ length: GROUPS + 1 }, () => []); // x, y, width of each, by colour
+    const h = Math.max(1, trackH - (trackH > 6 ? 2 : trackH > 3 ? 1 : 0)), first = Math.floor(a.top / trackH), beyond = Math.min(plan.tracks.length, Math.ceil((a.top + plotH) / trackH));
     for (let t = first; t < beyond; t++) {
-      const track = plan.tracks[t], y = t * trackH - a.top + (trackH > 6 ? 1 : 0), h = Math.max(1, trackH - (trackH > 6 ? 2 : trackH > 3 ? 1 : 0));
+      const track = plan.tracks[t], y = t * trackH - a.top + (trackH > 6 ? 1 : 0);
       let lastX = -1e9;
       for (let i = firstAfter(track, a.from); i < track.length && track[i].start < a.to; i++) {
         const b = track[i], x0 = Math.max(left - 4, xOf(b.start)), x1 = Math.min(width + 4, xOf(b.end));
         if (x1 - lastX < CLOSE_PX) { close++; continue; }
-        drawBar(c, col, critical ? b : { ...b, critical: false }, groups.get(b.group), x0, x1, y, h, barPrefix.length);
+        const marked = critical && b.critical;
+        if (!marked && isPlain(b, x1 - x0, h, barPrefix.length)) plain[b.colour].push(x0, y, Math.max(1, x1 - x0));
+        else drawBar(c, col, b, marked, x0, x1, y, h, barPrefix.length);
         lastX = x1; count++;
-        if (list.length < 200) list.push([b.row, b.id, b.state || "planned", groups.get(b.group)]);
+        if (list.length < 200) list.push([b.row, b.id, b.state || "planned", b.colour]);
       }
     }
-    const chosen = bars.filter((b) => b.id === picked); // of a job on several nodes each
+    plain.forEach((l, i) => { // a colour at a time: to change it takes longer than a bar
+      c.fillStyle = i >= GROUPS ? col.edge : col.series[i % 4];
+      for (let k = 0; k < l.length; k += 3) c.fillRect(l[k], l[k + 1], l[k + 2], h);
+    });
+    const chosen = picked ? bars.filter((b) => b.id === picked) : []; // of a job on several nodes each
     // what a bar's last input took to come, below its row; of many those that matter
     if (transfers) for (const b of moving) {
       const y = (b.track + 1) * trackH - a.top - 1.5;
@@ -258,7 +296,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
   const legend = [...groups.entries()].filter(([, i]) => i < GROUPS), others = groups.size > GROUPS;
   return html`<div class="bar"><button aria-label="shorter time" onClick=${() => zoom(0.5)}>+</button><button aria-label="longer time" onClick=${() => zoom(2)}>-</button>
       <button onClick=${() => show(0, last)}>All</button><button aria-pressed=${table} onClick=${() => setTable(!table)}>As table</button>
-      ${bars.some((b) => b.critical) ? html`<button aria-pressed=${critical} onClick=${() => setCritical(!critical)}>Critical path</button>` : ""}
+      ${has.critical ? html`<button aria-pressed=${critical} onClick=${() => setCritical(!critical)}>Critical path</button>` : ""}
       ${moving.length ? html`<button aria-pressed=${transfers} onClick=${() => setTransfers(!transfers)}>Transfers</button>` : ""}
       <span class="dim">${rowPrefix ? "rows: " + rowPrefix + "… " : ""}${barPrefix ? "bars: " + barPrefix + "…" : ""}</span></div>
     ${table ? html`<${Rows} label=${name} head=${["id", "where", "start", "end", "length", "state"]} rows=${bars.map((b) => [b.id, b.row, duration(b.start), duration(b.end), duration(b.end - b.start), [b.state, b.critical ? "critical" : "", b.late ? "late" : ""].filter(Boolean).join(", ")])} />`
@@ -266,6 +304,6 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
         onKeyDown=${key} onPointerDown=${pointer} onPointerMove=${pointer} onPointerUp=${pointer} onPointerCancel=${pointer}></canvas>`}
     <ul class="keys" aria-label="Legend">${legend.map(([g, i]) => html`<li><span class=${"swatch c" + i}></span>${g}</li>`)}
       ${others ? html`<li><span class="swatch c7"></span>others</li>` : ""}
-      ${critical && bars.some((b) => b.critical) ? html`<li class="bad">red edge: critical path</li>` : ""}${transfers && moving.length ? html`<li>line below: its last input is on its way${moving.length > TRANSFERS_MAX ? " (of the critical path and the picked bar)" : ""}</li>` : ""}${bars.some((b) => b.state === "done") ? html`<li>grey: done</li>` : ""}${bars.some((b) => b.state === "running") ? html`<li>filled up to its progress: runs now</li>` : ""}${bars.some((b) => b.state === "reserved") ? html`<li>crossed: reserved</li>` : ""}${bars.some((b) => b.late) ? html`<li class="bad">! late, or failed</li>` : ""}${bars.some((b) => b.stageIn > 0) ? html`<li>light front: stage-in</li>` : ""}${bars.some((b) => b.moved) ? html`<li>dashed edge: it is elsewhere</li>` : ""}</ul>
+      ${critical && has.critical ? html`<li class="bad">red edge: critical path</li>` : ""}${transfers && moving.length ? html`<li>line below: its last input is on its way${moving.length > TRANSFERS_MAX ? " (of the critical path and the picked bar)" : ""}</li>` : ""}${has.done ? html`<li>grey: done</li>` : ""}${has.running ? html`<li>filled up to its progress: runs now</li>` : ""}${has.reserved ? html`<li>crossed: reserved</li>` : ""}${has.late || has.bad ? html`<li class="bad">! late, or failed</li>` : ""}${has.stageIn ? html`<li>light front: stage-in</li>` : ""}${has.moved ? html`<li>dashed edge: it is elsewhere</li>` : ""}</ul>
     <p class="dim" ref=${skipped}></p>`;
 }

@@ -1,7 +1,7 @@
 // history.js - loads, failures and models: what was observed, and what it says.
 import { html, useEffect, useMemo, useState } from "/ui/preact-htm.js";
 import { query } from "/ui/api.js";
-import { colours, prepare, useCanvas, Curve, Rows } from "/ui/chart.js";
+import { colours, prepare, useCanvas, Curve, Rows, Wide } from "/ui/chart.js";
 import { duration, instant, number, percent, short } from "/ui/format.js";
 import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
 import { Choice } from "/ui/decisions.js";
@@ -97,9 +97,9 @@ export function Load({ p, set }) {
       <span class="grow"></span><${LiveBar} live=${next} /></div>
     <${Wrong} error=${past.error || next.error} />
     ${next.data && !list.length && !resource ? html`<${Empty} what="No load was observed. Send some:" path="/v1/load-samples" body='{"resource_id":"m0","observed_at":"2026-11-20T10:00:00Z","cpu_available_ratio":0.5}' />` : ""}
-    ${list.length || resource ? html`<div class="split"><div><div class="wide"><table aria-label="Forecasts"><thead><tr><th scope="col">resource</th>${mixed ? html`<th scope="col">measure</th>` : ""}<th scope="col" class="n">last</th><th scope="col" class="n">in ${duration(horizon)}</th><th scope="col">forecaster</th></tr></thead>
+    ${list.length || resource ? html`<div class="split"><div><${Wide}><table aria-label="Forecasts"><thead><tr><th scope="col">resource</th>${mixed ? html`<th scope="col">measure</th>` : ""}<th scope="col" class="n">last</th><th scope="col" class="n">in ${duration(horizon)}</th><th scope="col">forecaster</th></tr></thead>
       <tbody>${list.map((f) => { const say = measureOf(f.measure); return html`<tr class=${f === forecast ? "picked" : ""}><td><button aria-pressed=${f === forecast} onClick=${() => set({ resource: f.resource_id, to: f.to_resource_id, measure: f.measure === "cpu_available_ratio" ? "" : f.measure })}>${f.resource_id}${f.to_resource_id ? ` to ${f.to_resource_id}` : ""}</button></td>${mixed ? html`<td>${say.name}</td>` : ""}<td class="n" title=${f.last_at}>${say.say(f.last)}</td>
-        <td class="n">${say.say(f.value)}${typeof f.high === "number" ? ` ± ${say.width ? say.width(f.high - f.low) : say.say((f.high - f.low) / 2)}` : ""}</td><td>${f.forecaster || ""}</td></tr>`; })}</tbody></table></div>
+        <td class="n">${say.say(f.value)}${typeof f.high === "number" ? ` ± ${say.width ? say.width(f.high - f.low) : say.say((f.high - f.low) / 2)}` : ""}</td><td>${f.forecaster || ""}</td></tr>`; })}</tbody></table><//>
       <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>First</button>` : ""}${next.data && next.data.next_page_token ? html`<button onClick=${() => set({ page: next.data.next_page_token })}>Further</button>` : ""}</div></div>
     <div><h2>${name}</h2>
     ${past.data && !past.data.intervals.length ? html`<p>No samples of ${name} in this window.</p>` : ""}
@@ -172,7 +172,7 @@ function Laws({ s }) {
 // Its whole statistics, with the fitted laws.
 function Statistics({ id, from, to }) {
   const live = usePoll("/v1/failures/statistics" + query({ resource_id: id, from: iso(from), to: iso(to) }), 0), s = live.data;
-  return html`<${Wrong} error=${live.error} />${s ? html`<h2>Law</h2><${Laws} s=${s} />${s.warnings && s.warnings.length ? html`<ul>${s.warnings.map((w) => html`<li>${w}</li>`)}</ul>` : ""}` : ""}`;
+  return html`<${Wrong} error=${live.error} />${s ? html`<h2>Law of the time between failures</h2><${Laws} s=${s} />${s.warnings && s.warnings.length ? html`<ul>${s.warnings.map((w) => html`<li>${w}</li>`)}</ul>` : ""}` : ""}`;
 }
 
 export function Failures({ p, set }) {
@@ -184,9 +184,9 @@ export function Failures({ p, set }) {
   return html`<${Title} text="Failures" /><div class="bar"><span>of 90 days, the least available first</span><span class="grow"></span><${LiveBar} live=${live} /></div>
     <${Wrong} error=${live.error || own.error} />
     ${live.data && !items.length ? html`<${Empty} what="No failures were reported. Report one:" path="/v1/failures" body='{"resource_id":"m0","down_at":"2026-11-20T10:00:00Z","up_at":"2026-11-20T11:00:00Z"}' />` : ""}
-    ${items.length ? html`<div class="split"><div><div class="wide"><table aria-label="Resources"><thead><tr><th scope="col">resource</th><th scope="col" class="n">available</th><th scope="col" class="n">failures</th><th scope="col" class="n">MTBF</th><th scope="col" class="n">MTTR</th></tr></thead>
+    ${items.length ? html`<div class="split"><div><${Wide}><table aria-label="Resources"><thead><tr><th scope="col">resource</th><th scope="col" class="n">available</th><th scope="col" class="n">failures</th><th scope="col" class="n">MTBF</th><th scope="col" class="n">MTTR</th></tr></thead>
       <tbody>${items.map((x) => html`<tr class=${x.resource_id === picked ? "picked" : ""}><td><button aria-pressed=${x.resource_id === picked} onClick=${() => set({ resource: x.resource_id })}>${x.resource_id}</button></td>
-        <td class="n">${percent(x.availability_ratio)}</td><td class="n">${number(x.failure_count)}</td><td class="n">${duration(x.mtbf_bayes_s)}</td><td class="n">${duration(x.mttr_s)}</td></tr>`)}</tbody></table></div>
+        <td class="n">${percent(x.availability_ratio)}</td><td class="n">${number(x.failure_count)}</td><td class="n">${duration(x.mtbf_bayes_s)}</td><td class="n">${duration(x.mttr_s)}</td></tr>`)}</tbody></table><//>
       <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>First</button>` : ""}${live.data.next_page_token ? html`<button onClick=${() => set({ page: live.data.next_page_token })}>Further</button>` : ""}</div></div>
       <div aria-live="polite">${own.data ? html`<${MapOrTable} title=${picked} label="Outages" head=${["down", "up", "for"]} rows=${outages.map((f) => [instant(f.down_at), instant(f.up_at), lasted(f)])}><${Outages} items=${outages} from=${from} to=${to} name=${picked} /><//>
       <${WeekMap} items=${outages} />` : html`<h2>${picked}</h2>`}<${Statistics} key=${picked} id=${picked} from=${from} to=${to} /></div></div>` : ""}`;
@@ -241,7 +241,7 @@ function Model({ id }) {
   }, [s.data, formula]);
   const d = m.data, sum = d && (d.summary || (v.data && v.data.items[0] && v.data.items[0].summary));
   return html`<${Wrong} error=${m.error || v.error || s.error} />
-    ${d && d.state !== "trained" ? html`<div class="note">Not trained yet: ${number(d.waiting_count)} executions wait.</div>` : ""}
+    ${d && d.state !== "trained" ? html`<div class="note"><p>Not trained yet: ${number(d.waiting_count)} ${d.waiting_count === 1 ? "execution waits" : "executions wait"}.${d.waiting_count ? "" : " It learns from runs that are reported to POST /v1/executions."}</p></div>` : ""}
     ${sum && sum.recent_appe_ratio && sum.cross_appe_ratio && sum.recent_appe_ratio > 2 * sum.cross_appe_ratio ? html`<div class="note wrong" role="alert">Drift: the error of late, ${percent(sum.recent_appe_ratio)}, is more than twice that of learning, ${percent(sum.cross_appe_ratio)}.</div>` : ""}
     ${sum && sum.change ? html`<div class="note" role="alert">Drift: since ${instant(sum.change.at)} runs take ${short(sum.change.factor)} times as long as before; of ${number(sum.sample_count)} runs ${number(sum.change.run_count)} are of that time${sum.change_count > 1 ? `, and ${number(sum.change_count - 1)} changes were earlier` : ""}.</div>` : ""}
     ${d && d.formula ? html`<h2>Formula</h2><pre tabindex="0">${d.formula}</pre>` : ""}
@@ -251,7 +251,7 @@ function Model({ id }) {
     ${v.data ? html`<${Versions} list=${v.data.items} />` : ""}
     ${sum ? html`<h2>What it has seen</h2><${Rows} head=${["input", "from", "to"]} rows=${["problem_size", "processors", "cpu_available_ratio", "bandwidth_mbps"].filter((k) => sum[k] && sum[k].low !== null).map((k) => [k, short(sum[k].low), short(sum[k].high)])} />` : ""}
     ${d && d.members && d.members.length ? html`<h2>Members</h2><${Rows} label="Members" head=${["for runs", "member", "weight", "error"]} rows=${d.members.map((x) => [String(x.group).replace(/_/g, " "), x.name, percent(x.weight_ratio), percent(x.error_ratio)])} />` : ""}
-    ${s.data ? html`<h2>Runs</h2><${Rows} head=${["execution", "size", "processors", "run time", "verdict"]} rows=${s.data.items.map((x) => [x.execution_id || "", short(x.problem_size), short(x.processors), duration(x.run_time_s), x.verdict || ""])} />` : ""}`;
+    ${s.data && s.data.items.length ? html`<h2>Runs</h2><${Rows} head=${["execution", "size", "processors", "run time", "verdict"]} rows=${s.data.items.map((x) => [x.execution_id || "", short(x.problem_size), short(x.processors), duration(x.run_time_s), x.verdict || ""])} />` : ""}`;
 }
 
 export function Models({ p, set }) {
@@ -259,8 +259,8 @@ export function Models({ p, set }) {
   const picked = p.get("model") || (items[0] && items[0].id);
   return html`<${Title} text="Models" /><div class="bar"><span class="grow"></span><${LiveBar} live=${live} /></div><${Wrong} error=${live.error} />
     ${live.data && !items.length ? html`<${Empty} what="No runs were reported. The first run of an application brings a model that learns from it and all that follow:" path="/v1/executions" body='{"execution_id":"run-1","application_id":"solver","started_at":"2026-11-20T10:00:00Z","processors":4,"problem_size":1000,"run_time_s":120}' />` : ""}
-    ${items.length ? html`<div class="split"><div class="wide"><table aria-label="Models"><thead><tr><th scope="col">model</th><th scope="col">kind</th><th scope="col" class="n">runs</th><th scope="col" class="n">error</th><th scope="col" class="n">unseen</th><th scope="col" class="n">recent</th><th scope="col">state</th><th scope="col" class="n">waiting</th><th scope="col">changed</th></tr></thead>
+    ${items.length ? html`<div class="split"><${Wide}><table aria-label="Models"><thead><tr><th scope="col">model</th><th scope="col">kind</th><th scope="col" class="n">runs</th><th scope="col" class="n" title="mean error on the runs that it was fitted to">error</th><th scope="col" class="n" title="mean error on runs that were left out of the fit">unseen</th><th scope="col" class="n" title="mean error of late">recent</th><th scope="col">state</th><th scope="col" class="n">waiting</th><th scope="col">changed</th></tr></thead>
       <tbody>${items.map((m) => html`<tr class=${m.id === picked ? "picked" : ""}><td><button aria-pressed=${m.id === picked} onClick=${() => set({ model: m.id })}>${m.id}</button></td><td>${m.kind}</td>${["sample_count", "fit_appe_ratio", "cross_appe_ratio", "recent_appe_ratio"].map((k) => html`<td class="n">${m.summary ? k === "sample_count" ? number(m.summary[k]) : percent(m.summary[k]) : ""}</td>`)}
-        <td>${m.state}</td><td class="n">${number(m.waiting_count)}</td><td title=${m.updated_at}>${instant(m.updated_at)}</td></tr>`)}</tbody></table></div>
+        <td>${m.state}</td><td class="n">${number(m.waiting_count)}</td><td title=${m.updated_at}>${instant(m.updated_at)}</td></tr>`)}</tbody></table><//>
       <div><h2>${picked}</h2>${picked ? html`<${Model} key=${picked} id=${picked} />` : ""}</div></div>` : ""}`;
 }

@@ -1,7 +1,7 @@
 // sessions.js - runs of workflows: the list, and one run as it goes on.
 import { html, useEffect, useMemo, useState } from "/ui/preact-htm.js";
 import { get, query } from "/ui/api.js";
-import { colours, prepare, useCanvas, Rows } from "/ui/chart.js";
+import { colours, prepare, useCanvas, Rows, Wide } from "/ui/chart.js";
 import { commonPrefix, duration, instant, number, percent } from "/ui/format.js";
 import { Empty, LiveBar, Title, Wrong, useLong, usePoll } from "/ui/live.js";
 import { Gantt, stem } from "/ui/gantt.js";
@@ -175,10 +175,10 @@ export function Sessions({ id, p, set }) {
   return html`<${Title} text=${id ? "Session " + id : "Sessions"} /><div class="bar"><span class="grow"></span><${LiveBar} live=${live} /></div><${Wrong} error=${live.error} />
     ${live.data && !items.length && !id ? html`<${Empty} what="No workflow is run with the help of this service. An engine defines its run, reports what happens, and asks what to start:" method="PUT" path="/v1/workflow-sessions/my-run"
       body='{"workflow":{"tasks":[{"id":"a","estimate_ref_s":60},{"id":"b","estimate_ref_s":60,"depends_on":["a"]}]},"snapshot":{"resources":[{"id":"m0"}]}}' />` : ""}
-    ${items.length ? html`<div class="wide"><table aria-label="Sessions"><thead><tr><th scope="col">session</th><th scope="col">status</th><th scope="col">done</th><th scope="col" class="n">running</th><th scope="col" class="n">ready</th><th scope="col" class="n">failed</th><th scope="col">last event</th><th scope="col">expires</th></tr></thead>
+    ${items.length ? html`<${Wide}><table aria-label="Sessions"><thead><tr><th scope="col">session</th><th scope="col">status</th><th scope="col">done</th><th scope="col" class="n">running</th><th scope="col" class="n">ready</th><th scope="col" class="n">failed</th><th scope="col">last event</th><th scope="col">expires</th></tr></thead>
       <tbody>${items.map((s) => html`<tr key=${s.session_id} class=${s.session_id === picked ? "picked" : ""}><td><a href=${"#/sessions/" + encodeURIComponent(s.session_id)} aria-current=${s.session_id === picked ? "true" : undefined}>${s.session_id}</a></td><td>${s.status}</td>
         <td><progress max=${Math.max(1, total(s.counts))} value=${s.counts.done} aria-label="tasks that are done"></progress> ${number(s.counts.done)} of ${number(total(s.counts))}</td><td class="n">${number(s.counts.running)}</td><td class="n">${number(s.counts.ready)}</td><td class=${"n" + (s.counts.failed ? " bad" : "")}>${number(s.counts.failed)}</td>
-        <td>${timeOf(s.last_event_at)}</td><td>${timeOf(s.expires_at)}</td></tr>`)}</tbody></table></div>` : ""}
+        <td>${timeOf(s.last_event_at)}</td><td>${timeOf(s.expires_at)}</td></tr>`)}</tbody></table><//>` : ""}
     <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>First</button>` : ""}${live.data && live.data.next_page_token ? html`<button onClick=${() => set({ page: live.data.next_page_token })}>Further</button>` : ""}</div>
     ${picked ? html`<h2>${picked}</h2><${Session} key=${picked} id=${picked} p=${p} set=${set} />` : ""}`;
 }
