@@ -1,10 +1,10 @@
 // runs.js - simulations, the batch queue, and the service itself.
 import { html, useEffect, useRef, useState } from "/ui/preact-htm.js";
-import { get } from "/ui/api.js";
-import { colours, prepare, useCanvas, Rows } from "/ui/chart.js";
-import { duration, instant, number, percent, short } from "/ui/format.js";
+import { get, query } from "/ui/api.js";
+import { colours, prepare, useCanvas, Rows, Wide } from "/ui/chart.js";
+import { bytes, duration, instant, number, percent, short } from "/ui/format.js";
 import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
-import { Answer } from "/ui/decisions.js";
+import { Answer, Choice } from "/ui/decisions.js";
 
 // ---- simulations ----
 
@@ -93,20 +93,25 @@ function Results({ answer }) {
 function Simulation({ id }) {
   const live = usePoll("/v1/simulations/" + encodeURIComponent(id), 2), d = live.data;
   const left = d && d.status === "running" && d.progress_ratio > 0.01 && d.started_at ? (Date.now() - Date.parse(d.started_at)) / 1000 * (1 - d.progress_ratio) / d.progress_ratio : null;
-  return html`<${Wrong} error=${live.error} />${d ? html`<p>${[d.name, (d.answer || d.result || {}).kind].filter(Boolean).map((t) => t + ", ")}${d.status}${d.progress_ratio !== undefined ? html` <progress max="1" value=${d.progress_ratio} aria-label="progress"></progress> ${percent(d.progress_ratio)}` : ""}${left !== null ? `, about ${duration(left)} left` : ""}</p>
+  return html`<${Wrong} error=${live.error} />${d ? html`<p>${[d.name, d.kind || (d.answer || d.result || {}).kind].filter(Boolean).map((t) => t + ", ")}${d.status}${d.progress_ratio !== undefined ? html` <progress max="1" value=${d.progress_ratio} aria-label="progress"></progress> ${percent(d.progress_ratio)}` : ""}${left !== null ? `, about ${duration(left)} left` : ""}</p>
     ${d.error ? html`<div class="note wrong">${d.error.detail || d.error.title || JSON.stringify(d.error)}</div>` : ""}
     ${d.answer || d.result ? html`<${Results} answer=${d.answer || d.result} />` : ""}` : ""}`;
 }
 
+const KINDS = ["grid", "cluster", "coallocation", "multi_phase", "queue", "workflow"];
+const STATUSES = ["queued", "running", "done", "cut", "cancelled", "failed"];
+
 export function Simulations({ p, set }) {
-  const live = usePoll("/v1/simulations?page_size=100", 5), items = live.data ? live.data.items : [];
+  const live = usePoll("/v1/simulations" + query({ kind: p.get("kind"), status: p.get("status"), page_size: 100 }), 5), items = live.data ? live.data.items : [], filtered = p.get("kind") || p.get("status");
   const idOf = (s) => s.simulation_id || s.id, picked = p.get("simulation") || (items[0] && idOf(items[0]));
-  return html`<${Title} text="Simulations" /><div class="bar"><span class="grow"></span><${LiveBar} live=${live} /></div><${Wrong} error=${live.error} />
-    ${live.data && !items.length ? html`<div class="note"><p>No simulation was asked for. With <code>Prefer: respond-async</code> it runs without the client, and is shown here:</p>
+  return html`<${Title} text="Simulations" /><div class="bar" role="search"><${Choice} label="kind" value=${p.get("kind")} values=${KINDS} onChange=${(v) => set({ kind: v, simulation: "" })} />
+      <${Choice} label="status" value=${p.get("status")} values=${STATUSES} onChange=${(v) => set({ status: v, simulation: "" })} /><span class="grow"></span><${LiveBar} live=${live} /></div><${Wrong} error=${live.error} />
+    ${live.data && !items.length && filtered ? html`<p>No simulation fits.</p>` : ""}
+    ${live.data && !items.length && !filtered ? html`<div class="note"><p>No simulation was asked for. With <code>Prefer: respond-async</code> it runs without the client, and is shown here:</p>
       <pre tabindex="0">${`curl -s -H 'Content-Type: application/json' -H 'Prefer: respond-async' ${location.origin}/v1/simulations \\\n  --data '{"preset":"ch4_checkpoint","runs":3}'`}</pre></div>` : ""}
-    ${items.length ? html`<div class="split"><div class="wide"><table aria-label="Simulations"><thead><tr><th scope="col">simulation</th>${items.some((s) => s.name) ? html`<th scope="col">name</th>` : ""}<th scope="col">status</th><th scope="col">progress</th><th scope="col">asked</th></tr></thead>
-      <tbody>${items.map((s) => html`<tr class=${idOf(s) === picked ? "picked" : ""}><td><button aria-pressed=${idOf(s) === picked} onClick=${() => set({ simulation: idOf(s) })}>${idOf(s).slice(0, 13)}</button></td>${items.some((x) => x.name) ? html`<td class="text">${s.name || ""}</td>` : ""}<td>${s.status}</td>
-        <td>${s.progress_ratio !== undefined ? html`<progress max="1" value=${s.progress_ratio} aria-label=${"progress " + percent(s.progress_ratio)}></progress>` : ""}</td><td title=${s.created_at}>${instant(s.created_at)}</td></tr>`)}</tbody></table></div>
+    ${items.length ? html`<div class="split"><${Wide}><table aria-label="Simulations"><thead><tr><th scope="col">simulation</th>${items.some((s) => s.name) ? html`<th scope="col">name</th>` : ""}<th scope="col">kind</th><th scope="col">status</th><th scope="col">progress</th><th scope="col">asked</th></tr></thead>
+      <tbody>${items.map((s) => html`<tr class=${idOf(s) === picked ? "picked" : ""}><td><button aria-pressed=${idOf(s) === picked} onClick=${() => set({ simulation: idOf(s) })}>${idOf(s).slice(0, 13)}</button></td>${items.some((x) => x.name) ? html`<td class="text">${s.name || ""}</td>` : ""}<td>${s.kind || ""}</td><td>${s.status}</td>
+        <td>${s.progress_ratio !== undefined ? html`<progress max="1" value=${s.progress_ratio} aria-label=${"progress " + percent(s.progress_ratio)}></progress>` : ""}</td><td title=${s.created_at}>${instant(s.created_at)}</td></tr>`)}</tbody></table><//>
       <div><h2>${picked}</h2>${picked ? html`<${Simulation} key=${picked} id=${picked} />` : ""}</div></div>` : ""}`;
 }
 
@@ -119,6 +124,8 @@ function partition(free, request) {
   return [free.partition_id, nodes.length || "", p.time_limit_max_s ? duration(p.time_limit_max_s) : "", short(free.nodes), short(free.cpus)];
 }
 
+const HEAD = ["job", "cpus", "priority", "waits for", "starts (estimate)", "reason", "in the way", "detail"];
+
 export function Queue() {
   const live = usePoll("/v1/decisions?endpoint=queue-orders&page_size=1", 5), last = live.data && live.data.items[0];
   const whole = usePoll(last ? "/v1/decisions/" + encodeURIComponent(last.decision_id) : null, 0), d = whole.data, a = d && d.answer;
@@ -126,13 +133,14 @@ export function Queue() {
   const now = d && (d.request.now_s ?? 0);
   const row = (w) => { const j = jobs.get(w.job_id) || jobs.get(String(w.job_id).replace(/_\d+$/, "")) || {}; return [w.job_id, short(w.processors ?? j.processors ?? j.cpus), short(w.priority ?? j.priority), j.submit_s !== undefined && now !== undefined ? duration(now - j.submit_s) : "",
     w.estimated_start_s !== undefined && w.estimated_start_s !== null ? "in " + duration(Math.max(0, w.estimated_start_s - (now || 0))) : w.start_s !== undefined ? "now" : "", [w.reason, w.slurm_reason ? `(${w.slurm_reason})` : ""].filter(Boolean).join(" "), w.blocking_job_id || "", w.detail || ""]; };
+  const rows = a ? [...(a.starts || []), ...(a.waiting || [])].map(row) : [], shows = (x, i) => HEAD[i] !== "priority" || rows.some((r) => r[i] !== "");
   return html`<${Title} text="Queue" /><div class="bar"><span>${last ? html`decided <a href=${"#/decisions/" + encodeURIComponent(last.decision_id)}>${instant(last.created_at)}</a> by ${last.algorithm}` : ""}</span><span class="grow"></span><${LiveBar} live=${live} /></div>
     <${Wrong} error=${live.error || whole.error} />
-    ${live.data && !last ? html`<${Empty} what="No order of a queue is stored. It is, when the request says so:" path="/v1/queue-orders" body='{"processors":8,"now_s":0,"jobs":[{"id":"a","processors":4,"estimate_s":60,"submit_s":0}],"algorithm":"easy","store":true}' />` : ""}
+    ${live.data && !last ? html`<${Empty} what=${"No order of a queue is stored yet. One is stored when its request says \"store\": true:"} path="/v1/queue-orders" body='{"processors":8,"now_s":0,"jobs":[{"id":"a","processors":4,"estimate_s":60,"submit_s":0}],"algorithm":"easy","store":true}' />` : ""}
     ${a ? html`<${Answer} answer=${a} request=${d.request} name="Queue" />
-      <${Rows} label="Jobs of the queue" head=${["job", "cpus", "priority", "waits for", "starts (estimate)", "reason", "in the way", "detail"]} rows=${[...(a.starts || []), ...(a.waiting || [])].map(row)} />
+      <${Rows} label="Jobs of the queue" head=${HEAD.filter(shows)} rows=${rows.map((r) => r.filter((x, i) => shows(x, i)))} />
       ${Array.isArray(a.free) && a.free.length ? html`<h2>Partitions</h2><${Rows} label="Partitions" head=${["partition", "nodes", "time limit", "free nodes", "free cpus"]} rows=${a.free.map((f) => partition(f, d.request))} />` : ""}
-      ${a.objective ? html`<p>${a.objective.free_processors !== undefined ? `Free now: ${short(a.objective.free_processors)} processors. ` : ""}${typeof a.objective.mean_wait_s === "number" ? `Mean wait: ${duration(a.objective.mean_wait_s)}.` : ""}</p>` : ""}` : ""}`;
+      ${a.objective ? html`<p>${a.objective.free_processors !== undefined ? `Free now: ${short(a.objective.free_processors)} ${a.objective.free_processors === 1 ? "processor" : "processors"}. ` : ""}${typeof a.objective.mean_wait_s === "number" ? `Mean wait: ${duration(a.objective.mean_wait_s)}.` : ""}</p>` : ""}` : ""}`;
 }
 
 // ---- the service ----
@@ -186,9 +194,9 @@ export function System() {
   const rate = before ? (total.get("gridplan_http_requests_total") - before.get("gridplan_http_requests_total")) / ((metrics.at - metrics.before.at) / 1000) : null;
   return html`<${Title} text="System" /><div class="bar"><span class="grow"></span><${LiveBar} live=${ready} /></div>
     <${Wrong} error=${info.error} /><${Wrong} error=${ready.error} /><${Wrong} error=${quotas.error} />
-    ${i ? html`<p>gridplan ${i.version}; keys: ${i.auth}; this key may: ${i.scopes.join(", ") || "nothing"}. Time limit ${duration(i.limits.time_limit_max_s)}, bodies up to ${number(i.limits.max_body_bytes)} bytes.</p>` : ""}
+    ${i ? html`<p>gridplan ${i.version}; ${i.auth === "none" ? "no key is needed; everybody may" : "a key is needed; this one may"}: ${i.scopes.join(", ") || "nothing"}. Time limit ${duration(i.limits.time_limit_max_s)}, bodies up to ${bytes(i.limits.max_body_bytes)}.</p>` : ""}
     ${r ? html`<p>State: <strong>${r.status}</strong>; database: ${r.database}</p>` : ""}
-    ${total ? html`<p>${rate !== null ? `${short(rate)} requests a second; ` : ""}waiting ${short(total.get("gridplan_worker_queue_depth"))}, being computed ${short(total.get("gridplan_worker_running"))}, simulations ${short(total.get("gridplan_simulations_running"))}; connections to the database ${short(total.get("gridplan_db_pool_in_use"))} of ${short(total.get("gridplan_db_pool_size"))}; memory of requests ${number(total.get("gridplan_memory_leased_bytes"))} bytes.</p>
+    ${total ? html`<p>${rate !== null ? `${short(rate)} requests a second; ` : ""}${short(total.get("gridplan_worker_queue_depth"))} waiting, ${short(total.get("gridplan_worker_running"))} being computed; simulations running: ${short(total.get("gridplan_simulations_running"))}; connections to the database in use: ${short(total.get("gridplan_db_pool_in_use"))} of ${short(total.get("gridplan_db_pool_size"))}; memory held by requests: ${bytes(total.get("gridplan_memory_leased_bytes"))}.</p>
       <h2>How long requests take</h2><${Rows} label="Durations" head=${["work", "requests", "95 % within"]} rows=${quantiles(metrics.list, "gridplan_http_request_duration_seconds", "work", 0.95).map(([w, n, t]) => [w, n, isFinite(t) ? duration(t) : "more than the longest bucket"])} />` : ""}
     ${quotas.data ? html`<h2>Quotas</h2>${(quotas.data.items || []).length ? html`<${Rows} label="Quotas" head=${Object.keys(quotas.data.items[0])} rows=${quotas.data.items.map((q) => Object.values(q).map((v) => typeof v === "object" ? JSON.stringify(v) : v))} />` : html`<p class="dim">None are set.</p>`}` : ""}
     <h2>Metrics</h2>${metrics.missing ? html`<p>They are not on this address; see the setting admin_port.</p>` : total ? html`<${Rows} label="Metrics" head=${["name", "sum over its series"]} rows=${[...total].filter(([n]) => !n.endsWith("_bucket"))} />` : ""}`;

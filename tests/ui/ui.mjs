@@ -235,6 +235,11 @@ await page.unroute("**/v1/models/solver");
 await visit(page, "#/simulations");
 await page.waitForSelector("select");
 check("intervals are compared", /less|more|cannot tell/.test(await page.innerText("main")));
+check("a simulation tells its kind", /done/.test(await page.innerText("table[aria-label=Simulations] tr:has(td:text-is('grid'))")));
+await page.selectOption("select >> nth=0", "queue");
+await page.waitForSelector("text=No simulation fits.");
+await page.selectOption("select >> nth=0", "grid");
+await page.waitForSelector("table[aria-label=Simulations]");
 // From running to done: the service is said to be at work for the first two answers.
 let asked = 0;
 await page.route(/\/v1\/simulations\/[0-9a-f-]+$/, async (route) => {
