@@ -15,6 +15,7 @@
     X(BOUND_LONGEST_JOB, "longest_job", "some job cannot end sooner, even alone")    \
     X(BOUND_PRICED, "priced", "the work at the best prices found for resources")     \
     X(BOUND_ELIMINATED, "eliminated", "as priced, without pairs that are too long")  \
+    X(BOUND_WHOLE_JOBS, "whole_jobs", "as priced, and no job is divided")            \
     X(BOUND_DUAL_FEASIBLE, "dual_feasible", "what does not fit side by side")        \
     X(BOUND_ENERGETIC, "energetic", "the work between heads and tails")              \
     X(BOUND_GRAIN, "grain", "all times are multiples of a grain")                    \

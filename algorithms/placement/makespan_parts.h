@@ -53,6 +53,10 @@ enum error_code makespan_eliminate(struct makespan_field *f, double upper, bool 
 /* Goes on from the prices while the clock allows, for bounds alone; `upper` as above. */
 enum error_code makespan_close(struct makespan_field *f, double upper);
 
+/* A bound of whole jobs, from the prices on; makespan_whole.c. Ends when the clock does,
+ * when little is left to gain, or after work_max looks. */
+void makespan_whole(struct makespan_field *f, double upper, size_t work_max);
+
 /* Bounds that follow from the times being multiples of something, and from more jobs than
  * machines. To be called after any of the above; what the time does not suffice for is
  * left for the next call. O(jobs * machines). */

@@ -48,7 +48,8 @@ static const double FALLEN_A_LITTLE = 0.999;
 static const double TRAPPED = 0.02;      /* of the bound, the gap of a trap */
 static const double TRAPPED_LONG = 0.01; /* and of one that an epoch does not leave */
 static const double OFF = 0.1;           /* prices of another start are off by that */
-static const double SEARCH_SHARE = 0.8;  /* of the time, when the rest is for bounds */
+static const double SEARCH_SHARE = 0.85; /* of the time, when the rest is for bounds */
+static const double PRICED_SHARE = 0.9; /* the part of it for prices, when they are few */
 
 enum {
     SHAKE_MOVES = 8,
@@ -57,7 +58,8 @@ enum {
     STUCK = 40,        /* refused descents */
     STUCK_IN_TRAP = 10,
     ELIMINATIONS_MAX = 8,
-    LOOK_OVERHEAD = 1 << 5 /* what a look costs besides, in exchanges */
+    LOOK_OVERHEAD = 1 << 5, /* what a look costs besides, in exchanges */
+    WHOLE_LOOKS = 1 << 6 /* of the bound of whole jobs, for each step without a clock */
 };
 
 struct search {
@@ -207,7 +209,7 @@ static bool has_clock(const struct makespan_ask *ask)
 /* The last part of the time is kept back for the bound. */
 static bool closes_bound(const struct makespan_ask *ask)
 {
-    return ask->limited && has_clock(ask) && ask->effort < EFFORT_FULL;
+    return ask->limited && has_clock(ask);
 }
 
 /* Fills by the present prices; the better of this and an earlier start stays. */
@@ -407,16 +409,34 @@ static void make_search(const struct makespan_problem *problem,
     take(s, s->known);
 }
 
+static bool begin_part(struct search *s, double until)
+{
+    s->ticks.until = until;
+    s->ticks.spent = false;
+    return !is_closed(s) && !ticks_ask(&s->ticks);
+}
+
 /* What the clock leaves when the search has ended goes into bounds. */
 static enum error_code close_bound(struct search *s)
 {
-    s->ticks.until = 1;
-    s->ticks.spent = false;
-    if (is_closed(s) || ticks_ask(&s->ticks))
-        return OK;
-    TRY(makespan_close(&s->field, s->best_makespan));
-    makespan_tighten(&s->field);
+    if (s->ask->effort < EFFORT_FULL && begin_part(s, PRICED_SHARE)) {
+        TRY(makespan_close(&s->field, s->best_makespan));
+        makespan_tighten(&s->field);
+    }
+    if (begin_part(s, 1)) {
+        makespan_whole(&s->field, s->best_makespan, SIZE_MAX);
+        makespan_tighten(&s->field);
+    }
     return OK;
+}
+
+/* Without a limit on the time as much as the steps are worth, so that it repeats. */
+static void close_by_steps(struct search *s)
+{
+    if (s->ask->effort < EFFORT_FULL || is_closed(s) || s->ticks.spent)
+        return;
+    makespan_whole(&s->field, s->best_makespan, s->steps * WHOLE_LOOKS);
+    makespan_tighten(&s->field);
 }
 
 /* The time was up before there was a field: all there is is what was known. */
@@ -477,6 +497,8 @@ enum error_code makespan_search(const struct makespan_problem *problem,
     cut = s->ticks.spent;
     if (closes_bound(ask))
         TRY(close_bound(s));
+    else
+        close_by_steps(s);
     give_answer(s, cut, out);
     return OK;
 }
