@@ -62,8 +62,8 @@ struct makespan_answer {
 /* Searches until the optimum is proven or the budget is spent; a budget without
  * any limit means MAKESPAN_STEPS. A step is one look for an improvement of the
  * most loaded machine, about 2 microseconds at 512 x 16, or one fill of the start. With
- * a limit and an effort below full it ends after 80 % of the time, and the rest goes
- * into bounds. */
+ * a limit it ends after 85 % of the time, and the rest goes into bounds; without one
+ * as much work follows for them as the steps are worth. */
 enum error_code makespan_search(const struct makespan_problem *problem,
                                 const struct makespan_ask *ask,
                                 struct makespan_answer *out, struct arena *a);
