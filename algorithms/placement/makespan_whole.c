@@ -205,6 +205,7 @@ void makespan_whole(struct makespan_field *f, double upper, size_t work_max)
     bool goes_on;
 
     if (f->ticks->spent || !(f->prices.value > 0) ||
+        work_max / 2 < f->job_count * f->machine_count || /* less than a round */
         upper - makespan_floor(f) <= upper * PRICES_SAFETY)
         return;
     make_whole(f, upper, &w);
