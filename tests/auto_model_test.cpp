@@ -322,3 +322,13 @@ TEST_CASE("one run whose machine is not known ends the member comprehensive", "[
     CHECK(s.m.ensemble->member_runs[ENSEMBLE_COMPREHENSIVE] == 0);
     CHECK(s.ask(700, 2, 0.5, 50).time_s > 0);
 }
+
+TEST_CASE("runs that say nothing of size and processors are learnt as well", "[models]")
+{
+    stream s(6);
+
+    for (int i = 0; i < 30; i++)
+        s.learn(NAN, NAN, 20 * std::exp(0.05 * s.normal()), 0.2 + 0.02 * i);
+    CHECK(s.ask(NAN, NAN, 0.5).time_s == Approx(20).epsilon(0.2));
+    CHECK(s.m.ensemble->member_runs[ENSEMBLE_COMPREHENSIVE] == 0);
+}

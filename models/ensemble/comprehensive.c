@@ -177,8 +177,7 @@ void comprehensive_fit(const struct part *part, const struct comprehensive *befo
     const struct ensemble *e = part->table->e;
     struct perf_sample *samples;
 
-    *out = (struct comprehensive){.set = {.status = PERF_INSUFFICIENT_SAMPLES},
-                                  .cpu = known_as(e, ENSEMBLE_CPU_AVAILABLE_RATIO),
+    *out = (struct comprehensive){.cpu = known_as(e, ENSEMBLE_CPU_AVAILABLE_RATIO),
                                   .bandwidth = known_as(e, ENSEMBLE_BANDWIDTH_MBPS)};
     if (!part->table->bandwidth || part->count == 0 || e->size == SIZE_MAX ||
         e->processors == SIZE_MAX || out->cpu == SIZE_MAX)
@@ -196,10 +195,11 @@ void comprehensive_fit(const struct part *part, const struct comprehensive *befo
     }
     if (!out->was_searched || out->since_search >= part->count / SEARCH_SHARE)
         search(samples, part->count, budget, out, a);
-    if (out->set.status == PERF_READY)
+    if (out->set.sorted.count > 0)
         refit_all(samples, part->count, budget, out);
-    if (!is_usable(&out->set))
-        out->set = (struct perf_model_set){.status = PERF_INSUFFICIENT_SAMPLES};
+    out->is_there = is_usable(&out->set);
+    if (!out->is_there)
+        out->set = (struct perf_model_set){0};
 }
 
 double comprehensive_answer(const struct ensemble *e, const struct comprehensive *c,
@@ -208,7 +208,7 @@ double comprehensive_answer(const struct ensemble *e, const struct comprehensive
     struct perf_query query;
     struct perf_prediction p;
 
-    if (c->set.status != PERF_READY)
+    if (!c->is_there)
         return (double)NAN;
     query = (struct perf_query){x[e->size], x[e->processors], x[c->cpu], bandwidth_mbps};
     if (isnan(bandwidth_mbps))

@@ -374,7 +374,7 @@ static void weigh_noted(struct ensemble *e, double mean)
         e->member_error[g][ENSEMBLE_COMPREHENSIVE] =
             ensemble_error_of(PRIOR[g][ENSEMBLE_COMPREHENSIVE], weight, error, n);
     }
-    if (e->members->comprehensive.set.status == PERF_READY)
+    if (e->members->comprehensive.is_there)
         e->member_runs[ENSEMBLE_COMPREHENSIVE] = e->noted_count;
 }
 
@@ -589,9 +589,8 @@ static void place(const struct ensemble *e, const double *x, struct ensemble_ans
 /* Only of runs whose inputs are the terms. */
 static double bandwidth_of(const struct ensemble *e, const double *value)
 {
-    return e->members->comprehensive.set.status == PERF_READY
-               ? value[ENSEMBLE_BANDWIDTH_MBPS]
-               : (double)NAN;
+    return e->members->comprehensive.is_there ? value[ENSEMBLE_BANDWIDTH_MBPS]
+                                              : (double)NAN;
 }
 
 void ensemble_predict(const struct ensemble *e, const double *value,
@@ -665,7 +664,7 @@ void ensemble_note(struct ensemble *e, const double *value, double y)
     struct ensemble_answer answer;
 
     e->members->comprehensive.since_search++;
-    if (e->members->comprehensive.set.status != PERF_READY)
+    if (!e->members->comprehensive.is_there)
         return;
     ensemble_predict(e, value, &answer);
     if (isnan(answer.member[ENSEMBLE_COMPREHENSIVE]))

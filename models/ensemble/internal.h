@@ -148,7 +148,8 @@ void contexts_answer(const struct ensemble *e, const struct contexts *contexts,
 /* ---- comprehensive.c ---- */
 
 struct comprehensive {
-    struct perf_model_set set; /* READY: it answers; at most a few of each list */
+    bool is_there;             /* it answers */
+    struct perf_model_set set; /* at most a few of each list */
     size_t cpu, bandwidth;     /* which of the known inputs; SIZE_MAX: none */
     double bandwidth_mean;
     bool was_searched;

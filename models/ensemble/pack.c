@@ -326,25 +326,21 @@ static void walk_history(struct number_walk *w, struct ensemble *e)
 static void walk_comprehensive(struct number_walk *w, struct ensemble *e)
 {
     struct comprehensive *c = &e->members->comprehensive;
-    bool is_there = c->set.status == PERF_READY;
 
-    walk_flag(w, &is_there);
+    walk_flag(w, &c->is_there);
     walk_flag(w, &c->was_searched);
     walk_whole(w, &c->since_search, RUNS_MAX);
-    if (is_there) {
+    if (c->is_there) {
         perf_set_walk(w, &c->set);
         index_or_none(w, &c->cpu, e->input_count);
         index_or_none(w, &c->bandwidth, e->input_count);
         finite_or_nan(w, &c->bandwidth_mean);
     }
-    if (w->in) {
+    if (w->in && c->is_there) {
         c->set.options = perf_options_of(PERF_ROBUST);
-        w->failed =
-            w->failed || (is_there && (c->set.status != PERF_READY ||
-                                       c->cpu == SIZE_MAX || c->set.reference ||
-                                       e->size == SIZE_MAX || e->processors == SIZE_MAX));
-        if (!is_there)
-            c->set.status = PERF_INSUFFICIENT_SAMPLES;
+        w->failed = w->failed || c->set.status != PERF_READY || c->set.reference ||
+                    c->set.sorted.count == 0 || c->cpu == SIZE_MAX ||
+                    e->size == SIZE_MAX || e->processors == SIZE_MAX;
     }
     walk_whole(w, &e->noted_count, ENSEMBLE_NOTED_MAX);
     for (size_t i = 0; i < e->noted_count && !w->failed; i++) {
