@@ -75,6 +75,7 @@
     X(leases_not_replayed, "A replay knows no grants and leases of that instant")      \
     X(levels_exceeded, "Failures ask for a level above the last")                      \
     X(load_filled, "Records took their load from stored load samples")                 \
+    X(malformed, "Parts that cannot be read are left out")                             \
     X(max_events, "The events did not suffice for all runs")                           \
     X(mean_floor_applied, "The mean is the least that so few failures can say")        \
     X(mean_unknown, "Nothing is known of failures, so some figures are left out")      \
@@ -94,6 +95,7 @@
     X(no_history, "Nothing is stored of what was asked for")                           \
     X(no_load_history, "No load samples are stored of these resources")                \
     X(no_network, "There is no network: moving data takes no time")                    \
+    X(no_run_time, "Rows without a run time are left out")                             \
     X(no_samples, "Resources or links without samples are left out")                   \
     X(no_time_limit, "Jobs and their partitions have no time limit; a year is taken")  \
     X(not_learnt, "Records from which no model learns")                                \
@@ -166,11 +168,16 @@
     X(time_limit, "The time was up")                                                   \
     X(too_long, "Jobs that no run can end")                                            \
     X(truncated, "A list of the answer is shortened")                                  \
+    X(unknown_account, "Accounts are named that nothing describes")                    \
     X(unknown_amount, "Jobs need an amount that nothing has")                          \
     X(unknown_attribute, "No resource has an attribute that an expression names")      \
     X(unknown_dependency,                                                              \
       "Jobs that others wait for are not known, and taken to be gone")                 \
     X(unknown_end, "Running jobs do not say when they end")                            \
+    X(unknown_node, "Nodes are named that nothing describes")                          \
+    X(unknown_partition, "Partitions are named that nothing describes")                \
+    X(unknown_qos, "A quality of service is named that nothing describes")             \
+    X(unknown_reservation, "Reservations are named that nothing describes")            \
     X(unknown_resource, "Tasks run on resources that the snapshot has not")            \
     X(unknown_task, "Jobs are no task of the session")                                 \
     X(unknown_variable, "A variable in a file name stays as it is")                    \
