@@ -105,53 +105,102 @@ static void read_resources(struct reader *r, struct amounts *x)
             json_walk_skip(&r->walk);
 }
 
-/* Of each container; `together`: one after the other is added, else the greatest. */
-static struct amounts read_containers(struct reader *r, bool together)
+static struct amounts plus(struct amounts x, struct amounts y)
+{
+    return (struct amounts){x.cpus + y.cpus, x.memory_bytes + y.memory_bytes,
+                            x.disk_bytes + y.disk_bytes};
+}
+
+static struct amounts greater(struct amounts x, struct amounts y)
+{
+    return (struct amounts){fmax(x.cpus, y.cpus), fmax(x.memory_bytes, y.memory_bytes),
+                            fmax(x.disk_bytes, y.disk_bytes)};
+}
+
+/* A container; *stays: it is one that begins before the others, and goes on beside them
+ * (restartPolicy of an init container). */
+static struct amounts read_container(struct reader *r, bool *stays)
+{
+    struct amounts one = {0};
+    const char *member, *policy;
+
+    *stays = false;
+    if (!json_walk_enter_if(&r->walk, '{'))
+        return one;
+    while ((member = json_walk_member(&r->walk)))
+        if (strcasecmp(member, "resources") == 0) {
+            read_resources(r, &one);
+        } else if (strcasecmp(member, "restartPolicy") == 0) {
+            policy = json_walk_text(&r->walk, r->a);
+            *stays = policy && strcmp(policy, "Always") == 0;
+        } else {
+            json_walk_skip(&r->walk);
+        }
+    return one;
+}
+
+/* All together. */
+static struct amounts read_containers(struct reader *r)
 {
     struct amounts sum = {0};
+    bool ignored;
 
     if (!json_walk_enter_if(&r->walk, '['))
         return sum;
     while (json_walk_element(&r->walk)) {
-        struct amounts one = {0};
-        const char *member;
+        if (budget_read_step(NODE_STEPS))
+            break;
+        sum = plus(sum, read_container(r, &ignored));
+    }
+    return sum;
+}
+
+/* The most that they take at once, one after the other; *stay: those that go on. */
+static struct amounts read_init_containers(struct reader *r, struct amounts *stay)
+{
+    struct amounts most = {0};
+
+    if (!json_walk_enter_if(&r->walk, '['))
+        return most;
+    while (json_walk_element(&r->walk)) {
+        struct amounts one;
+        bool stays;
 
         if (budget_read_step(NODE_STEPS))
             break;
-        if (!json_walk_enter_if(&r->walk, '{'))
-            continue;
-        while ((member = json_walk_member(&r->walk)))
-            if (strcasecmp(member, "resources") == 0)
-                read_resources(r, &one);
-            else
-                json_walk_skip(&r->walk);
-        sum.cpus = together ? sum.cpus + one.cpus : fmax(sum.cpus, one.cpus);
-        sum.memory_bytes = together ? sum.memory_bytes + one.memory_bytes
-                                    : fmax(sum.memory_bytes, one.memory_bytes);
-        sum.disk_bytes = together ? sum.disk_bytes + one.disk_bytes
-                                  : fmax(sum.disk_bytes, one.disk_bytes);
+        one = read_container(r, &stays);
+        most = greater(most, plus(*stay, one));
+        if (stays)
+            *stay = plus(*stay, one);
     }
-    return sum;
+    return most;
 }
 
 static void read_spec(struct reader *r)
 {
     struct kubernetes_pod *pod = &r->out->pod;
-    struct amounts all = {0}, first = {0};
+    struct amounts all = {0}, first = {0}, stay = {0}, whole = {0}, overhead = {0};
     const char *member;
 
     if (!json_walk_enter_if(&r->walk, '{'))
         return;
     while ((member = json_walk_member(&r->walk)))
         if (strcasecmp(member, "containers") == 0)
-            all = read_containers(r, true);
+            all = read_containers(r);
         else if (strcasecmp(member, "initContainers") == 0)
-            first = read_containers(r, false);
+            first = read_init_containers(r, &stay);
+        else if (strcasecmp(member, "resources") == 0)
+            read_resources(r, &whole);
+        else if (strcasecmp(member, "overhead") == 0)
+            read_requests(r, &overhead);
         else
             json_walk_skip(&r->walk);
-    pod->cpus = fmax(all.cpus, first.cpus);
-    pod->memory_bytes = fmax(all.memory_bytes, first.memory_bytes);
-    pod->disk_bytes = fmax(all.disk_bytes, first.disk_bytes);
+    all = greater(plus(all, stay), first);
+    pod->cpus = (whole.cpus > 0 ? whole.cpus : all.cpus) + overhead.cpus;
+    pod->memory_bytes = (whole.memory_bytes > 0 ? whole.memory_bytes : all.memory_bytes) +
+                        overhead.memory_bytes;
+    pod->disk_bytes =
+        (whole.disk_bytes > 0 ? whole.disk_bytes : all.disk_bytes) + overhead.disk_bytes;
 }
 
 static void read_annotations(struct reader *r, struct kubernetes_pod *pod)
@@ -261,7 +310,7 @@ static void read_nodes(struct reader *r)
     if (!json_walk_enter_if(&r->walk, '{'))
         return;
     while ((member = json_walk_member(&r->walk)))
-        if (strcasecmp(member, "items") == 0)
+        if (strcasecmp(member, "items") == 0 && !r->out->by_name)
             read_items(r);
         else
             json_walk_skip(&r->walk);
@@ -272,6 +321,7 @@ static void read_names(struct reader *r)
     if (!json_walk_enter_if(&r->walk, '['))
         return;
     r->out->by_name = true;
+    r->out->node_count = 0; /* names go before objects, where there are both */
     while (json_walk_element(&r->walk)) {
         struct kubernetes_node node = {.name = json_walk_text(&r->walk, r->a)};
 

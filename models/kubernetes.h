@@ -28,11 +28,13 @@ struct kubernetes_node {
 };
 
 struct kubernetes_pod {
-    const char *name;                      /* NULL: not said */
-    const char *session_id, *task_id;      /* of its annotations gridplan.session and
-                                              gridplan.task; NULL */
-    double cpus, memory_bytes, disk_bytes; /* requests: the greater of all containers
-                                              together and each init container */
+    const char *name;                 /* NULL: not said */
+    const char *session_id, *task_id; /* of its annotations gridplan.session and
+                                         gridplan.task; NULL */
+    /* Requests: the greater of all containers together and each init container, those
+     * that go on beside others (restartPolicy Always) counted with them; where the pod as
+     * a whole requests an amount, that. And its overhead. */
+    double cpus, memory_bytes, disk_bytes;
 };
 
 struct kubernetes_args {

@@ -120,7 +120,27 @@ TEST_CASE("what of a pod is read", "[import]")
     CHECK(args.by_name);
     CHECK(args.node_count == 2);
 
+    // Kubernetes 1.29 and later: init containers that go on beside the others, overhead,
+    // and amounts of the pod as a whole.
+    args = args_of(a, R"({"Pod":{"spec":{"initContainers":[
+        {"resources":{"requests":{"cpu":"1","memory":"2Gi"}}},
+        {"restartPolicy":"Always","resources":{"requests":{"cpu":"500m","memory":"1Gi"}}},
+        {"resources":{"requests":{"cpu":"4"}}}],
+        "containers":[{"resources":{"requests":{"cpu":"2","memory":"3Gi"}}}],
+        "overhead":{"cpu":"250m","memory":"128Mi"}}},"Nodes":{"metadata":{},
+        "items":[{"metadata":{"name":"n1"}}]},"NodeNames":["a","b"]})");
+    CHECK(args.pod.cpus == 4.75);                         // 4 beside 0.5
+    CHECK(args.pod.memory_bytes == 4.125 * 1073741824.0); // 3 and 1
+    CHECK(args.by_name);
+    CHECK(args.node_count == 2);
+    args = args_of(a, R"({"Pod":{"spec":{"resources":{"requests":{"cpu":"3"}},
+        "containers":[{"resources":{"requests":{"cpu":"2","memory":"3Gi"}}}]}},
+        "NodeNames":["a","b"]})");
+    CHECK(args.pod.cpus == 3);
+    CHECK(args.pod.memory_bytes == 3 * 1073741824.0);
+
     // A node that cannot take it is left out, with the reason.
+    args = args_of(a, R"({"pod":{},"nodeNames":["a","b"]})");
     const char *failed[] = {nullptr, "predicted memory 9.1 GiB exceeds free \"8 GiB\""};
     json answer = json::parse(kubernetes_filter_answer(&args, failed, "", a));
     CHECK(answer["NodeNames"] == json({"a"}));
