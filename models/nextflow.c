@@ -295,22 +295,40 @@ static double scaled(enum form form, double number)
     }
 }
 
-/* A number may stand in a string. */
+/* What a text says, with its unit or bare; false: it is not of that form. */
+static bool read_text(enum form form, const char *text, double utc_offset_s,
+                      double *number, bool *rounded)
+{
+    *rounded = false;
+    switch (form) {
+    case INSTANT:
+        return nextflow_instant(text, utc_offset_s, number);
+    case DURATION:
+        return nextflow_duration(text, number, rounded);
+    case SIZE:
+        return nextflow_size(text, number, rounded);
+    case PERCENT:
+        return nextflow_percent(text, number);
+    default:
+        return is_missing(text) || line_number(text, number);
+    }
+}
+
+/* A number may stand in a string, and have a unit there. */
 static void take_value(struct json_walk *w, int field, struct values *v, bool *bad,
                        struct arena *a)
 {
     char type = json_walk_type(w);
     const char *text;
     double number;
+    bool rounded;
 
     if (type == '"') {
         text = json_walk_string(w);
         if (fields[field].form == TEXT)
             v->text[field] = keep_text(text, a);
-        else if (line_number(text, &number))
-            v->number[field] = scaled(fields[field].form, number);
         else
-            *bad |= !is_missing(text);
+            *bad |= !read_text(fields[field].form, text, 0, &v->number[field], &rounded);
     } else if (type == '0') {
         number = json_walk_number(w);
         if (fields[field].form == TEXT && floor(number) == number && fabs(number) < 1e15)
@@ -531,26 +549,14 @@ enum error_code nextflow_trace_open(struct nextflow_trace *t, const char *text,
 static bool take_cell(struct nextflow_trace *t, int field, const char *cell,
                       struct values *v)
 {
-    double *number = &v->number[field];
-    bool rounded = false, good;
+    bool rounded, good;
 
-    switch (fields[field].form) {
-    case TEXT:
+    if (fields[field].form == TEXT) {
         v->text[field] = is_missing(cell) ? NULL : cell;
         return true;
-    case INSTANT:
-        return nextflow_instant(cell, t->utc_offset_s, number);
-    case DURATION:
-        good = nextflow_duration(cell, number, &rounded);
-        break;
-    case SIZE:
-        good = nextflow_size(cell, number, &rounded);
-        break;
-    case PERCENT:
-        return nextflow_percent(cell, number);
-    default:
-        return is_missing(cell) || line_number(cell, number);
     }
+    good =
+        read_text(fields[field].form, cell, t->utc_offset_s, &v->number[field], &rounded);
     t->rounded_count += rounded;
     return good;
 }

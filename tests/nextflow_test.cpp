@@ -241,6 +241,19 @@ TEST_CASE("messages: what is read of them", "[import]")
     CHECK(std::isnan(done.task.peak_rss_bytes));
     CHECK(done.task.bad_number);
 
+    // As other versions write them, with units.
+    auto units = read(R"x({"event":"process_completed","runId":"r","trace":{
+        "task_id":8,"name":"A","status":"COMPLETED","realtime":"1m 2s","%cpu":"97.5%",
+        "memory":"2 GB","peak_rss":"512 MB","rchar":"1536","start":"1970-01-01 00:00:02"}})x")
+                     .second;
+    CHECK_FALSE(units.task.bad_number);
+    CHECK(units.task.realtime_s == 62);
+    CHECK(units.task.cpu_ratio == 0.975);
+    CHECK(units.task.memory_bytes == 2147483648.0);
+    CHECK(units.task.peak_rss_bytes == 536870912);
+    CHECK(units.task.rchar_bytes == 1536);
+    CHECK(units.task.start_at_s == 2);
+
     execution e{};
     bool guessed = true;
     REQUIRE(nextflow_execution(&done.task, "w", "r", &e, &guessed, a) == NEXTFLOW_COUNTS);
