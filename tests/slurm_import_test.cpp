@@ -339,6 +339,39 @@ TEST_CASE("what a running job has of each node, by all that may be said", "[slur
     CHECK(r.at("warnings").dump().find("suspended") != std::string::npos);
 }
 
+TEST_CASE("forms of amounts that other versions write", "[slurm]")
+{
+    api a;
+    json r = jobs_of(a, R"x({"jobs": [
+        {"job_id": 1, "job_state": "PENDING", "partition": "gpu", "node_count": 1,
+         "time_limit": {"number": 90}, "tres_per_node": "gres/gpu:a100=2",
+         "tres_req_str": "cpu=1,mem=1G,node=1"},
+        {"job_id": 2, "job_state": "PENDING", "partition": "gpu", "node_count": 1,
+         "time_limit": {"set": true, "infinite": false, "number": "30"},
+         "tres_req_str": "cpu=1,mem=1G,node=1,gres/gpu:a100=2,gres/shard=3"},
+        {"job_id": 3, "job_state": "PENDING", "partition": "gpu", "node_count": 1,
+         "time_limit": 10, "array_job_id": 0, "array_task_string": "0-3",
+         "tres_per_node": "gres/shard:4", "tres_req_str": "cpu=1,mem=1G,node=1"},
+        {"job_id": 4, "job_state": "PENDING", "partition": "gpu", "node_count": 2,
+         "time_limit": 10,
+         "tres_req_str": "cpu=2,mem=1G,node=2,gres/gpu=4,gres/gpu:a100=2"}
+    ]})x");
+    const json &jobs = r.at("jobs");
+
+    REQUIRE(jobs.size() == 4);
+    CHECK(jobs.at(0).at("time_limit_s").get<double>() == 5400);
+    CHECK(jobs.at(0).at("needs").dump() == R"({"gpus":2,"gres.gpu.a100":2})");
+    CHECK(jobs.at(1).at("time_limit_s").get<double>() == 1800);
+    CHECK(jobs.at(1).at("needs").dump() == R"({"gpus":2,"gres.gpu.a100":2})");
+    CHECK(jobs.at(2).at("id").get<std::string>() == "3");
+    CHECK(jobs.at(2).at("array").at("id").get<std::string>() == "3");
+    CHECK_FALSE(jobs.at(2).contains("needs"));
+    CHECK(jobs.at(3).at("needs").dump() == R"({"gpus":2,"gres.gpu.a100":1})");
+    // Parts of a device are lost: no node has them here.
+    CHECK(r.at("lost").dump() ==
+          R"([{"count":2,"examples":["gres/shard","shard"],"what":"mps_or_shard"}])");
+}
+
 TEST_CASE("states of nodes in all words", "[slurm]")
 {
     api a;

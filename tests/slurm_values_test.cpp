@@ -153,6 +153,22 @@ TEST_CASE("generic resources, licences and tracked resources", "[slurm]")
     CHECK(std::string(list[3].name) == "matlab");
     CHECK(list[3].count == 3);
     CHECK(list[4].count == 1024);
+    // Newer versions have an = before the number, and a type may be unknown.
+    REQUIRE(computed(a, &err, [&] {
+                count = slurm_generic("gres/gpu=2,gres/gpu:a100=1,gpu:(null):4(S:0-1),"
+                                      "gpu:(null):3(IDX:0)",
+                                      &list, a);
+                return OK;
+            }) == OK);
+    REQUIRE(count == 4);
+    CHECK(list[0].count == 2);
+    CHECK(list[0].type == nullptr);
+    CHECK(std::string(list[1].type) == "a100");
+    CHECK(list[1].count == 1);
+    CHECK(std::string(list[2].name) == "gpu");
+    CHECK(list[2].type == nullptr);
+    CHECK(list[2].count == 4);
+    CHECK(list[3].count == 3);
     REQUIRE(computed(a, &err, [&] {
                 count =
                     slurm_tracked("cpu=64,mem=32000M,node=4,gres/gpu:tesla=2,gres/gpu=2,"

@@ -144,6 +144,13 @@ const char *slurm_gres_name(const char *name, const char *type, struct arena *a)
     return strcmp(name, "gpu") == 0 ? "gpus" : arena_printf(a, "gres.%s", name);
 }
 
+bool slurm_is_shard(const char *name)
+{
+    if (strncmp(name, "gres/", 5) == 0)
+        name += 5;
+    return strcmp(name, "mps") == 0 || strcmp(name, "shard") == 0;
+}
+
 const char *slurm_licence_name(const char *name, struct arena *a)
 {
     char *found = arena_printf(a, "licence.%s", name), *at = strchr(found, '@');
@@ -204,7 +211,7 @@ static struct slurm_amounts node_gres(struct slurm_reading *c, const char *text)
     size_t count = slurm_generic(text, &list, c->arena);
 
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i].name, "mps") == 0 || strcmp(list[i].name, "shard") == 0) {
+        if (slurm_is_shard(list[i].name)) {
             slurm_note(c, SLURM_NOTE_SHARD, list[i].name, SLURM_NODE, NULL);
             continue;
         }

@@ -190,11 +190,15 @@ static void add_gres(struct slurm_reading *c, struct slurm_sums *sums, const cha
     for (size_t i = 0; i < count; i++) {
         if (tracked && strncmp(list[i].name, "gres/", 5) != 0)
             continue;
+        if (slurm_is_shard(list[i].name)) {
+            slurm_note(c, SLURM_NOTE_SHARD, list[i].name, SLURM_JOB, NULL);
+            continue;
+        }
         if (list[i].type) {
             slurm_sums_add(sums, slurm_gres_name(list[i].name, list[i].type, c->arena),
                            list[i].count * share);
-            if (tracked) /* the untyped sum stands beside it */
-                continue;
+            if (tracked && slurm_amount_of(list, count, list[i].name) > 0)
+                continue; /* the untyped sum stands beside it */
         }
         slurm_sums_add(sums, slurm_gres_name(list[i].name, NULL, c->arena),
                        list[i].count * share);
@@ -503,7 +507,7 @@ static void add_types(struct slurm_reading *c, struct slurm_sums *sums,
         const char *name;
         size_t k = 0;
 
-        if (!list[i].type)
+        if (!list[i].type || slurm_is_shard(list[i].name))
             continue;
         name = slurm_gres_name(list[i].name, list[i].type, c->arena);
         while (k < sums->count && strcmp(sums->list[k].name, name) != 0)
@@ -609,7 +613,7 @@ static void read_array(struct slurm_reading *c, const struct slurm_record *r,
     found = NEW(c->arena, struct slurm_array, 1);
     running_max = running_max > 0 && isfinite(running_max) ? running_max : written;
     *found = (struct slurm_array){
-        .id = array ? array : w->id,
+        .id = array && strcmp(array, "0") != 0 ? array : w->id,
         .task_ids = arena_text(c->arena, tasks, strcspn(tasks, "%")),
         .running_max = running_max > 0 ? running_max : (double)NAN,
     };

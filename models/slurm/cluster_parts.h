@@ -113,6 +113,11 @@ void slurm_sums_add(struct slurm_sums *s, const char *name, double count);
 
 /* What it is called here: gres/gpu and gpu: gpus; NULL: it is no amount here. */
 const char *slurm_gres_name(const char *name, const char *type, struct arena *a);
+
+/* Parts of a device, which no node has here: mps, shard; with "gres/" before it or not.
+ */
+bool slurm_is_shard(const char *name);
+
 const char *slurm_licence_name(const char *name, struct arena *a);
 
 /* The value of a key of the configuration; NULL: it is not there. */

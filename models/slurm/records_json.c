@@ -359,9 +359,9 @@ static void value(struct json_reader *j, char *path, size_t length)
     }
 }
 
-/* {set, infinite, number} as it is read. */
+/* {set, infinite, number} as it is read, or {number} alone. */
 struct number_parts {
-    bool is_number, unset, infinite;
+    bool is_number, unset, infinite, has_others;
     char number[64];
 };
 
@@ -373,7 +373,7 @@ static bool read_number_part(struct json_reader *j, const char *name,
     bool is_set = strcmp(name, "set") == 0;
     const char *found;
 
-    if (type == '0' && strcmp(name, "number") == 0) {
+    if ((type == '0' || type == '"') && strcmp(name, "number") == 0) {
         found = scalar(j, text, sizeof(text));
         snprintf(n->number, sizeof(n->number), "%s", found ? found : "");
         return true;
@@ -401,6 +401,7 @@ static void members(struct json_reader *j, char *path, size_t length)
         budget_read_step(more);
         if (read_number_part(j, name, &n))
             continue;
+        n.has_others = true;
         if (length + more + 2 > PATH_BYTES) {
             json_walk_skip(&j->walk);
             continue;
@@ -413,7 +414,7 @@ static void members(struct json_reader *j, char *path, size_t length)
     }
     if (n.is_number && n.infinite)
         slurm_record_set(j->r, j->record, path, "infinite");
-    else if (n.is_number && !n.unset && *n.number)
+    else if ((n.is_number || !n.has_others) && !n.unset && *n.number)
         slurm_record_set(j->r, j->record, path, n.number);
 }
 

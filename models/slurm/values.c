@@ -256,6 +256,24 @@ static bool is_count(const char *text, double *count)
     return !*end;
 }
 
+/* One of a list: "gpu:tesla:2(S:0)" to "gpu:tesla:2". A type that is not known is
+ * "(null)", and newer versions have an = before the number. */
+static const char *generic_words(const char *from, struct arena *a)
+{
+    static const char null[] = ":(null)";
+    const char *unknown = strstr(from, null);
+    char *text, *equals;
+
+    if (unknown)
+        from = arena_printf(a, "%.*s%s", (int)(unknown - from), from,
+                            unknown + sizeof(null) - 1);
+    text = arena_text(a, from, strcspn(from, "("));
+    equals = strrchr(text, '=');
+    if (equals)
+        *equals = ':';
+    return text;
+}
+
 size_t slurm_generic(const char *text, const struct slurm_amount **list, struct arena *a)
 {
     const char *const *parts;
@@ -266,12 +284,11 @@ size_t slurm_generic(const char *text, const struct slurm_amount **list, struct 
         const char *from = parts[i];
         const char *const *words;
         struct slurm_amount *one = &found[count];
-        size_t word_count, length;
+        size_t word_count;
 
         if (strncmp(from, "gres:", 5) == 0 || strncmp(from, "gres/", 5) == 0)
             from += 5;
-        length = strcspn(from, "(");
-        word_count = slurm_split(arena_text(a, from, length), ':', &words, a);
+        word_count = slurm_split(generic_words(from, a), ':', &words, a);
         if (word_count == 0)
             continue;
         *one = (struct slurm_amount){.name = words[0], .count = 1};

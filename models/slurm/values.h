@@ -47,8 +47,8 @@ struct slurm_amount {
 /* Reads a list of resources, as they are tracked, `=` between name and number. */
 size_t slurm_tracked(const char *text, const struct slurm_amount **list, struct arena *a);
 
-/* Reads a list of generic resources or licences, `:` between; "gres:gpu:2" and
- * "gres/gpu:2" are gpu; without a number it is 1. */
+/* Reads a list of generic resources or licences, `:` between, or = before the number;
+ * "gres:gpu:2", "gres/gpu:2" and "gpu:(null):2" are gpu; without a number it is 1. */
 size_t slurm_generic(const char *text, const struct slurm_amount **list, struct arena *a);
 
 /* The amount of that name and no type; 0: none. */

@@ -92,10 +92,15 @@ static struct slurm_amounts needs_of(const struct reading *c,
     struct slurm_sums sums = {.arena = c->arena};
 
     for (size_t i = 0; i < count; i++)
-        if (strncmp(list[i].name, "gres/", 5) == 0)
+        if (slurm_is_shard(list[i].name)) {
+            continue; /* no node has them here */
+        } else if (strncmp(list[i].name, "gres/", 5) == 0) {
             slurm_sums_add(&sums, slurm_gres_name(list[i].name, list[i].type, c->arena),
                            list[i].count / nodes);
-        else if (strncmp(list[i].name, "license/", 8) == 0)
+            if (list[i].type && slurm_amount_of(list, count, list[i].name) == 0)
+                slurm_sums_add(&sums, slurm_gres_name(list[i].name, NULL, c->arena),
+                               list[i].count / nodes);
+        } else if (strncmp(list[i].name, "license/", 8) == 0)
             slurm_sums_add(&sums, slurm_licence_name(list[i].name + 8, c->arena),
                            list[i].count);
     return (struct slurm_amounts){sums.list, sums.count};
