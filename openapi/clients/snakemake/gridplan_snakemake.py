@@ -301,22 +301,47 @@ def cell(text):
     """A number of a benchmark file; None: missing."""
     try:
         value = float(text)
-    except ValueError:
+    except (TypeError, ValueError):
         return None
     return value if value == value and abs(value) != float("inf") else None
+
+
+def benchmark_row(values):
+    """{column: number or None} of one line, with the rule as text where it is said."""
+    row = {k: cell(v) for k, v in values.items() if k not in ("h:m:s", "rule_name")}
+    rule = values.get("rule_name")
+    if isinstance(rule, str) and rule:
+        row["rule_name"] = rule
+    return row
+
+
+def read_lines(path):
+    """The rows of a benchmark file with JSON lines (Snakemake 9); None: it is none."""
+    rows = []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            values = json.loads(line) if line.strip() else None
+            if values is None:
+                continue
+            if not isinstance(values, dict) or "s" not in values or "max_rss" not in values:
+                return None
+            rows.append(benchmark_row(values))
+    return rows or None
 
 
 def read_benchmark(path):
     """Rows {column: number or None}; None: it is no benchmark file."""
     try:
+        if path.endswith(".jsonl"):
+            return read_lines(path)
         with open(path, encoding="utf-8") as file:
             head = file.readline().rstrip("\r\n").split("\t")
             if head[:3] != ["s", "h:m:s", "max_rss"]:
                 return None
             lines = [line.rstrip("\r\n").split("\t") for line in file if line.strip()]
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError, RecursionError):  # UnicodeDecodeError is a ValueError
         return None
-    return [{k: cell(v) for k, v in zip(head, line) if k != "h:m:s"} for line in lines]
+    return [benchmark_row(dict(zip(head, line))) for line in lines]
 
 
 def rule_of(path, rules):
@@ -336,17 +361,18 @@ def benchmark_runs(folder, application, rules, left_out=None):
         folders[:] = sorted(f for f in folders if f != ".snakemake")
         for name in sorted(names):
             path = os.path.join(at, name)
-            if not name.endswith((".tsv", ".txt", ".benchmark")):
+            if not name.endswith((".tsv", ".txt", ".benchmark", ".jsonl")):
                 continue
             rows = read_benchmark(path)
             if rows is None:
                 continue
             below = os.path.relpath(path, folder)
             rule = rule_of(below, rules)
-            if not rule:
+            if not rule and not all(row.get("rule_name") for row in rows):
                 unknown += 1
                 continue
             for number, row in enumerate(rows, 1):
+                rule = row.get("rule_name") or rule  # of --benchmark-extended
                 run = benchmark_run(path, below, number, row, "%s/%s" % (application, rule))
                 if run:
                     runs.append(run)
@@ -375,6 +401,8 @@ def benchmark_run(path, below, number, row, application):
             run["parameters"][member] = row[name] * MIB
     if row.get("mean_load"):
         run["parameters"]["cpu_ratio"] = row["mean_load"] / 100
+    if row.get("threads") and row["threads"] >= 1 and row["threads"] == int(row["threads"]):
+        run["processors"] = int(row["threads"])
     return run
 
 

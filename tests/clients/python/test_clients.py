@@ -459,6 +459,29 @@ class History(unittest.TestCase):
         self.assertIsNone(snakemake.benchmark_run(path, "short.tsv", 2, rows[1], "x/y"))
         self.assertIsNone(snakemake.read_benchmark(SNAKEMAKE))
 
+    def test_extended_benchmarks(self):
+        """Of Snakemake 8 and 9: more columns, or a line of JSON for each repeat."""
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        with open(os.path.join(folder, "one.tsv"), "w") as file:
+            file.write("s\th:m:s\tmax_rss\tio_in\tmean_load\tcpu_time\tjobid\trule_name\t"
+                       "wildcards\tparams\tthreads\tcpu_usage\tresources\tinput_size_mb\n"
+                       "2.5\t0:00:02\t10.0\t1\t90\t2\t7\talign\tx=1\t{}\t4\t9\t{}\t{}\n")
+        with open(os.path.join(folder, "two.jsonl"), "w") as file:
+            file.write('{"s": 3, "h:m:s": "0:00:03", "max_rss": 20, "io_in": null, '
+                       '"rule_name": "merge", "threads": 2, "wildcards": {"x": "1"}}\n')
+        with open(os.path.join(folder, "other.jsonl"), "w") as file:
+            file.write('{"s": 3}\n')
+        with open(os.path.join(folder, "broken.jsonl"), "w") as file:
+            file.write('{"s": 3\n')
+        runs, unknown = snakemake.benchmark_runs(folder, "lab", set())
+        self.assertEqual(unknown, 0)
+        self.assertEqual([(r["application_id"], r["run_time_s"], r["memory_peak_bytes"],
+                           r["processors"]) for r in runs],
+                         [("lab/align", 2.5, 10 * 1048576, 4), ("lab/merge", 3, 20 * 1048576, 2)])
+        self.assertEqual(runs[0]["parameters"],
+                         {"source": "benchmark", "read_bytes": 1048576, "cpu_ratio": 0.9})
+
     def test_the_command(self):
         folder, expected = self.workflow("snakemake-fan")
         with FakeService(stores) as service, contextlib.redirect_stdout(io.StringIO()) as out:
