@@ -122,6 +122,32 @@ TEST_CASE("a table of sinfo has rows for nodes that are alike, in each partition
     CHECK(warns(r, "guessed: 1: rows of sinfo for nodes that are not alike"));
 }
 
+TEST_CASE("memory with a suffix, all nodes, reservations that come again", "[slurm]")
+{
+    api a;
+    json r = import(a, json::parse(R"({"now_s": 1795343022, "tz_offset_s": 0,
+        "squeue": {"jobs": []},
+        "sinfo": {"nodes": [{"name": "n1", "cpus": 4, "real_memory": "2G"},
+                            {"name": "n2", "cpus": 4, "real_memory": "4000M"}]},
+        "partitions": "PartitionName=all Nodes=ALL State=UP MaxTime=10",
+        "reservations": {"reservations": [
+            {"name": "r", "node_list": "n1", "start_time": 1795350000,
+             "end_time": 1795360000, "flags": ["WEEKDAY", "MAINT"]},
+            {"name": "d", "node_list": "n1", "start_time": 1795350000,
+             "end_time": 1795360000, "flags": ["DAILY"]}]}})"));
+    const json &cluster = r.at("cluster");
+
+    CHECK(named(cluster.at("resources"), "n1").at("memory_bytes") == 2147483648.0);
+    CHECK(named(cluster.at("resources"), "n2").at("memory_bytes") == 4194304000.0);
+    CHECK(named(cluster.at("partitions"), "all").at("resource_ids") ==
+          json({"n1", "n2"}));
+    CHECK(named(cluster.at("reservations"), "d").at("flags") == json({"daily"}));
+    CHECK(r.at("lost") ==
+          json::parse(
+              R"([{"what": "reservation_repeats", "count": 1, "examples": ["r"]}])"));
+    CHECK_FALSE(warns(r, "unknown_node"));
+}
+
 TEST_CASE("JSON of sinfo since v0.0.40", "[slurm]")
 {
     api a;

@@ -229,17 +229,23 @@ static double at_least(double number, double least)
     return number >= least && isfinite(number) ? number : (double)NAN;
 }
 
-/* A number, of which "32000+" is the least of some; NAN: none. */
-static double least_of(struct slurm_reading *c, const struct slurm_record *r,
-                       enum slurm_field field)
+/* A number's text, of which "32000+" is the least of some. */
+static const char *least_text(struct slurm_reading *c, const struct slurm_record *r,
+                              enum slurm_field field)
 {
     const char *text = slurm_value(r, field);
     size_t length = text ? strlen(text) : 0;
 
     if (length == 0 || text[length - 1] != '+')
-        return slurm_number(text);
+        return text;
     slurm_note(c, SLURM_NOTE_UNEQUAL, text, SLURM_NODE, r);
-    return slurm_number(arena_text(c->arena, text, length - 1));
+    return arena_text(c->arena, text, length - 1);
+}
+
+static double least_of(struct slurm_reading *c, const struct slurm_record *r,
+                       enum slurm_field field)
+{
+    return slurm_number(least_text(c, r, field));
 }
 
 /* CPUs of each of the nodes of a record: "0/16/0/16" has their sum at the end. */
@@ -282,7 +288,7 @@ static struct slurm_node node_of(struct slurm_reading *c, const struct slurm_rec
     double weight = least_of(c, r, SLURM_F_WEIGHT);
     struct slurm_node n = {
         .cpus = cpus_of(c, r, node_count),
-        .memory_bytes = at_least(least_of(c, r, SLURM_F_MEMORY), 0) * 1048576,
+        .memory_bytes = at_least(slurm_bytes(least_text(c, r, SLURM_F_MEMORY), NULL), 0),
         .capacities = node_gres(c, slurm_value(r, SLURM_F_GRES)),
         .weight = isfinite(weight) ? weight : 1,
         .features = slurm_texts_of(c, r, SLURM_F_FEATURES, NULL),
@@ -433,6 +439,23 @@ static double partition_bytes(const struct slurm_record *r, enum slurm_field fie
     return isnan(bytes) ? flagged_bytes(slurm_value(r, older), per_cpu) : bytes;
 }
 
+/* The nodes of a record's list; ALL, as slurm.conf may have it, is each of them. */
+static struct slurm_texts partition_nodes(struct slurm_reading *c,
+                                          const struct slurm_record *r)
+{
+    const char *text = slurm_value(r, SLURM_F_NODES);
+    const char **list;
+
+    if (!text || strcmp(text, "ALL") != 0 ||
+        name_index_find(&c->nodes, text) != NAME_NOT_FOUND)
+        return slurm_hosts_of(c, text, SLURM_PARTITION, r);
+    list = NEW(c->arena, const char *, c->out->node_count);
+    budget_read_step(c->out->node_count);
+    for (size_t i = 0; i < c->out->node_count; i++)
+        list[i] = c->out->nodes[i].id;
+    return (struct slurm_texts){list, c->out->node_count};
+}
+
 static void read_partition(struct slurm_reading *c, const struct slurm_record *r,
                            const char *name, struct slurm_partition *p)
 {
@@ -441,8 +464,7 @@ static void read_partition(struct slurm_reading *c, const struct slurm_record *r
 
     *p = (struct slurm_partition){
         .id = name,
-        .resource_ids =
-            slurm_hosts_of(c, slurm_value(r, SLURM_F_NODES), SLURM_PARTITION, r),
+        .resource_ids = partition_nodes(c, r),
         .is_default = is_yes(r->value[SLURM_F_IS_DEFAULT]) ||
                       slurm_has_word(r->value[SLURM_F_FLAGS], "default"),
         .state = partition_state(r->value[SLURM_F_STATE]),
@@ -592,6 +614,17 @@ static void read_partitions(struct slurm_reading *c)
 
 /* ---- reservations, licences ---- */
 
+/* Hours and days of the week at which a reservation comes again have no place here. */
+static void note_repeats(struct slurm_reading *c, const char *name, const char *flags,
+                         const struct slurm_record *r)
+{
+    static const char *const words[] = {"HOURLY", "WEEKDAY", "WEEKEND", NULL};
+
+    for (size_t i = 0; words[i]; i++)
+        if (slurm_has_word(flags, words[i]))
+            slurm_note(c, SLURM_NOTE_RESERVATION_REPEATS, name, SLURM_RESERVATION, r);
+}
+
 static struct slurm_texts reservation_flags(struct slurm_reading *c, const char *text)
 {
     static const char *const known[][2] = {{"MAINT", "maint"},
@@ -681,6 +714,7 @@ static void read_reservations(struct slurm_reading *c)
         };
         if (cores > 0 && cores < cores_of(c->out, &c->nodes, &v->resource_ids))
             slurm_note(c, SLURM_NOTE_RESERVED_CORES, name, SLURM_RESERVATION, r);
+        note_repeats(c, name, r->value[SLURM_F_FLAGS], r);
         count++;
     }
     c->out->reservations = found;

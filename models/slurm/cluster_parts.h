@@ -57,6 +57,7 @@
     X(DEADLINE, true, "deadline", "")                                                    \
     X(RESERVED_CORES, true, "reservation_of_cores", "")                                  \
     X(RESERVATION_USERS, true, "reservation_denies_users", "")                           \
+    X(RESERVATION_REPEATS, true, "reservation_repeats", "")                              \
     X(LIMITS, true, "limits", "")
 
 enum slurm_note {
