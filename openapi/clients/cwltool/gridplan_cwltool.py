@@ -20,6 +20,8 @@ import math
 import os
 import queue
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -28,9 +30,30 @@ import urllib.error
 import urllib.request
 import uuid
 
-import cwltool.main
-from cwltool.executors import MultithreadedJobExecutor
-from cwltool.job import JobBase
+def with_pythons_cwltool():
+    """The program again, by the Python that the cwltool on PATH has: that may be another."""
+    path = shutil.which("cwltool")
+    try:
+        with open(path or "", encoding="utf-8") as file:
+            first = file.readline()
+    except (OSError, UnicodeDecodeError):
+        first = ""
+    words = shlex.split(first[2:]) if first.startswith("#!") else []
+    if words and not os.environ.get("GRIDPLAN_CWLTOOL_PYTHON"):
+        os.environ["GRIDPLAN_CWLTOOL_PYTHON"] = words[-1]  # once
+        os.execvp(words[0], words + [os.path.abspath(__file__)] + sys.argv[1:])
+    sys.exit("gridplan_cwltool.py: this Python has no module cwltool, nor has that of a cwltool "
+             "on PATH; install cwltool, or run this file with the Python that has it")
+
+
+try:
+    import cwltool.main
+    from cwltool.executors import MultithreadedJobExecutor
+    from cwltool.job import JobBase
+except ImportError:
+    if __name__ != "__main__":
+        raise
+    with_pythons_cwltool()
 
 
 # ---- shared with the other clients (openapi/clients/shared.py); a test compares ----
