@@ -316,6 +316,9 @@ struct aside *aside_begin(struct request *rq, size_t count, aside_fn *play, void
         helper_count = count - 1;
     if (helper_count > HELPERS_MAX)
         helper_count = HELPERS_MAX;
+    /* A quota of computations is for those that are asked for. */
+    if (rq->quota.concurrent_count > 0 || rq->tenant_quota.concurrent_count > 0)
+        helper_count = 0;
     if (helper_count == 0 || !rq->service->governor || !m->job || !m->memory ||
         !m->memory->is_running || !(rq->deadline_s > rq->limited_from_s))
         return NULL;

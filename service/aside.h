@@ -32,8 +32,8 @@ struct aside_part {
 typedef bool aside_fn(void *context, struct aside_part *part);
 
 /* Parts 0 to `count` - 1 of a computation that runs in a slot. NULL: it has no slot, or
- * there is none for others. Nothing but these calls may come between it and
- * aside_end(). */
+ * there is none for others, or its owner may have few computations at once. Nothing but
+ * these calls may come between it and aside_end(). */
 struct aside *aside_begin(struct request *rq, size_t count, aside_fn *play,
                           void *context);
 

@@ -90,7 +90,8 @@ enum error_code simulation_experiment(struct request *rq, struct experiment_in *
     in->owner = &owner;
     in->trial = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
     in->scratch = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
-    if (in->apart && in->run_count > 1)
+    /* Of one that is taken up again the first trials are there. */
+    if (in->apart && in->run_count > 1 && !(rq->parts && rq->parts->found_count))
         p.aside = aside_begin(rq, in->run_count, play_beside, &p);
     is_left = !arena_run(rq->arena, play, &p);
     aside_end(p.aside);
