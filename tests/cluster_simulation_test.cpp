@@ -377,6 +377,28 @@ TEST_CASE("the header of a log says nodes", "[api][cluster]")
     CHECK(refused(body) == std::vector<std::string>{"/cluster/from_header"});
 }
 
+TEST_CASE("rows of every policy say the nodes of who started", "[api][cluster]")
+{
+    json body = base("easy", {node("n1", 4), node("n2", 4)},
+                     {job("a", 0, 10, 10, {{"nodes", 2}, {"cpus", 3}}),
+                      job("b", 0, 10, 10, {{"cpus", 2}}), job("c", 1, 5, 5),
+                      job("no", 1, 5, 5, {{"cpus", 5}})});
+    body["policies"] = {"easy", "fcfs", "conservative"};
+    json answer = simulate(body);
+    REQUIRE(answer["results"].size() == 3);
+    for (const json &of : answer["results"]) {
+        INFO(of.dump());
+        for (const json &row : of["jobs"]) {
+            if (row["start_s"].is_null())
+                CHECK_FALSE(row.contains("resource_ids"));
+            else
+                CHECK(row["resource_ids"].size() == (row["job_id"] == "a" ? 2 : 1));
+        }
+    }
+    body["job_rows_max"] = 1;
+    CHECK(simulate(body)["results"][1]["jobs"][0]["resource_ids"] == json({"n1", "n2"}));
+}
+
 TEST_CASE("a study on a cluster", "[api][cluster]")
 {
     json jobs = json::array();
@@ -448,6 +470,8 @@ TEST_CASE("what runs on a node that fails waits again, or has failed", "[api][cl
         CHECK(rows["wide"]["finish_s"].get<double>() == Approx(170).epsilon(1e-6));
         CHECK(rows["wide"]["outcome"] == "done");
         CHECK(rows["wide"]["failed_count"] == 1);
+        CHECK(rows["wide"]["resource_ids"] == json({"n1", "n2"}));
+        CHECK(rows["other"]["resource_ids"] == json::array({"n4"}));
         CHECK(rows["wide"]["preempted_count"] == 0);
         CHECK(rows["once"]["outcome"] == "failed");
         CHECK(rows["once"]["finish_s"] == 20);

@@ -421,6 +421,16 @@ static double asked_of(const struct engine *e, size_t row, size_t nodes)
     return times * (double)e->rows[row].need[CLUSTER_CPUS] / CLUSTER_UNITS;
 }
 
+static const uint32_t *kept_nodes(struct engine *e, const struct cluster_held *held)
+{
+    uint32_t *nodes = NEW(e->keep, uint32_t, held->node_count);
+
+    budget_step(e->of.budget, held->node_count);
+    if (held->node_count)
+        memcpy(nodes, held->nodes, held->node_count * sizeof(*nodes));
+    return nodes;
+}
+
 /* A job has begun: its end is known. */
 static void note_start(struct engine *e, struct cluster_held *held)
 {
@@ -442,7 +452,7 @@ static void note_start(struct engine *e, struct cluster_held *held)
     o->row = row;
     o->cpus = asked_of(e, row, held->node_count);
     o->node_count = held->node_count;
-    o->nodes = e->in->keeps_nodes ? held->nodes : NULL;
+    o->nodes = job < e->in->keeps_nodes ? kept_nodes(e, held) : NULL;
     if (held->of.name >= 0)
         e->names[held->of.name]++;
     post(e, e->now_s + fmin(e->in->jobs[job].run_s, life->kill_s), ENDS, job,
@@ -1179,7 +1189,7 @@ static void estimate(const struct cluster *c, const struct policy *policy,
                                    .jobs = jobs,
                                    .promises = promises,
                                    .first_pass_s = (double)NAN,
-                                   .keeps_nodes = true,
+                                   .keeps_nodes = c->job_count,
                                    .budget = c->budget};
     struct cluster_replayed played;
 

@@ -78,7 +78,7 @@ struct cluster_replay_in {
     const struct cluster_outage *outages; /* in any order, also of one node at a time */
     size_t outage_count;
     double first_pass_s; /* of backfill; NAN: when it begins */
-    bool keeps_nodes;    /* outcomes say where */
+    size_t keeps_nodes;  /* outcomes of so many jobs, from the first, say where */
     bool keeps_attempts;
     bool counts_fragments;
     struct budget *budget;
@@ -105,8 +105,8 @@ struct cluster_replay_outcome {
     double priority;            /* at its first start */
     size_t row;                 /* that started */
     uint32_t preempted, failed; /* attempts that ended so */
-    const uint32_t *nodes;      /* keeps_nodes: of its last attempt */
-    size_t node_count;
+    const uint32_t *nodes;      /* keeps_nodes: of its last attempt; else NULL */
+    size_t node_count;          /* of its last attempt */
 };
 
 /* A time in which a job ran. */

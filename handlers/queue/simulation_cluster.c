@@ -725,9 +725,18 @@ bool simulation_cluster_details(const struct simulation_cluster *c,
 
 struct kept {
     size_t outcome_bytes, attempt_bytes, job_count, attempt_count, preempted_count;
-    size_t failed_count;
+    size_t failed_count, node_count; /* node_count: of outcomes that say where */
     double lost_core_s, fragmented_core_s;
 };
+
+static size_t nodes_of(const struct cluster_replay_outcome *outcomes, size_t job_count)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < job_count; i++)
+        count += outcomes[i].nodes ? outcomes[i].node_count : 0;
+    return count;
+}
 
 void simulation_cluster_keep(const struct cluster_replayed *played, size_t job_count,
                              struct experiment_bytes *bytes, struct arena *a)
@@ -738,25 +747,55 @@ void simulation_cluster_keep(const struct cluster_replayed *played, size_t job_c
                         played->attempt_count,
                         played->preempted_count,
                         played->failed_count,
+                        nodes_of(played->outcomes, job_count),
                         played->lost_core_s,
                         played->fragmented_core_s};
     size_t outcomes = job_count * head.outcome_bytes;
     size_t attempts = head.attempt_count * head.attempt_bytes;
-    char *data = NEW(a, char, sizeof(head) + outcomes + attempts);
+    size_t length = sizeof(head) + outcomes + attempts;
+    char *data = NEW(a, char, length + head.node_count * sizeof(uint32_t));
 
     memcpy(data, &head, sizeof(head));
     if (outcomes)
         memcpy(data + sizeof(head), played->outcomes, outcomes);
     if (attempts)
         memcpy(data + sizeof(head) + outcomes, played->attempts, attempts);
-    *bytes = (struct experiment_bytes){data, sizeof(head) + outcomes + attempts};
+    for (size_t i = 0; i < job_count; i++) {
+        const struct cluster_replay_outcome *o = &played->outcomes[i];
+        size_t own = o->nodes ? o->node_count * sizeof(uint32_t) : 0;
+
+        if (own)
+            memcpy(data + length, o->nodes, own);
+        length += own;
+    }
+    *bytes = (struct experiment_bytes){data, length};
+}
+
+/* Lists of nodes follow each other in the order of the jobs. */
+static bool take_nodes(const char *from, size_t count,
+                       struct cluster_replay_outcome *outcomes, size_t job_count,
+                       struct arena *a)
+{
+    uint32_t *nodes = NEW(a, uint32_t, count);
+
+    if (nodes_of(outcomes, job_count) != count)
+        return false;
+    if (count)
+        memcpy(nodes, from, count * sizeof(*nodes));
+    for (size_t i = 0; i < job_count; i++) {
+        if (!outcomes[i].nodes)
+            continue;
+        outcomes[i].nodes = nodes;
+        nodes += outcomes[i].node_count;
+    }
+    return true;
 }
 
 bool simulation_cluster_take(const struct experiment_bytes *bytes, size_t job_count,
                              struct cluster_replayed *played, struct arena *a)
 {
     struct kept head;
-    size_t outcomes, attempts;
+    size_t outcomes, attempts, nodes;
 
     if (bytes->length < sizeof(head))
         return false;
@@ -764,10 +803,12 @@ bool simulation_cluster_take(const struct experiment_bytes *bytes, size_t job_co
     outcomes = job_count * sizeof(struct cluster_replay_outcome);
     if (head.outcome_bytes != sizeof(struct cluster_replay_outcome) ||
         head.attempt_bytes != sizeof(struct cluster_attempt) ||
-        head.job_count != job_count || head.attempt_count > bytes->length)
+        head.job_count != job_count || head.attempt_count > bytes->length ||
+        head.node_count > bytes->length)
         return false;
     attempts = head.attempt_count * sizeof(struct cluster_attempt);
-    if (bytes->length != sizeof(head) + outcomes + attempts)
+    nodes = head.node_count * sizeof(uint32_t);
+    if (bytes->length != sizeof(head) + outcomes + attempts + nodes)
         return false;
     *played = (struct cluster_replayed){
         .outcomes = NEW(a, struct cluster_replay_outcome, job_count),
@@ -782,5 +823,6 @@ bool simulation_cluster_take(const struct experiment_bytes *bytes, size_t job_co
     if (attempts)
         memcpy(played->attempts, (const char *)bytes->data + sizeof(head) + outcomes,
                attempts);
-    return true;
+    return take_nodes((const char *)bytes->data + sizeof(head) + outcomes + attempts,
+                      head.node_count, played->outcomes, job_count, a);
 }

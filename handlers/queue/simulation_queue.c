@@ -283,8 +283,10 @@ struct job_row {
     double number, submit_s, start_s, finish_s;
     uint64_t processors;
     const char *partition_id, *outcome; /* of a cluster */
-    uint64_t preempted_count;           /* JSON_NO_INTEGER: not of a cluster */
-    uint64_t failed_count;              /* JSON_NO_INTEGER: no failures */
+    const char *const *resource_ids;    /* likewise; NULL: it never started */
+    size_t resource_id_count;
+    uint64_t preempted_count; /* JSON_NO_INTEGER: not of a cluster */
+    uint64_t failed_count;    /* JSON_NO_INTEGER: no failures */
 };
 
 struct policy_answer {
@@ -335,6 +337,8 @@ static const struct json_field job_row_rows[] = {
     JSON_NUMBER(T, finish_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "When it ended; null: it never started"),
     JSON_TEXT(T, partition_id, JSON_OPTIONAL, "cluster: the partition that it ran in"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
+               "cluster: the nodes that it ran on, of its last attempt"),
     JSON_TEXT(
         T, outcome, JSON_OPTIONAL,
         "cluster: done, killed (at its limit), cancelled (when it was preempted, or "
@@ -979,6 +983,7 @@ static void tell_on_cluster(const struct playing *p, size_t job, struct job_row 
     static const char *const words[] = {"waits",  "never",     "done",
                                         "killed", "cancelled", "failed"};
     const struct cluster_replay_outcome *o = &p->now->outcomes[job];
+    const char **ids;
 
     to->outcome = words[o->state];
     to->preempted_count = o->preempted;
@@ -987,6 +992,14 @@ static void tell_on_cluster(const struct playing *p, size_t job, struct job_row 
     if (isnan(o->start_s))
         return;
     to->finish_s = o->end_s;
+    ids = NEW(p->rq->arena, const char *, o->node_count);
+    budget_step(&p->rq->finish, o->node_count);
+    for (size_t i = 0; o->nodes && i < o->node_count; i++)
+        ids[i] = p->cluster.bound.of.nodes[o->nodes[i]].id;
+    if (o->nodes) {
+        to->resource_ids = ids;
+        to->resource_id_count = o->node_count;
+    }
     to->partition_id = p->cluster.partitions[p->cluster.bound.rows[o->row].partition];
 }
 
@@ -1471,6 +1484,8 @@ static enum error_code play_on_cluster(const struct playing *p,
 {
     struct watched watched = {trial, p->in.job_count};
     struct cluster_replay_in how = {.counts_fragments = !p->body->study,
+                                    .keeps_nodes =
+                                        p->body->per_job ? p->body->job_rows_max : 0,
                                     .budget = trial->budget,
                                     .progress = note_ratio,
                                     .context = &watched};
