@@ -3,7 +3,7 @@ import { html, useEffect, useMemo, useState } from "/ui/preact-htm.js";
 import { computingAllowed, allowComputing, get, query, replay } from "/ui/api.js";
 import { amount, commonPrefix, duration, instant, number, percent } from "/ui/format.js";
 import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
-import { Gantt, stem } from "/ui/gantt.js";
+import { Gantt, stemmer } from "/ui/gantt.js";
 import { Rows, Wide } from "/ui/chart.js";
 
 const ENDPOINTS = ["placements", "workflow-schedules", "queue-orders", "evaluations", "parallel-schedules", "rescheduling-plans",
@@ -103,9 +103,9 @@ export function barsOf(answer, request) {
     const group = e.group ?? job.group ?? job.application_id;
     const many = [e.resource_ids, e.planned_resource_ids].find((l) => Array.isArray(l) && l.length);
     const begun = typeof e.elapsed_s === "number" && list === "running" ? start - e.elapsed_s : start;
-    const passed = end > begun ? Math.max(0, Math.min(1, (now - begun) / (end - begun))) : 0;
+    const passed = state === "running" && end > begun ? Math.max(0, Math.min(1, (now - begun) / (end - begun))) : 0;
     const one = (row) => bars.push({ id, row: String(row), start: begun, end, group: group === undefined || group === null ? null : String(group),
-      state, critical: critical.has(id), late: typeof job.deadline_s === "number" && end > job.deadline_s, stageIn: e.stage_in_s || 0, progress: e.progress_ratio ?? job.progress_ratio ?? passed,
+      state, critical: critical.size > 0 && critical.has(id), late: typeof job.deadline_s === "number" && end > job.deadline_s, stageIn: e.stage_in_s || 0, progress: e.progress_ratio ?? job.progress_ratio ?? passed,
       transferFrom: e.transfer_from_s, transferTo: e.data_ready_s, entry: e, colour: 0, track: 0, moved: false });
     if (many && many.length > 1) new Set(many).forEach(one); else one(many ? many[0] : e.resource_id ?? e.site_id ?? id);
   };
@@ -132,7 +132,8 @@ export function barsOf(answer, request) {
     for (const e of (r && r.reservations) || []) if (e.start_s < last) add({ ...e, resource_id: r.id }, "reservations");
   }
   const prefix = commonPrefix(bars.map((b) => b.id)).length;
-  for (const b of bars) if (b.group === null) b.group = stem(b.id, prefix);
+  const stems = stemmer();
+  for (const b of bars) if (b.group === null) b.group = stems(b.id, prefix);
   const offset = bars.length ? bars.reduce((m, b) => Math.min(m, b.start), Infinity) : 0;
   const shift = answer.starts ? now : offset > 1e6 ? offset : 0; // of a queue: from now on; the time of the request is no time of day
   if (shift) for (const b of bars) { b.start -= shift; b.end -= shift; }
@@ -251,9 +252,9 @@ export function Decision({ id, p, set }) {
     } catch (e) { setChartError(e); }
   };
   useEffect(() => { const back = (e) => { if (e.key === "Escape" && !e.defaultPrevented && e.target === document.body) history.back(); }; window.addEventListener("keydown", back); return () => window.removeEventListener("keydown", back); }, []);
+  const places = useMemo(() => d ? placesOf(d.answer) : 0, [d]);
   if (!d) return html`<${Title} text="Decision" /><${Wrong} error=${live.error} />${live.error ? "" : html`<p>asking</p>`}`;
   const a = d.answer, o = a.objective || {}, unplaced = Array.isArray(a.unplaced) ? a.unplaced : [];
-  const places = placesOf(a);
   const head = [d.endpoint.replace("/v1/", ""), d.algorithm, d.status].filter(Boolean).join(", ") + (d.job_count > 0 && !/resched/.test(d.endpoint) ? `: ${number(d.job_count)} ${(/workflow/.test(d.endpoint) ? "task" : "job") + (d.job_count === 1 ? "" : "s")}` : "") + (places ? ` on ${number(places)} ${d.endpoint.endsWith("/coallocations") ? places === 1 ? "site" : "sites" : places === 1 ? "resource" : "resources"}` : "")
     + (o.makespan_s ? `, ${duration(o.makespan_s)}` : "") + (o.lower_bound_s ? `, bound ${duration(o.lower_bound_s)}` : "") + (o.gap_ratio !== undefined && o.gap_ratio !== null ? `, gap ${percent(o.gap_ratio)}` : "");
   return html`<${Title} text=${"Decision " + id}>${head}<//>

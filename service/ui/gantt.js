@@ -16,6 +16,20 @@ export function stem(id, from = 0) {
   return id.slice(from, to) || "others";
 }
 
+// stem(), that gives the same string for ids of few stems: of 100,000 ids that is half of the time.
+export function stemmer() {
+  const known = [], ends = (c) => (c >= 48 && c <= 57) || c === 47 || c !== c; // a digit, a slash, nothing
+  return (id, from) => {
+    for (const s of known) if (id.startsWith(s, from)) {
+      const to = from + s.length, c = id.charCodeAt(to);
+      if ((ends(c) && !"_-.".includes(s[s.length - 1])) || ("_-.".includes(id[to]) && ends(id.charCodeAt(to + 1)))) return s;
+    }
+    const s = stem(id, from);
+    if (s !== "others" && known.length < 16) known.push(s);
+    return s;
+  };
+}
+
 // Colours by stem: the seven with most work, ties by name, the rest is "others". Each bar
 // gets `colour`, its number.
 export function groupsOf(bars) {
