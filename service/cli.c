@@ -916,7 +916,8 @@ static const struct command {
      "cost or lack"},
     {"errors", run_errors, "[CODE]: what codes of errors mean, and what to do"},
     {"algorithms", run_algorithms,
-     "[FAMILY | NAME]: policies, with their options and where they come from"},
+     "[FAMILY | NAME]: policies, with their options and where they come from; of one\n"
+     "             its page of the manual"},
     {"docs", run_docs,
      "[PAGE]: a page of the manual as text: which, glossary, an operation, a policy;\n"
      "             or --out FOLDER: write the manual, as /docs/ shows it, into files"},
