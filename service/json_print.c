@@ -23,14 +23,16 @@ uint64_t json_broken_promises(void)
     return __atomic_load_n(&broken_promises, __ATOMIC_RELAXED);
 }
 
-/* The row promises a value and there is none: a bug, which must not go unseen. */
-static void break_promise(const struct json_object *table, const struct json_field *f)
+/* The row promises a value and there is none, or a whole number and it has a fraction: a
+ * bug, which must not go unseen. */
+static void break_promise(const struct json_object *table, const struct json_field *f,
+                          const char *what)
 {
     if (__atomic_fetch_add(&broken_promises, 1, __ATOMIC_RELAXED) <
         BROKEN_PROMISES_LOGGED)
-        log_write(LOG_ERROR, "%s.%s has no value, but its description promises one",
-                  table->name, f->name);
-    assert(!"a member that is described as never null has no value");
+        log_write(LOG_ERROR, "%s.%s has %s, but its description promises otherwise",
+                  table->name, f->name, what);
+    assert(!"a member is not what its description promises");
 }
 
 /* Makes room for `more` bytes and a NUL. */
@@ -427,7 +429,7 @@ static void print_element(const struct json_object *table, const struct json_fie
                           double number, struct text_buffer *b)
 {
     if (!isfinite(number) && !(f->flags & JSON_NULLABLE))
-        break_promise(table, f);
+        break_promise(table, f, "no value");
     json_print_number(number, b);
 }
 
@@ -512,6 +514,8 @@ static void print_member(const struct json_object *table, const struct json_fiel
 
     switch (f->type) {
     case JSON_TYPE_NUMBER:
+        if (f->flags & JSON_WHOLE && number_at(f, base) != floor(number_at(f, base)))
+            break_promise(table, f, "a fraction");
         json_print_number(number_at(f, base) / (f->flags & JSON_PERCENT ? 100 : 1), b);
         break;
     case JSON_TYPE_INTEGER:
@@ -568,7 +572,7 @@ static void print_nothing(const struct json_object *table, const struct json_fie
         return;
     }
     if (!(f->flags & (JSON_MAY_BE_NULL | JSON_NULLABLE)))
-        break_promise(table, f);
+        break_promise(table, f, "no value");
     text_add(b, "null", 4);
 }
 

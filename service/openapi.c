@@ -120,10 +120,9 @@ static void print_time_limit(const struct json_field *f, const struct descriptio
     text_addf(d->b, ",\"x-gridplan-setting\":\"%s\"", setting);
 }
 
-/* What is computed need not be whole. */
-static const char *number_type(const struct json_field *f, enum role role)
+static const char *number_type(const struct json_field *f)
 {
-    return role == IN_REQUEST && f->flags & JSON_WHOLE ? "integer" : "number";
+    return f->flags & JSON_WHOLE ? "integer" : "number";
 }
 
 /* Number types: bounds only of what is asked for, and where they were set. */
@@ -186,7 +185,7 @@ static void print_list_schema(const struct json_field *f, enum role role,
         text_addf(b, "{\"type\":\"string\"}");
     } else {
         text_addf(b, "{");
-        print_number_schema(f, number_type(f, role), true, role, d);
+        print_number_schema(f, number_type(f), true, role, d);
         text_addf(b, "}");
     }
     if (role == IN_REQUEST && f->least > 0)
@@ -291,7 +290,7 @@ static void print_type(const struct json_field *f, enum role role,
 
     switch (f->type) {
     case JSON_TYPE_NUMBER:
-        print_number_schema(f, number_type(f, role), false, role, d);
+        print_number_schema(f, number_type(f), false, role, d);
         break;
     case JSON_TYPE_INTEGER:
         print_number_schema(f, "integer", false, role, d);

@@ -489,6 +489,25 @@ TEST_CASE("an open list names its words and takes others", "[openapi]")
     }
 }
 
+TEST_CASE("whole numbers are integers in requests and answers", "[openapi]")
+{
+    json_field rows[] = {row("mean", JSON_TYPE_NUMBER, offsetof(made, mean),
+                             JSON_WHOLE | JSON_NULLABLE | JSON_MAY_BE_NULL),
+                         json_field{}};
+    const json_object object{"Made", "For this test", sizeof(made), rows};
+    json s = described(&object, &object);
+    test_arena a;
+    text_buffer b{};
+    made seven{};
+
+    for (const char *name : {"Made", "MadeInput"})
+        CHECK(s[name]["properties"]["mean"]["type"] == json({"integer", "null"}));
+    b.arena = a;
+    seven.mean = 7;
+    json_print(&object, &seven, &b);
+    CHECK(std::string(b.data, b.length) == R"({"mean":7})");
+}
+
 TEST_CASE("a kept text says what it holds", "[openapi]")
 {
     json_field inner_rows[] = {row("mean", JSON_TYPE_NUMBER, offsetof(made, mean), 0),

@@ -5,8 +5,9 @@
 
 #define T struct checkpoint_basis_laws
 static const struct json_field basis_laws_rows[] = {
-    JSON_NUMBER(T, exponential, 0, 0, 0, 0, "Nodes that fail at a constant rate"),
-    JSON_NUMBER(T, weibull, 0, 0, 0, 0, "Nodes with a Weibull law"),
+    JSON_NUMBER(T, exponential, 0, 0, 0, JSON_WHOLE,
+                "Nodes that fail at a constant rate"),
+    JSON_NUMBER(T, weibull, 0, 0, 0, JSON_WHOLE, "Nodes with a Weibull law"),
     {0},
 };
 #undef T
@@ -34,7 +35,8 @@ static const struct json_object verified_json = {
 
 #define T struct checkpoint_basis
 static const struct json_field basis_rows[] = {
-    JSON_NUMBER(T, failures, 0, 0, 0, JSON_OPTIONAL, "Failures of its resource seen"),
+    JSON_NUMBER(T, failures, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
+                "Failures of its resource seen"),
     JSON_NUMBER(T, observed_s, 0, 0, 0, JSON_OPTIONAL, "Time in which they were seen"),
     JSON_NUMBER(T, checkpoint_logs, 0, 0, 0, JSON_OPTIONAL,
                 "Checkpoint logs of its application that the next three are means of"),
@@ -49,7 +51,8 @@ static const struct json_field basis_rows[] = {
                 "that began the history"),
     JSON_NUMBER(T, at_risk_s, 0, 0, 0, JSON_OPTIONAL,
                 "Time in which they were seen, less that in which it was down"),
-    JSON_NUMBER(T, nodes, 0, 0, 0, JSON_OPTIONAL, "Nodes that the figures are sums over"),
+    JSON_NUMBER(T, nodes, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
+                "Nodes that the figures are sums over"),
     JSON_TEXT(T, prior_scope, JSON_OPTIONAL,
               "Other hosts that tell of it: site or all; left out: none"),
     JSON_NUMBER(T, prior_shape, 0, 0, 0, JSON_OPTIONAL,
@@ -67,7 +70,8 @@ static const struct json_object basis_json = {
 
 #define T struct checkpoint_segments
 static const struct json_field segments_rows[] = {
-    JSON_NUMBER(T, count, 0, 0, 0, 0, "Number of segments, one more than checkpoints"),
+    JSON_NUMBER(T, count, 0, 0, 0, JSON_WHOLE,
+                "Number of segments, one more than checkpoints"),
     JSON_NUMBER(T, first_s, 0, 0, 0, 0, "Work in the first"),
     JSON_NUMBER(T, middle_s, 0, 0, 0, JSON_OPTIONAL,
                 "Work in each in between; left out: there is none"),
@@ -126,7 +130,7 @@ static const struct json_field interval_rows[] = {
         "finite: expected_completion_s over lower_bound_s; endless: "
         "expected_time_ratio over its least, for a job whose end is not known; left "
         "out: no gap_ratio"),
-    OUT_NUMBER(checkpoint_count, JSON_OPTIONAL,
+    OUT_NUMBER(checkpoint_count, JSON_OPTIONAL | JSON_WHOLE,
                "Checkpoints on a run without failures, if execution_time_s is known"),
     OUT_NUMBER(expected_completion_s, JSON_OPTIONAL,
                "Expected time from start to end with a checkpoint after each interval_s "
@@ -134,7 +138,8 @@ static const struct json_field interval_rows[] = {
     OUT_NUMBER(best_completion_s, JSON_OPTIONAL,
                "The least that any checkpoints give under a constant failure rate, "
                "likewise; not where a law of its nodes decides"),
-    OUT_NUMBER(best_checkpoint_count, JSON_OPTIONAL, "With so many checkpoints"),
+    OUT_NUMBER(best_checkpoint_count, JSON_OPTIONAL | JSON_WHOLE,
+               "With so many checkpoints"),
     {.name = "lower_bound_s",
      .doc = "No checkpoints end sooner in the mean",
      .type = JSON_TYPE_NUMBER,

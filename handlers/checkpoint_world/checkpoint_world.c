@@ -94,8 +94,9 @@ const struct json_object checkpoint_shared_io_json = {
 
 #define T struct checkpoint_pattern_level
 static const struct json_field pattern_level_rows[] = {
-    JSON_NUMBER(T, level, 0, 0, 0, 0, "Its number in the request"),
-    JSON_NUMBER(T, every, 0, 0, 0, 0, "Written after so many segments, or a higher one"),
+    JSON_NUMBER(T, level, 0, 0, 0, JSON_WHOLE, "Its number in the request"),
+    JSON_NUMBER(T, every, 0, 0, 0, JSON_WHOLE,
+                "Written after so many segments, or a higher one"),
     JSON_NUMBER(T, interval_s, 0, 0, 0, 0, "Work in between"),
     {0},
 };
@@ -109,7 +110,7 @@ static const struct json_field pattern_rows[] = {
     JSON_LIST(T, levels, level_count, struct checkpoint_pattern_level,
               &pattern_level_json, 0, 0, "Levels that are used"),
     JSON_NUMBER(T, segment_s, 0, 0, 0, 0, "Work between two checkpoints of any level"),
-    JSON_NUMBER(T, segment_count, 0, 0, 0, 0, "Segments until it repeats"),
+    JSON_NUMBER(T, segment_count, 0, 0, 0, JSON_WHOLE, "Segments until it repeats"),
     JSON_NUMBER(T, overhead_ratio, 0, 0, 0, JSON_OPTIONAL,
                 "Expected time over work, less 1; left out: it never ends"),
     JSON_NUMBER(T, first_order_ratio, 0, 0, 0, JSON_OPTIONAL,
@@ -157,7 +158,8 @@ const struct json_object checkpoint_parts_json = {
 
 #define T struct checkpoint_point
 static const struct json_field point_rows[] = {
-    JSON_NUMBER(T, segment_count, 0, 0, 0, 0, "Segments, one more than checkpoints"),
+    JSON_NUMBER(T, segment_count, 0, 0, 0, JSON_WHOLE,
+                "Segments, one more than checkpoints"),
     JSON_NUMBER(T, expected_time_s, 0, 0, 0, 0, "Expected time from start to end"),
     JSON_NUMBER(T, energy_j, 0, 0, 0, JSON_OPTIONAL, "Expected energy; with power"),
     JSON_NUMBER(T, expected_cost, 0, 0, 0, JSON_OPTIONAL, "Cost; with price_per_s"),

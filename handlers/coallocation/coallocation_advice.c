@@ -352,7 +352,7 @@ const struct json_object replication_advice_request_json = {
 #define T struct popular
 static const struct json_field popular_rows[] = {
     JSON_TEXT(T, file_id, 0, "The file"),
-    JSON_NUMBER(T, access_count, 0, 0, 0, 0, "How often it was read"),
+    JSON_NUMBER(T, access_count, 0, 0, 0, JSON_WHOLE, "How often it was read"),
     JSON_TEXTS(T, copy_to_site_ids, copy_count, 0, 0,
                "Sites that read it and have no copy, those that read it most first"),
     {0},

@@ -10,7 +10,7 @@ _Static_assert(sizeof(enum co_request_type) == sizeof(int), "a choice is an int"
 #define T struct co_site_processors
 static const struct json_field site_processors_rows[] = {
     JSON_TEXT(T, site_id, 0, "The site"),
-    JSON_NUMBER(T, processors, 0, 0, 0, 0, "Processors; negative: given back"),
+    JSON_NUMBER(T, processors, 0, 0, 0, JSON_WHOLE, "Processors; negative: given back"),
     {0},
 };
 #undef T

@@ -224,7 +224,7 @@ struct plans_answer {
 #define T struct duration_answer
 static const struct json_field duration_rows[] = {
     JSON_CHOICE(T, basis, duration_bases, 0, 0, "given: executions are too few"),
-    JSON_NUMBER(T, processors, 0, 0, 0, 0, "Processors of the executions"),
+    JSON_NUMBER(T, processors, 0, 0, 0, JSON_WHOLE, "Processors of the executions"),
     JSON_INTEGER(T, samples, 0, JSON_EXACT, 0, 0, "Executions on so many"),
     {0},
 };
@@ -243,7 +243,7 @@ static const struct json_field plans_answer_rows[] = {
                 "How long, scaled by the speedups; null: not known"),
     JSON_NUMBER(T, end_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "When it ends; null: there is no such time"),
-    JSON_NUMBER(T, processors, 0, 0, 0, JSON_MAY_BE_NULL,
+    JSON_NUMBER(T, processors, 0, 0, 0, JSON_MAY_BE_NULL | JSON_WHOLE,
                 "On all sites together; null: there is no such time"),
     JSON_NUMBER(T, cost, 0, 0, 0, JSON_MAY_BE_NULL,
                 "By cost_per_processor_s of the sites; null: there is no such time"),

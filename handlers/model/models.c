@@ -213,7 +213,7 @@ struct model_answer {
          .doc = "The phase; left out: whole runs",                                      \
          .type = JSON_TYPE_NUMBER,                                                      \
          .offset = offsetof(T, model.phase_index),                                      \
-         .flags = JSON_OPTIONAL},                                                       \
+         .flags = JSON_OPTIONAL | JSON_WHOLE},                                          \
         MODEL_MEMBER(kind, JSON_TYPE_TEXT, "Kind of model"),                            \
         {.name = "settings",                                                            \
          .doc = "How it is trained",                                                    \

@@ -106,7 +106,7 @@ struct experiment {
 #define T struct experiment
 static const struct json_field experiment_rows[] = {
     JSON_NUMBER(T, problem_size, 0, 0, 0, 0, "Size of the problem"),
-    JSON_NUMBER(T, processors, 0, 0, 0, 0, "Processors"),
+    JSON_NUMBER(T, processors, 0, 0, 0, JSON_WHOLE, "Processors"),
     JSON_BOOLEAN(T, dedicated, 0, 0, "Nothing else may run on the machines"),
     JSON_NUMBER(T, disagreement_ratio, 0, 0, 0, JSON_OPTIONAL,
                 "Standard deviation of what the combinations predict, over their mean"),
@@ -126,9 +126,9 @@ struct overhead {
 #define T struct overhead
 static const struct json_field overhead_rows[] = {
     JSON_TEXT(T, name, 0, "The strategy"),
-    JSON_NUMBER(T, min_runs, 0, 0, 0, JSON_MAY_BE_NULL,
+    JSON_NUMBER(T, min_runs, 0, 0, 0, JSON_MAY_BE_NULL | JSON_WHOLE,
                 "Runs that it takes at least; null: not known before"),
-    JSON_NUMBER(T, max_runs, 0, 0, 0, JSON_MAY_BE_NULL,
+    JSON_NUMBER(T, max_runs, 0, 0, 0, JSON_MAY_BE_NULL | JSON_WHOLE,
                 "And at most; null: its source gives no number"),
     JSON_TEXT(T, besides, 0, "What it needs besides"),
     {0},

@@ -199,7 +199,7 @@ extern const struct json_object plan_best_list_json;
          .type = JSON_TYPE_NUMBERS,                                                      \
          .offset = JSON_AT(T, part.interval_markers, const double *),                    \
          .count_offset = JSON_AT(T, part.marker_count, size_t)},                         \
-        PLAN_ANSWER_NUMBER(T, stop_phase, JSON_MAY_BE_NULL,                              \
+        PLAN_ANSWER_NUMBER(T, stop_phase, JSON_MAY_BE_NULL | JSON_WHOLE,                 \
                            "The phase at whose end it first moves; null: never"),        \
         PLAN_ANSWER_NUMBER(T, total_predicted_s, JSON_MAY_BE_NULL,                       \
                            "Time of the phases left, with the cost of all moves; "       \

@@ -746,7 +746,7 @@ static const struct json_field log_row_rows[] = {
      .type = JSON_TYPE_CHOICE,
      .choices = sim_log_kind_names,
      .offset = offsetof(T, kind)},
-    JSON_NUMBER(T, job_number, 0, 0, 0, JSON_MAY_BE_NULL,
+    JSON_NUMBER(T, job_number, 0, 0, 0, JSON_MAY_BE_NULL | JSON_WHOLE,
                 "Which job, by its arrival from 1; null: none"),
     JSON_TEXT(T, resource_id, JSON_OPTIONAL, "Where"),
     JSON_NUMBER(T, value, 0, 0, 0, JSON_OPTIONAL,

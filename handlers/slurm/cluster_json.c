@@ -1,10 +1,11 @@
 /* cluster_json.c - how a cluster that was read from Slurm's documents looks in JSON. */
 #include "handlers/slurm/cluster_json.h"
 
-#define OPT             JSON_OPTIONAL
+#define OPT              JSON_OPTIONAL
 
-#define NUM(T, m, doc)  JSON_NUMBER(T, m, 0, 0, 0, OPT, doc)
-#define WORD(T, m, doc) JSON_TEXT(T, m, OPT, doc)
+#define NUM(T, m, doc)   JSON_NUMBER(T, m, 0, 0, 0, OPT, doc)
+#define COUNT(T, m, doc) JSON_NUMBER(T, m, 0, 0, 0, OPT | JSON_WHOLE, doc)
+#define WORD(T, m, doc)  JSON_TEXT(T, m, OPT, doc)
 #define TEXTS(T, m, text)                                         \
     {                                                             \
         .name = #m, .type = JSON_TYPE_TEXTS, .doc = text,         \
@@ -26,9 +27,9 @@ static const struct json_field node_rows[] = {
     AMOUNTS(T, capacities, "Generic resources: gpus, gres.NAME, gres.NAME.TYPE"),
     NUM(T, weight, "Smaller is filled first"),
     TEXTS(T, features, "Features that jobs may ask for"),
-    NUM(T, sockets, "Sockets"),
-    NUM(T, cores_per_socket, "Cores of a socket"),
-    NUM(T, threads_per_core, "Threads of a core"),
+    COUNT(T, sockets, "Sockets"),
+    COUNT(T, cores_per_socket, "Cores of a socket"),
+    COUNT(T, threads_per_core, "Threads of a core"),
     WORD(T, state,
          "up; drain: jobs stay, nothing starts; down; maint: in maintenance; future: not "
          "there yet"),
@@ -71,9 +72,9 @@ static const struct json_object running_json = {
 static const struct json_field limit_amounts_rows[] = {
     NUM(T, cpus, "CPUs"),
     NUM(T, memory_bytes, "Memory"),
-    NUM(T, nodes, "Nodes"),
+    COUNT(T, nodes, "Nodes"),
     AMOUNTS(T, needs, "Other amounts"),
-    NUM(T, jobs_running, "Jobs that run at the same time"),
+    COUNT(T, jobs_running, "Jobs that run at the same time"),
     NUM(T, cpu_s_running, "CPU seconds that running jobs may still take"),
     NUM(T, cpu_s, "CPU seconds in all"),
     {0},
@@ -88,10 +89,11 @@ static const struct json_object limit_amounts_json = {
     JSON_OBJECT(T, m, const struct slurm_limit_amounts *, &limit_amounts_json, \
                 JSON_POINTER | OPT, doc)
 static const struct json_field limits_rows[] = {
-    NUM(T, jobs_running_max, "Jobs that run at the same time"),
-    NUM(T, jobs_submitted_max, "Jobs that wait or run at the same time"),
-    NUM(T, jobs_running_per_user_max, "Jobs of one user that run at the same time"),
-    NUM(T, jobs_running_per_account_max, "Jobs of one account that run at the same time"),
+    COUNT(T, jobs_running_max, "Jobs that run at the same time"),
+    COUNT(T, jobs_submitted_max, "Jobs that wait or run at the same time"),
+    COUNT(T, jobs_running_per_user_max, "Jobs of one user that run at the same time"),
+    COUNT(T, jobs_running_per_account_max,
+          "Jobs of one account that run at the same time"),
     NUM(T, wall_s_max, "Time limit of a job"),
     AMOUNT_LIMIT(group, "All its jobs together"),
     AMOUNT_LIMIT(per_job, "One job"),
@@ -122,8 +124,8 @@ static const struct json_field partition_rows[] = {
     NUM(T, over_time_limit_s, "How long jobs may go on behind their limit"),
     NUM(T, priority_tier, "Jobs of larger tiers come first"),
     NUM(T, priority_factor, "Its part in the priority of jobs"),
-    NUM(T, nodes_per_job_min, "Least nodes of a job"),
-    NUM(T, nodes_per_job_max, "Most nodes of a job"),
+    COUNT(T, nodes_per_job_min, "Least nodes of a job"),
+    COUNT(T, nodes_per_job_max, "Most nodes of a job"),
     NUM(T, cpus_per_node_max, "CPUs of a node that its jobs may have"),
     NUM(T, memory_per_node_default_bytes, "Memory of a node for jobs that say nothing"),
     NUM(T, memory_per_cpu_default_bytes, "Memory for each CPU of jobs that say nothing"),
@@ -133,7 +135,7 @@ static const struct json_field partition_rows[] = {
     TEXTS(T, qos_allowed, "Qualities of service that it takes; absent: all"),
     WORD(T, qos_id, "Quality of service of the partition; its limits hold first"),
     WORD(T, sharing, "no, yes, force or exclusive"),
-    NUM(T, shared_jobs_max, "Jobs that may share an amount, with yes and force"),
+    COUNT(T, shared_jobs_max, "Jobs that may share an amount, with yes and force"),
     {0},
 };
 #undef T
@@ -283,7 +285,7 @@ static const struct json_object after_json = {"SlurmAfter", "What a job waits fo
 static const struct json_field array_rows[] = {
     JSON_ID(T, id, 0, "Id of the array"),
     WORD(T, task_ids, "Tasks that wait: 0-7,9:2"),
-    NUM(T, running_max, "Tasks that may run at the same time"),
+    COUNT(T, running_max, "Tasks that may run at the same time"),
     {0},
 };
 #undef T
@@ -310,11 +312,11 @@ static const struct json_field job_rows[] = {
     WORD(T, qos_id, "Its quality of service"),
     WORD(T, reservation_id, "Reservation that it runs in"),
     TEXTS(T, partition_ids, "Partitions that it may run in"),
-    NUM(T, nodes, "Nodes that it asks for, the least"),
-    NUM(T, nodes_max, "The most, where that is more"),
+    COUNT(T, nodes, "Nodes that it asks for, the least"),
+    COUNT(T, nodes_max, "The most, where that is more"),
     NUM(T, cpus, "CPUs of each node"),
-    NUM(T, tasks, "Instead of nodes and cpus: tasks, on any nodes"),
-    NUM(T, cpus_per_task, "CPUs of each task"),
+    COUNT(T, tasks, "Instead of nodes and cpus: tasks, on any nodes"),
+    COUNT(T, cpus_per_task, "CPUs of each task"),
     NUM(T, memory_bytes, "Memory of each node"),
     NUM(T, memory_per_cpu_bytes, "Memory for each CPU, with tasks"),
     AMOUNTS(T, needs, "Generic resources of each node; licences of the job"),
