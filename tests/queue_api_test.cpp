@@ -909,9 +909,58 @@ TEST_CASE("exactly one form of a queue is given", "[queue][api]")
     CHECK(wrong(R"({"snapshot": {"resources": [{"id": "n"}]}, "algorithm": "eazy",
         "jobs": [{"id": "j", "estimate_s": 1, "after": ["nobody"]}]})") ==
           list{"/algorithm", "/jobs/0/after/0/job_id"});
-    CHECK(wrong(R"({"snapshot": {"resources": [{"id": "n"}]}, "algorithm": "fcfs",
-        "jobs": [{"id": "j", "estimate_s": 1, "group": {"id": "g", "policy": "gang"}}]})") ==
-          list{"/jobs/0/group"});
+}
+
+TEST_CASE("gangs and packs wait in a queue as one", "[queue][api]")
+{
+    api a;
+    json body = json::parse(R"({"snapshot": {"resources": [
+        {"id": "n1", "cpus": 4, "running": [{"id": "r", "cpus": 4, "expected_end_s": 6}]},
+        {"id": "n2", "cpus": 4}]}, "jobs": [
+        {"id": "m1", "cpus": 2, "estimate_s": 10, "group": {"id": "g", "policy": "gang"}},
+        {"id": "m2", "cpus": 2, "estimate_s": 10, "group": {"id": "g", "policy": "gang"}},
+        {"id": "m3", "cpus": 2, "estimate_s": 10, "group": {"id": "g", "policy": "gang"}},
+        {"id": "short", "cpus": 4, "estimate_s": 6},
+        {"id": "long", "cpus": 4, "estimate_s": 7}]})");
+    auto answer = [&](const char *algorithm) {
+        body["algorithm"] = algorithm;
+        api_reply r = a.post("/v1/queue-orders", body.dump());
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return r.json();
+    };
+    auto begins = [](const json &of, const std::string &id) {
+        for (const json &s : of["starts"])
+            if (s["job_id"] == id)
+                return 0.0;
+        for (const json &w : of["waiting"])
+            if (w["job_id"] == id)
+                return w["estimated_start_s"].get<double>();
+        return -1.0;
+    };
+
+    json easy = answer("easy"); // all three at 6; who ends before that may start
+    for (const char *id : {"m1", "m2", "m3"})
+        CHECK(begins(easy, id) == 6);
+    CHECK(begins(easy, "short") == 0);
+    CHECK(begins(easy, "long") == 16);
+    CHECK(easy["waiting"][0]["blocking_job_id"] == "r");
+    json fcfs = answer("fcfs");
+    CHECK(begins(fcfs, "m1") == 6);
+    CHECK(begins(fcfs, "short") == 16);
+    body["jobs"][2]["cpus"] = 5; // there is no such node
+    easy = answer("easy");
+    CHECK(easy["unplaced"].size() == 3);
+    CHECK(begins(easy, "long") == 6);
+
+    body["jobs"][2]["cpus"] = 2;
+    for (int i = 0; i < 3; i++)
+        body["jobs"][i]["group"]["policy"] = "pack";
+    easy = answer("easy"); // two of them at once, the third behind them
+    CHECK(begins(easy, "m1") == 0);
+    CHECK(begins(easy, "m2") == 0);
+    CHECK(begins(easy, "m3") == 10);
+    CHECK(begins(easy, "short") == 6);
 }
 
 TEST_CASE("a queue on resources is cut by the time limit, and says so", "[queue][api]")

@@ -17,16 +17,10 @@ static void mistake(struct error *err, size_t job, const char *member,
 }
 
 /* What no queue of jobs on resources goes with. */
-static void check_jobs(const struct placement_in *in, const struct policy *policy,
-                       struct error *err)
+static void check_jobs(const struct placement_in *in, struct error *err)
 {
-    bool plans = policy && queue_discipline_of(policy)->rule == QUEUE_CONSERVATIVE;
-
     for (size_t i = 0; i < in->job_count; i++) {
         const struct job *j = &in->jobs[i];
-        bool unit =
-            j->group && (j->group->policy == JOB_GANG || j->group->policy == JOB_PACK ||
-                         j->group->policy == JOB_SAME_SITE);
 
         if (j->input_file_count)
             mistake(err, i, "input_file_ids", ITEM_INVALID_COMBINATION,
@@ -34,10 +28,6 @@ static void check_jobs(const struct placement_in *in, const struct policy *polic
         if (j->output_bytes > 0 && in->snapshot->home_site_id)
             mistake(err, i, "output_bytes", ITEM_INVALID_COMBINATION,
                     "files of jobs in a queue are not supported yet");
-        if (unit && policy && !plans)
-            mistake(err, i, "group", ITEM_NOT_APPLICABLE,
-                    "the policy starts jobs one by one; take conservative for gangs and "
-                    "packs");
     }
 }
 
@@ -143,7 +133,7 @@ enum error_code amounts_queue(const struct amounts_queue_in *q,
     struct amounts *checked;
 
     params_bind(placement_common_params, NULL, 0, values, err);
-    check_jobs(in, policy, err);
+    check_jobs(in, err);
     amounts_check(in, q->plan_with_limit, &checked, a, err);
     TRY(problem_prepare(in, values, p, a, err));
     if (err->item_count > before || !policy)

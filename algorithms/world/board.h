@@ -98,4 +98,7 @@ bool board_is_unit(const struct board *b, size_t job);
  * still if the budget was spent on the way. */
 bool board_place_unit(struct board *b, size_t member);
 
+/* The same where no member starts before from_s. */
+bool board_place_unit_from(struct board *b, size_t member, double from_s);
+
 #endif

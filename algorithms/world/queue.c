@@ -26,7 +26,10 @@ struct play {
     size_t event_count;
     size_t failed[FAILED_MAX], failed_count;
     bool has_after, cut;
-    size_t head; /* WORLD_NONE */
+    size_t head;       /* WORLD_NONE */
+    bool head_is_unit; /* whose members that wait are on the board */
+    size_t *tried;     /* by group: the turn in which it was tried last */
+    size_t turns;
     struct arena *arena;
 };
 
@@ -171,6 +174,57 @@ static void refuse(struct play *p, size_t job)
     board_refuse(p->b, job, why, on);
 }
 
+/* ---- units ---- */
+
+/* Members that start at this moment have begun. The first of the others, WORLD_NONE: all
+ * have. */
+static size_t begin_unit(struct play *p, size_t job)
+{
+    const struct world_group *g = &p->w->groups[p->w->jobs[job].group];
+    size_t waits = WORLD_NONE;
+
+    budget_step(p->w->budget, g->job_count);
+    for (size_t i = 0; i < g->job_count; i++) {
+        const struct world_placed *x = &p->b->plan.placed[g->jobs[i]];
+
+        if (!x->positions)
+            continue;
+        if (x->start_s <= p->now_s) {
+            add_event(p, x->end_s);
+            add_event(p, x->done_s);
+        } else if (waits == WORLD_NONE || g->jobs[i] == job) {
+            waits = g->jobs[i];
+        }
+    }
+    return waits;
+}
+
+/* The unit as the first of the queue: who of it waits is the head, and keeps its place.
+ */
+static bool start_unit_first(struct play *p, size_t job)
+{
+    if (!queue_unit_is_ready(p->b, job, p->now_s) ||
+        queue_unit_place(p->b, job, p->now_s) == HUGE_VAL)
+        return true;
+    p->head = begin_unit(p, job);
+    p->head_is_unit = p->head != WORLD_NONE;
+    return p->head == WORLD_NONE;
+}
+
+/* Beside the head's place, as far as it starts at this moment; once a turn. */
+static void start_unit_behind(struct play *p, size_t job)
+{
+    size_t group = p->w->jobs[job].group;
+
+    if (p->tried[group] == p->turns || !queue_unit_is_ready(p->b, job, p->now_s))
+        return;
+    p->tried[group] = p->turns;
+    queue_unit_place(p->b, job, p->now_s);
+    begin_unit(p, job);
+    queue_unit_take_back(p->b, job, p->now_s);
+    queue_unit_reopen(p->b, job);
+}
+
 /* ---- rules ---- */
 
 /* Starts the first jobs; where the first of those that wait is to go comes back. Jobs
@@ -182,6 +236,11 @@ static struct board_spot start_heads(struct play *p)
         size_t job = p->queue[k];
         struct board_spot spot;
 
+        if (queue_unit_is_whole(p->b, job)) {
+            if (!start_unit_first(p, job) || is_over(p))
+                break;
+            continue;
+        }
         if (!is_ready(p, job))
             continue;
         spot = queue_fit_at(p->b, job, p->now_s);
@@ -258,7 +317,7 @@ static void start_behind(struct play *p, size_t job, struct board_spot *head)
         start(p, job, &spot);
         return;
     }
-    if (p->head == WORLD_NONE) {
+    if (p->head == WORLD_NONE || p->head_is_unit) {
         note_failed(p, job);
         return;
     }
@@ -272,17 +331,22 @@ static void start_behind(struct play *p, size_t job, struct board_spot *head)
 
 static void start_fitting(struct play *p, struct board_spot *head)
 {
-    if (p->head != WORLD_NONE)
+    if (p->head != WORLD_NONE && !p->head_is_unit)
         board_take(p->b, p->head, head);
     for (size_t k = 0; k < p->w->job_count && !p->cut; k++) {
         size_t job = p->backfill[k];
 
+        if (queue_unit_is_whole(p->b, job)) {
+            start_unit_behind(p, job);
+            is_over(p);
+            continue;
+        }
         if (!is_ready(p, job) || fails_as_before(p, job))
             continue;
         start_behind(p, job, head);
         is_over(p);
     }
-    if (p->head != WORLD_NONE)
+    if (p->head != WORLD_NONE && !p->head_is_unit)
         board_give(p->b, p->head);
 }
 
@@ -291,15 +355,20 @@ static void decide_once(struct play *p)
     struct board_spot head = board_nowhere();
 
     p->head = WORLD_NONE;
+    p->head_is_unit = false;
+    p->turns++;
     p->failed_count = 0;
     if (p->rule->rule != QUEUE_FIT)
         head = start_heads(p);
     if (p->rule->rule == QUEUE_FIT ||
         (p->rule->rule == QUEUE_EASY && p->head != WORLD_NONE))
         start_fitting(p, &head);
+    if (p->head_is_unit)
+        queue_unit_take_back(p->b, p->head, p->now_s);
 }
 
-/* Those that wait for one that has started may have their turn at the same moment. */
+/* Those that wait for one that has started may have their turn at the same moment, and a
+ * pack that would have gone where another has. */
 static void decide(struct play *p)
 {
     size_t before;
@@ -307,7 +376,8 @@ static void decide(struct play *p)
     do {
         before = p->b->plan.placed_count;
         decide_once(p);
-    } while (p->has_after && !p->cut && p->b->plan.placed_count > before);
+    } while ((p->has_after || p->b->groups) && !p->cut &&
+             p->b->plan.placed_count > before);
 }
 
 /* ---- the future ---- */
@@ -339,6 +409,11 @@ static void place_rest(struct play *p)
 
             if (!is_open(p, job) || !board_is_due(p->b, job))
                 continue;
+            if (queue_unit_is_whole(p->b, job)) {
+                queue_unit_place(p->b, job, p->now_s);
+                is_over(p);
+                continue;
+            }
             spot = board_best(p->b, job);
             if (spot.positions)
                 board_take(p->b, job, &spot);
@@ -514,29 +589,56 @@ static void blame_broken(struct play *p, const struct world_queue_promises *prom
     }
 }
 
+/* Whether its unit could have it start now; else when it starts, NAN: never. */
+static bool unit_starts(struct play *p, size_t job, double *start_s)
+{
+    const struct world_placed *x = &p->b->plan.placed[job];
+    const struct world_group *g = &p->w->groups[p->w->jobs[job].group];
+    bool *open = NEW(p->arena, bool, g->job_count);
+
+    budget_step(p->w->budget, 2 * g->job_count);
+    for (size_t i = 0; i < g->job_count; i++)
+        open[i] = is_open(p, g->jobs[i]);
+    queue_unit_place(p->b, job, 0);
+    *start_s = x->positions ? x->start_s : (double)NAN;
+    queue_unit_take_back(p->b, job, -1);
+    for (size_t i = 0; i < g->job_count; i++)
+        if (open[i] && !is_open(p, g->jobs[i]))
+            board_reopen(p->b, g->jobs[i]);
+    return *start_s <= 0;
+}
+
 /* The board holds what starts now, and nothing else of the plan. */
 static struct world_queue_verdict explain(struct play *p, size_t job, double start_s)
 {
     struct world_queue_verdict v = {
         .blocker = WORLD_NONE, .until_s = (double)NAN, .broken_by_s = (double)NAN};
     double release_s = board_release_s(p->b, job);
+    bool starts;
     struct board_spot spot;
 
-    if (release_s > 0) {
+    if (release_s > 0 ||
+        (queue_unit_is_whole(p->b, job) && !queue_unit_is_ready(p->b, job, 0))) {
         v.wait = WORLD_WAIT_NOT_RELEASED;
-        v.until_s = release_s < HUGE_VAL ? release_s : start_s;
+        v.until_s = release_s > 0 && release_s < HUGE_VAL ? release_s : start_s;
         blame_before(p, job, &v);
         return v;
     }
-    if (queue_fit_at(p->b, job, 0).positions) {
+    starts = queue_unit_is_whole(p->b, job)
+                 ? unit_starts(p, job, &v.until_s)
+                 : queue_fit_at(p->b, job, 0).positions != NULL;
+    if (starts) {
+        v.until_s = (double)NAN;
         v.reason =
             p->rule->rule == QUEUE_HEAD ? QUEUE_REASON_ORDER : QUEUE_REASON_WOULD_DELAY;
         v.by = p->head == WORLD_NONE || p->head == job ? QUEUE_NOTHING : QUEUE_BY_JOB;
         v.blocker = v.by == QUEUE_NOTHING ? WORLD_NONE : p->head;
         return v;
     }
-    spot = board_best(p->b, job);
-    v.until_s = spot.positions ? spot.start_s : start_s;
+    if (isnan(v.until_s)) {
+        spot = board_best(p->b, job);
+        v.until_s = spot.positions ? spot.start_s : start_s;
+    }
     blame_end(p, v.until_s, &v);
     if (v.by == QUEUE_BY_RESERVATION)
         v.reason = QUEUE_REASON_RESERVATION;
@@ -581,18 +683,25 @@ static void explain_all(struct play *p, struct world_queue_out *out)
 
 /* ---- all ---- */
 
-/* Jobs that the rules do not place at all. */
+/* Jobs that are not to be placed at all, and gangs that miss one of these. */
 static void refuse_some(struct play *p)
 {
     for (size_t i = 0; i < p->w->job_count; i++) {
-        if (p->w->jobs[i].barred != WORLD_WAIT_NONE)
-            board_refuse(p->b, i, p->w->jobs[i].barred, WORLD_NONE);
-        else if (p->b->groups && board_is_unit(p->b, i))
-            board_refuse(p->b, i,
-                         p->w->groups[p->w->jobs[i].group].policy == GROUP_PACK
-                             ? WORLD_WAIT_GROUP_PACK
-                             : WORLD_WAIT_GROUP_GANG,
-                         p->w->jobs[i].group);
+        size_t group = p->w->jobs[i].group;
+
+        budget_step(p->w->budget, 1);
+        if (p->w->jobs[i].barred == WORLD_WAIT_NONE)
+            continue;
+        board_refuse(p->b, i, p->w->jobs[i].barred, WORLD_NONE);
+        if (group == WORLD_NONE || p->w->groups[group].policy != GROUP_GANG)
+            continue;
+        for (size_t k = 0; k < p->w->groups[group].job_count; k++) {
+            size_t member = p->w->groups[group].jobs[k];
+
+            if (p->w->jobs[member].barred == WORLD_WAIT_NONE)
+                board_refuse(p->b, member, WORLD_WAIT_GROUP_GANG, group);
+        }
+        budget_step(p->w->budget, p->w->groups[group].job_count);
     }
 }
 
@@ -664,6 +773,8 @@ static void keep_starts(struct play *p, const struct world_plan *plan)
     for (size_t i = 0; i < p->w->job_count; i++) {
         const struct world_placed *x = &plan->placed[i];
 
+        if (!x->positions && x->wait != WORLD_WAIT_OUT_OF_TIME)
+            board_refuse(p->b, i, x->wait, x->wait_on); /* it has no turn at all */
         if (x->positions && x->start_s <= 0)
             board_take(p->b, i,
                        &(struct board_spot){x->positions, x->position_count, x->choice,
@@ -682,6 +793,7 @@ void world_queue(const struct world *w, const struct queue_discipline *disciplin
 
     p.queue = NEW(a, size_t, w->job_count);
     p.backfill = NEW(a, size_t, w->job_count);
+    p.tried = NEW(a, size_t, w->group_count);
     world_queue_order(w, discipline->order, p.queue, a);
     world_queue_order(w, discipline->backfill_order, p.backfill, a);
     p.b = board_create(planned ? w : patient(w, a), NULL, a);

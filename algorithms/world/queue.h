@@ -13,8 +13,9 @@
  *
  * A job that is not released yet, or waits for another, is not in the queue until then.
  * Estimated starts are what happens when all run times hold and nobody else arrives.
- * Gangs and packs have places by conservative alone; by the other rules they are refused,
- * group_gang and group_pack.
+ * Gangs and packs have their turn at their first member, when all of it may start: a gang
+ * starts whole or waits as one, who of a pack is not placed yet follows to its value. As
+ * the head, a unit keeps the places that it would have; others start beside them.
  *
  * Cost: one look at all resources for each question; of head, fit and easy, at each end
  * of something, one question for each job that waits.

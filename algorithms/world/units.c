@@ -37,6 +37,7 @@ struct unit_member {
 /* Kept from unit to unit. */
 struct board_units {
     struct unit_member *members; /* of the unit at hand, those without a place */
+    double from_s;               /* none of them starts before */
     size_t member_count, member_room;
     int64_t largest[AMOUNTS_MAX]; /* capacity of any resource, or shared */
     bool *is_usable;              /* by position: some member may go there */
@@ -418,7 +419,7 @@ static double prepare_gang(struct board *b)
 {
     const struct world *w = b->w;
     struct board_units *u = b->units;
-    double from_s = 0;
+    double from_s = u->from_s;
 
     memset(u->is_usable, 0, w->resource_count * sizeof(*u->is_usable));
     for (size_t i = 0; i < u->member_count; i++) {
@@ -479,8 +480,10 @@ static struct board_reach reach_of_value(const struct board *b,
                                          const struct world_group *g, size_t value)
 {
     const struct board_units *u = b->units;
-    struct board_reach reach = {
-        .positions = &b->identity[value], .position_count = 1, .latest_s = HUGE_VAL};
+    struct board_reach reach = {.positions = &b->identity[value],
+                                .position_count = 1,
+                                .from_s = u->from_s,
+                                .latest_s = HUGE_VAL};
 
     if (g->key == GROUP_BY_SITE) {
         reach.positions = u->of_site + u->first_of_site[value];
@@ -493,7 +496,7 @@ static struct board_reach reach_of_value(const struct board *b,
 static struct board_spot best_in_choice(struct board *b, size_t job, size_t choice,
                                         const struct board_reach *reach)
 {
-    double release_s = board_release_s(b, job);
+    double release_s = fmax(board_release_s(b, job), reach->from_s);
     struct board_spot best = board_nowhere();
 
     for (size_t i = 0; i < reach->position_count && !board_tick(b); i++) {
@@ -622,11 +625,16 @@ static bool place_pack_best(struct board *b, const struct world_group *g, size_t
 
 bool board_place_unit(struct board *b, size_t member)
 {
+    return board_place_unit_from(b, member, 0);
+}
+
+bool board_place_unit_from(struct board *b, size_t member, double from_s)
+{
     size_t group = b->w->jobs[member].group;
     const struct world_group *g = &b->w->groups[group];
     bool gang = g->policy == GROUP_GANG, placed;
 
-    units_of(b);
+    units_of(b)->from_s = from_s;
     find_members(b, g);
     placed = gang ? place_gang_first(b, g) : place_pack_best(b, g, group);
     if (!placed && !is_cut(b))
