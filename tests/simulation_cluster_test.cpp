@@ -1151,3 +1151,90 @@ TEST_CASE("sizes 0, 1 and 2, zeros and ties", "[simulation_cluster][api]")
                 CHECK(mean_of(r, 0, "duration_s") == (jobs > hosts ? 2 : 1) * run_s);
             }
 }
+
+TEST_CASE("accounts and qualities of service hold jobs back under slurm_backfill",
+          "[api][simulation]")
+{
+    api a;
+    json body = json::parse(R"({"kind": "cluster", "seed": 1, "stop": {"when_done": true},
+        "cluster": {"resources": [{"id": "n", "number": 4, "cpus": 2}],
+            "qos": [{"id": "small", "limits": {"group": {"cpus": 1}}}, {"id": "big"}],
+            "accounts": [{"id": "a", "limits": {"group": {"jobs_running": 1}}},
+                         {"id": "ua", "parent_id": "a", "user_id": "ann"},
+                         {"id": "b", "default_qos_id": "small", "qos_ids": ["small"]}]},
+        "jobs": [{"id": "A1", "user": "ann", "account_id": "a", "execution_time_s": 100,
+                  "time_limit_s": 100},
+                 {"id": "A2", "user": "ann", "execution_time_s": 100,
+                  "time_limit_s": 100},
+                 {"id": "B1", "account_id": "b", "execution_time_s": 50},
+                 {"id": "B2", "account_id": "b", "qos_id": "small",
+                  "execution_time_s": 50},
+                 {"id": "C", "execution_time_s": 10}],
+        "compare": [{"queue": {"algorithm": "slurm_backfill"}}, {"label": "other"}],
+        "output": {"per_job": true}})");
+    auto start = [](const json &r, size_t label, size_t job) {
+        const json &at = r["results"][label]["jobs"][job]["start_s"];
+        return at.is_null() ? -1 : at.get<double>();
+    };
+    json r = play(a, body);
+    const double held[] = {0, 100, 0, 50, 0};
+
+    for (size_t i = 0; i < 5; i++) {
+        CHECK(start(r, 0, i) == held[i]);
+        CHECK(start(r, 1, i) == 0);
+    }
+    CHECK(warns(r, "limits_unused"));
+
+    SECTION("limits count in the units of needs")
+    {
+        body["jobs"][2]["cpus"] = body["jobs"][3]["cpus"] = 0.5;
+        r = play(a, body);
+        CHECK(start(r, 0, 2) == 0);
+        CHECK(start(r, 0, 3) == 0); // half a cpu each, one at most
+    }
+    SECTION("what an account has used counts")
+    {
+        body["cluster"]["accounts"][0]["limits"] =
+            json::parse(R"({"group": {"cpu_s": 150}})");
+        r = play(a, body);
+        CHECK(start(r, 0, 0) == 0);
+        CHECK(start(r, 0, 1) == -1);
+        CHECK(r["results"][0]["jobs"][1]["state"] == "waiting");
+        body["cluster"]["accounts"][0]["limits"]["group"]["cpu_s"] = 200;
+        CHECK(start(play(a, body), 0, 1) == 0);
+        body["cluster"]["accounts"][1]["usage_s"] = 100;
+        CHECK(start(play(a, body), 0, 1) == -1);
+    }
+    SECTION("an attempt that a failure ends was used all the same")
+    {
+        body["cluster"]["resources"] = json::parse(
+            R"([{"id": "n", "cpus": 2, "outages": [{"down_s": 60, "up_s": 70}]}])");
+        body["cluster"]["accounts"][0]["limits"] =
+            json::parse(R"({"group": {"cpu_s": 150}})");
+        body["jobs"].erase(1);
+        r = play(a, body);
+        CHECK(r["results"][0]["jobs"][0]["state"] == "waiting");
+        body["cluster"]["accounts"][0]["limits"]["group"]["cpu_s"] = 160;
+        CHECK(play(a, body)["results"][0]["jobs"][0]["state"] == "done");
+    }
+    SECTION("names must be known, and allowed")
+    {
+        body["jobs"][0]["account_id"] = "zz";
+        body["jobs"][1]["qos_id"] = "yy";
+        body["jobs"][2]["qos_id"] = "big";
+        CHECK(refused(a, body) == std::vector<std::string>{"/jobs/0/account_id",
+                                                           "/jobs/1/qos_id",
+                                                           "/jobs/2/qos_id"});
+        body["cluster"]["qos"][1]["preempts"] = json::array({"small"});
+        CHECK(refused(a, body)[0] == "/cluster/qos/1/preempts");
+    }
+    SECTION("a cluster without accounts says that they are ignored")
+    {
+        body["cluster"].erase("accounts");
+        body["cluster"].erase("qos");
+        body["jobs"][3].erase("qos_id");
+        r = play(a, body);
+        CHECK(warns(r, "account_ignored"));
+        CHECK(start(r, 0, 1) == 0);
+    }
+}

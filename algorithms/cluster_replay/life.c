@@ -515,6 +515,7 @@ static void leave_nodes(struct engine *e, struct run *r, bool clean)
     const struct replay_job *j = job_of(e, r->job);
 
     running_remove(e, r);
+    slurm_charge(e, r);
     e->now.running_count--;
     e->now.busy_cpus -= cpus_of(e, r);
     e->now.asked_cpus -= j->need[REPLAY_CPUS] * (int64_t)r->node_count;

@@ -355,5 +355,7 @@ void slurm_create(struct engine *e);
 void slurm_close(struct engine *e);
 void slurm_tick(struct engine *e);
 void slurm_round(struct engine *e);
+/* An attempt has ended: what it used is its accounts'. */
+void slurm_charge(struct engine *e, const struct run *r);
 
 #endif

@@ -135,7 +135,9 @@ struct replay_job {
     /* C, R, R0, D in ms; `delay` both before a requeued job is eligible and before a
      * spare node takes over. */
     int64_t checkpoint_ms, restart_ms, scratch_ms, delay_ms;
-    uint32_t user; /* for whom figures are by user; not read here */
+    uint32_t user; /* for whom figures are by user; with replay_in.owners, from 1, whose
+                      limits slurm minds; 0: nobody's */
+    uint32_t account, qos; /* of replay_in.owners, from 1; 0: none; read by slurm */
 };
 
 /* ---- what the policy does ---- */
@@ -199,6 +201,16 @@ struct replay_rules {
 /* Defaults: policy easy, no checkpoints, depth 1000, no limit of restarts. */
 struct replay_rules replay_rules_default(void);
 
+/* Accounts and qualities of service with limits, which slurm minds and the other policies
+ * do not know. Amounts and CPU time are in the units of needs: see CLUSTER_UNITS. */
+struct replay_owners {
+    const struct cluster_qos *qos;
+    size_t qos_count;
+    const struct cluster_account *accounts; /* used_cpu_s: before the run */
+    size_t account_count;
+    size_t user_count;
+};
+
 struct replay_in {
     const struct replay_nodes *groups;
     size_t group_count;
@@ -215,6 +227,7 @@ struct replay_in {
     size_t outage_count;
     const struct replay_job *jobs; /* by submit_ms */
     size_t job_count;
+    const struct replay_owners *owners; /* NULL: nobody has limits */
     struct replay_rules rules;
     uint64_t seed;   /* of the failures alone */
     int64_t stop_ms; /* end of the run, unless all jobs are through before; REPLAY_NEVER:

@@ -2,8 +2,9 @@
  *
  * What waits and what runs is handed to cluster_decide(): its main loop after each
  * instant at which something came or went, with its backfill pass every bf_interval_s as
- * long as something has changed since the one before. All jobs are of one user without
- * limits; priorities are as given.
+ * long as something has changed since the one before. Jobs may be of accounts and
+ * qualities of service with limits; priorities are as given. What an account has used
+ * grows with each attempt that ends, and is not forgotten.
  *
  * Cost: a round looks at all nodes, at what runs, and at the rows that its settings say:
  * for some thousand nodes.
@@ -20,9 +21,10 @@ struct slurm {
     struct arena *arena; /* of a round */
     struct cluster of;   /* what does not change */
     struct cluster_node *nodes;
-    bool ticks;     /* backfill is due */
-    bool is_posted; /* its next event is on its way */
-    bool changed;   /* since the last pass of it */
+    bool ticks;                       /* backfill is due */
+    bool is_posted;                   /* its next event is on its way */
+    bool changed;                     /* since the last pass of it */
+    struct cluster_account *accounts; /* with what they have used by now */
 };
 
 static double seconds(int64_t ms)
@@ -113,6 +115,20 @@ static const struct cluster_reservation *create_slurm_reservations(struct engine
     return list;
 }
 
+static void create_owners(struct engine *e, struct slurm *s)
+{
+    const struct replay_owners *o = e->in->owners;
+
+    s->accounts = NEW(e->a, struct cluster_account, o->account_count + 1);
+    if (o->account_count > 0)
+        memcpy(s->accounts, o->accounts, o->account_count * sizeof(*s->accounts));
+    s->of.accounts = s->accounts;
+    s->of.account_count = o->account_count;
+    s->of.qos = o->qos;
+    s->of.qos_count = o->qos_count;
+    s->of.user_count = o->user_count;
+}
+
 void slurm_create(struct engine *e)
 {
     struct slurm *s = NEW(e->a, struct slurm, 1);
@@ -130,6 +146,8 @@ void slurm_create(struct engine *e)
                              .reservation_count = e->in->reservation_count,
                              .user_count = 1,
                              .budget = e->budget};
+    if (e->in->owners)
+        create_owners(e, s);
     e->slurm = s;
 }
 
@@ -151,11 +169,46 @@ static const struct cluster_take *takes_of(const struct replay_job *j, struct ar
     return list;
 }
 
+static ptrdiff_t from_one(uint32_t number)
+{
+    return number > 0 ? (ptrdiff_t)number - 1 : CLUSTER_NONE;
+}
+
 static const struct cluster_owner nobody = {.account = CLUSTER_NONE,
                                             .qos = CLUSTER_NONE,
                                             .partition = CLUSTER_NONE,
                                             .array = CLUSTER_NONE,
                                             .name = CLUSTER_NONE};
+
+static struct cluster_owner owner_of(const struct engine *e, const struct replay_job *j)
+{
+    struct cluster_owner of = nobody;
+
+    if (!e->in->owners)
+        return of;
+    of.user = from_one(j->user);
+    of.account = from_one(j->account);
+    of.qos = from_one(j->qos);
+    return of;
+}
+
+void slurm_charge(struct engine *e, const struct run *r)
+{
+    const struct replay_job *j = &e->in->jobs[r->job];
+    double used_s = seconds(e->kernel.now_ms) - seconds(r->start_ms), cpus = 0;
+
+    if (!e->slurm || !e->in->owners)
+        return;
+    for (size_t i = 0; i < r->node_count; i++)
+        cpus += (double)(r->exclusive ? e->slurm->nodes[r->nodes[i]].capacity
+                                      : j->need)[CLUSTER_CPUS] /
+                CLUSTER_UNITS;
+    budget_step(e->budget, r->node_count);
+    for (ptrdiff_t a = from_one(j->account); a >= 0; a = e->slurm->accounts[a].parent) {
+        e->slurm->accounts[a].used_cpu_s += cpus * used_s;
+        budget_step(e->budget, 1);
+    }
+}
 
 static void list_running(struct engine *e, struct cluster *c, struct arena *a)
 {
@@ -172,7 +225,7 @@ static void list_running(struct engine *e, struct cluster *c, struct arena *a)
                    e->amount_count * sizeof(*taken));
         list[i] =
             (struct cluster_running){.id = "",
-                                     .of = nobody,
+                                     .of = r->cleans ? nobody : owner_of(e, j),
                                      .nodes = r->nodes,
                                      .node_count = r->node_count,
                                      .taken = taken,
@@ -206,7 +259,7 @@ static void list_waiting(struct engine *e, struct cluster *c, uint32_t *numbers,
         jobs[count++] = (struct cluster_job){.id = "",
                                              .number = (double)x->job,
                                              .task = (double)NAN,
-                                             .of = nobody,
+                                             .of = owner_of(e, j),
                                              .nodes = j->nodes + j->spare_nodes,
                                              .nodes_max = j->nodes + j->spare_nodes,
                                              .shared = takes_of(j, a),

@@ -196,8 +196,8 @@ static const struct json_field qos_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object qos_json = {"QueueQos", "A quality of service",
-                                            sizeof(struct cluster_qos_in), qos_rows};
+const struct json_object cluster_qos_json = {"QueueQos", "A quality of service",
+                                             sizeof(struct cluster_qos_in), qos_rows};
 
 #define T struct cluster_account_in
 static const struct json_field account_rows[] = {
@@ -213,7 +213,7 @@ static const struct json_field account_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object account_json = {
+const struct json_object cluster_account_json = {
     "QueueAccount", "An account, or a user in one", sizeof(struct cluster_account_in),
     account_rows};
 
@@ -306,23 +306,24 @@ const struct json_object cluster_settings_json = {
     JSON_LIST(T, resources, resource_count, struct cluster_resource_in, &resource_json, \
               CLUSTER_NODES_MAX, (flag) | JSON_UNIQUE_IDS,                              \
               "The nodes; neighbours in this order are chosen together")
-#define OTHER_ROWS                                                                      \
-    JSON_AMOUNTS(T, shared_capacities, shared_capacity_count, 0,                        \
-                 "What exists once, as licences"),                                      \
-        JSON_LIST(T, running, running_count, struct cluster_running_in,                 \
-                  &cluster_running_json, CLUSTER_RUNNING_MAX, 0,                        \
-                  "What runs, with resource_ids"),                                      \
-        JSON_LIST(T, partitions, partition_count, struct cluster_partition_in,          \
-                  &cluster_partition_json, CLUSTER_PARTITIONS_MAX, JSON_UNIQUE_IDS,     \
-                  "Absent: one of all nodes, `default`"),                               \
-        JSON_LIST(T, qos, qos_count, struct cluster_qos_in, &qos_json, CLUSTER_QOS_MAX, \
-                  JSON_UNIQUE_IDS, "Qualities of service"),                             \
-        JSON_LIST(T, accounts, account_count, struct cluster_account_in, &account_json, \
-                  CLUSTER_ACCOUNTS_MAX, JSON_UNIQUE_IDS, "The tree of associations"),   \
-        JSON_LIST(T, reservations, reservation_count, struct cluster_reservation_in,    \
-                  &reservation_json, CLUSTER_RESERVATIONS_MAX, JSON_UNIQUE_IDS,         \
-                  "Reservations"),                                                      \
-        JSON_OBJECT(T, policy_settings, struct cluster_settings_in,                     \
+#define OTHER_ROWS                                                                   \
+    JSON_AMOUNTS(T, shared_capacities, shared_capacity_count, 0,                     \
+                 "What exists once, as licences"),                                   \
+        JSON_LIST(T, running, running_count, struct cluster_running_in,              \
+                  &cluster_running_json, CLUSTER_RUNNING_MAX, 0,                     \
+                  "What runs, with resource_ids"),                                   \
+        JSON_LIST(T, partitions, partition_count, struct cluster_partition_in,       \
+                  &cluster_partition_json, CLUSTER_PARTITIONS_MAX, JSON_UNIQUE_IDS,  \
+                  "Absent: one of all nodes, `default`"),                            \
+        JSON_LIST(T, qos, qos_count, struct cluster_qos_in, &cluster_qos_json,       \
+                  CLUSTER_QOS_MAX, JSON_UNIQUE_IDS, "Qualities of service"),         \
+        JSON_LIST(T, accounts, account_count, struct cluster_account_in,             \
+                  &cluster_account_json, CLUSTER_ACCOUNTS_MAX, JSON_UNIQUE_IDS,      \
+                  "The tree of associations"),                                       \
+        JSON_LIST(T, reservations, reservation_count, struct cluster_reservation_in, \
+                  &reservation_json, CLUSTER_RESERVATIONS_MAX, JSON_UNIQUE_IDS,      \
+                  "Reservations"),                                                   \
+        JSON_OBJECT(T, policy_settings, struct cluster_settings_in,                  \
                     &cluster_settings_json, 0, "Settings of slurm_backfill")
 static const struct json_field cluster_rows[] = {
     RESOURCES_ROW(JSON_REQUIRED),

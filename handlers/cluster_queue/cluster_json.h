@@ -179,6 +179,7 @@ struct cluster_in {
 };
 
 extern const struct json_object cluster_partition_json;
+extern const struct json_object cluster_qos_json, cluster_account_json;
 extern const struct json_object cluster_settings_json;
 extern const struct json_object cluster_json;
 extern const struct json_object simulated_cluster_json; /* of simulations */

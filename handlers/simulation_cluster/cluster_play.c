@@ -265,6 +265,7 @@ static struct replay_in input_of(const struct cluster_playing *p,
         .outage_count = s->outage_count,
         .jobs = jobs->jobs,
         .job_count = jobs->count,
+        .owners = p->owners ? &p->limits : NULL,
         .rules = p->labels[trial->label].rules,
         .seed = trial->seed,
         .stop_ms = isinf(stop_s) ? REPLAY_NEVER : kernel_ms(stop_s),
@@ -582,6 +583,7 @@ enum error_code cluster_play(struct cluster_playing *p)
     warn_unreached(p, &played);
     warn_never(p);
     warn_unstaggered(p);
+    cluster_owners_warn(p);
     warn_rows(p);
     warn_cut(p, &played);
     decision_end(p->rq, "simulation",

@@ -40,6 +40,7 @@ static enum error_code prepare(struct cluster_playing *p)
     take_stop(p);
     cluster_labels_bind(p);
     cluster_site_bind(p);
+    cluster_owners_bind(p);
     code = cluster_jobs_bind(p);
     if (code != OK && code != ERR_INVALID)
         return code;

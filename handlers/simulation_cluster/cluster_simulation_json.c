@@ -137,6 +137,15 @@ static const struct json_field world_rows[] = {
               CLUSTER_HOSTS_LIMIT, JSON_REQUIRED | JSON_UNIQUE_IDS,
               "The nodes; each entry may stand for several"),
     WORLD_ROWS(T, ),
+    JSON_LIST(T, qos, qos_count, struct cluster_qos_in, &cluster_qos_json,
+              CLUSTER_QOS_MAX, JSON_UNIQUE_IDS,
+              "Qualities of service, whose limits slurm_backfill minds; they preempt "
+              "nobody, and their priority does not count: priorities are the jobs'"),
+    JSON_LIST(
+        T, accounts, account_count, struct cluster_account_in, &cluster_account_json,
+        CLUSTER_ACCOUNTS_MAX, JSON_UNIQUE_IDS,
+        "The tree of associations, whose limits slurm_backfill minds; what was used "
+        "is not forgotten"),
     {0},
 };
 #undef T
@@ -152,6 +161,9 @@ static const char *const after_modes[] = {"all", "any", NULL};
 static const struct json_field job_rows[] = {
     JSON_ID(T, id, JSON_NULLABLE, "Name, unique in the request"),
     JSON_ID(T, user, JSON_NULLABLE, "Who owns it"),
+    JSON_ID(T, account_id, JSON_NULLABLE, "Who pays for it: one of cluster.accounts"),
+    JSON_ID(T, qos_id, JSON_NULLABLE,
+            "One of cluster.qos; default: that of its account, if it has one"),
     SECONDS(T, arrival_s, 0, 0, "When it arrives, seconds from the begin; default 0"),
     MAYBE_S(T, begin_s, "It does not start before; default: no matter"),
     SECONDS(T, execution_time_s, 0, JSON_REQUIRED,

@@ -9,6 +9,7 @@
 
 #include "algorithms/cluster_replay/replay.h"
 #include "handlers/checkpoint_world/checkpoint_world.h"
+#include "handlers/cluster_queue/cluster_json.h"
 #include "handlers/simulation/simulation_json.h"
 #include "models/job.h"
 
@@ -64,11 +65,15 @@ struct cluster_world_in {
     size_t partition_count;
     const struct cluster_reserved_in *reservations;
     size_t reservation_count;
+    const struct cluster_qos_in *qos; /* of `cluster` only */
+    size_t qos_count;
+    const struct cluster_account_in *accounts;
+    size_t account_count;
 };
 
 /* What a job says; NAN, no elements, -1: as job_defaults. */
 struct cluster_sim_job {
-    const char *id, *user;
+    const char *id, *user, *account_id, *qos_id;
     double arrival_s, begin_s, execution_time_s, estimate_s, time_limit_s, priority;
     uint64_t nodes, spare_nodes; /* 0, CLUSTER_NOT_SAID: not given */
     double cpus, memory_bytes, disk_bytes;

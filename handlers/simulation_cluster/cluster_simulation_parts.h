@@ -74,6 +74,9 @@ struct cluster_playing {
     struct simulation_request shim_body;
     struct simulation_setting shim_setting;
     struct cluster_site site;
+    struct cluster_bound *owners; /* whose names mean what; NULL: there are none */
+    struct replay_owners limits;
+    size_t ignored_accounts;  /* that jobs name */
     struct cluster_jobs jobs; /* given, or of a log */
     bool generates;
     struct distribution nodes_drawn; /* of generated jobs, prepared */
@@ -95,6 +98,17 @@ enum error_code cluster_site_trace(struct cluster_playing *p);
 
 /* The name of a node, in `a`. */
 const char *cluster_host_name(const struct cluster_site *s, size_t host, struct arena *a);
+
+/* cluster_owners.c: accounts and qualities of service, once amounts have their indexes.
+ * Notes mistakes. */
+void cluster_owners_bind(struct cluster_playing *p);
+
+/* Whose a given job is. `at`: its pointer. */
+void cluster_owner_of(struct cluster_playing *p, const struct cluster_sim_job *in,
+                      const char *at, struct replay_job *to);
+
+/* Of policies that do not know of limits, and of accounts where there are none. */
+void cluster_owners_warn(struct cluster_playing *p);
 
 /* cluster_bursts.c: times up of a failure group are drawn so many times as long. The
  * nodes must be without mistakes. */

@@ -484,6 +484,7 @@ static void make_given(struct making *m, const struct arrival *order)
         }
         if (m->p->err->item_count == mistakes)
             check_fits(m, i, at);
+        cluster_owner_of(m->p, in, at, &m->jobs[i]);
         mistakes = m->p->err->item_count > mistakes ? m->p->err->item_count : mistakes;
         budget_step(&m->p->rq->budget, 128);
     }

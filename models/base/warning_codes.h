@@ -74,6 +74,7 @@
     X(leases, "What others have leased of the snapshot is not free")                   \
     X(leases_not_replayed, "A replay knows no grants and leases of that instant")      \
     X(levels_exceeded, "Failures ask for a level above the last")                      \
+    X(limits_unused, "A queue policy knows no limits of accounts")                     \
     X(load_filled, "Records took their load from stored load samples")                 \
     X(malformed, "Parts that cannot be read are left out")                             \
     X(max_events, "The events did not suffice for all runs")                           \
