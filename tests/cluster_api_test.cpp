@@ -297,6 +297,10 @@ TEST_CASE("what is wrong with a cluster is told with its place", "[api][cluster]
     body = small();
     body["cluster"]["policy_settings"] = json::parse(R"({"bf_resolution_s": 0})");
     CHECK(refused(body) == "422 /cluster/policy_settings/bf_resolution_s");
+    for (double odd : {-0.5, 0.0, 0.5}) { // -1, or from 1 on
+        body["cluster"]["policy_settings"] = {{"bf_interval_s", odd}};
+        CHECK(refused(body) == "422 /cluster/policy_settings/bf_interval_s");
+    }
     body = small();
     body["options"] = json::parse(R"({"bf_window_s": 1})");
     CHECK(refused(body) == "422 /options/bf_window_s");

@@ -816,6 +816,9 @@ static void bind_settings(struct cluster_bound *b)
     const struct cluster_settings_in *s = &b->in->policy_settings;
     const struct cluster_priority_in *p = &s->priority;
 
+    if (s->bf_interval_s != -1 && s->bf_interval_s < 1)
+        invalid(b->rq->err, "/cluster/policy_settings/bf_interval_s", ITEM_OUT_OF_BOUNDS,
+                "%.15g is not -1, nor at least 1 and at most 10800", s->bf_interval_s);
     b->of.settings = (struct cluster_settings){
         .bf_interval_s = s->bf_interval_s,
         .bf_window_s = (int64_t)s->bf_window_s,
