@@ -339,6 +339,36 @@ TEST_CASE("what a running job has of each node, by all that may be said", "[slur
     CHECK(r.at("warnings").dump().find("suspended") != std::string::npos);
 }
 
+TEST_CASE("scheduler parameters beyond Slurm's bounds have no effect, as there",
+          "[slurm]")
+{
+    api a;
+    auto settings = [&](const std::string &parameters) {
+        json r = import(
+            a, json({{"now_s", 1795343022},
+                     {"tz_offset_s", 0},
+                     {"scontrol_config",
+                      "SchedulerParameters     = " + parameters + "\nClusterName = c\n"},
+                     {"squeue", {{"jobs", json::array()}}},
+                     {"sinfo", {{"nodes", {{{"name", "n1"}, {"cpus", 4}}}}}}})
+                   .dump());
+        std::string said = r.at("cluster").at("policy_settings").dump();
+
+        return r.at("warnings").dump().find("beyond Slurm's") == std::string::npos
+                   ? said
+                   : said + " ignored";
+    };
+
+    CHECK(settings("bf_interval=-1,bf_window=43200") ==
+          R"({"bf_interval_s":-1,"bf_window_s":2592000})");
+    for (const char *odd :
+         {"bf_interval=0", "bf_interval=10801", "bf_window=100000", "bf_max_job_test=0",
+          "bf_max_job_array_resv=5000", "bf_resolution=7200", "sched_min_interval=-5"}) {
+        CAPTURE(odd);
+        CHECK(settings(odd) == "{} ignored");
+    }
+}
+
 TEST_CASE("forms of amounts that other versions write", "[slurm]")
 {
     api a;

@@ -217,7 +217,7 @@ static const struct json_object priority_json = {
 
 #define T struct slurm_settings
 static const struct json_field settings_rows[] = {
-#define X(member, name, unit) NUM(T, member, "As slurm.conf(5) says of " #name),
+#define X(member, name, ...) NUM(T, member, "As slurm.conf(5) says of " #name),
     SLURM_SCHEDULER_NUMBERS(X)
 #undef X
 #define X(member) JSON_BOOLEAN(T, member, 0, OPT, "As slurm.conf(5) says of " #member),

@@ -146,24 +146,26 @@ struct slurm_reservation {
     struct slurm_amounts needs;
 };
 
-/* Numbers of SchedulerParameters: member, name there, what one of it is here. */
-#define SLURM_SCHEDULER_NUMBERS(X)                     \
-    X(bf_interval_s, bf_interval, 1)                   \
-    X(bf_window_s, bf_window, 60)                      \
-    X(bf_resolution_s, bf_resolution, 1)               \
-    X(bf_max_job_test, bf_max_job_test, 1)             \
-    X(bf_max_job_user, bf_max_job_user, 1)             \
-    X(bf_max_job_user_part, bf_max_job_user_part, 1)   \
-    X(bf_max_job_part, bf_max_job_part, 1)             \
-    X(bf_max_job_assoc, bf_max_job_assoc, 1)           \
-    X(bf_max_job_start, bf_max_job_start, 1)           \
-    X(bf_max_job_array_resv, bf_max_job_array_resv, 1) \
-    X(bf_window_linear_s, bf_window_linear, 1)         \
-    X(sched_interval_s, sched_interval, 1)             \
-    X(sched_min_interval_s, sched_min_interval, 1e-6)  \
-    X(default_queue_depth, default_queue_depth, 1)     \
-    X(partition_job_depth, partition_job_depth, 1)     \
-    X(sched_max_job_start, sched_max_job_start, 1)
+/* Numbers of SchedulerParameters: member, name there, what one of it is here, and the
+ * bounds of its value here. Slurm takes its default for what is beyond them, and so do
+ * we; -1 of bf_interval means that there is no backfill. */
+#define SLURM_SCHEDULER_NUMBERS(X)                              \
+    X(bf_interval_s, bf_interval, 1, 1, 10800)                  \
+    X(bf_window_s, bf_window, 60, 60, 2592000)                  \
+    X(bf_resolution_s, bf_resolution, 1, 1, 3600)               \
+    X(bf_max_job_test, bf_max_job_test, 1, 1, 1e6)              \
+    X(bf_max_job_user, bf_max_job_user, 1, 0, 1e6)              \
+    X(bf_max_job_user_part, bf_max_job_user_part, 1, 0, 1e6)    \
+    X(bf_max_job_part, bf_max_job_part, 1, 0, 1e6)              \
+    X(bf_max_job_assoc, bf_max_job_assoc, 1, 0, 1e6)            \
+    X(bf_max_job_start, bf_max_job_start, 1, 0, 1e6)            \
+    X(bf_max_job_array_resv, bf_max_job_array_resv, 1, 0, 1000) \
+    X(bf_window_linear_s, bf_window_linear, 1, 0, 1e6)          \
+    X(sched_interval_s, sched_interval, 1, 1, 1e6)              \
+    X(sched_min_interval_s, sched_min_interval, 1e-6, 0, 1e6)   \
+    X(default_queue_depth, default_queue_depth, 1, 0, 1e6)      \
+    X(partition_job_depth, partition_job_depth, 1, 0, 1e6)      \
+    X(sched_max_job_start, sched_max_job_start, 1, 0, 1e6)
 
 /* Words of it that need no number. */
 #define SLURM_SCHEDULER_FLAGS(X) \
@@ -195,7 +197,7 @@ struct slurm_priority {
 
 /* What slurm.conf says; NAN, NULL: nothing. */
 struct slurm_settings {
-#define X(member, name, unit) double member;
+#define X(member, ...) double member;
     SLURM_SCHEDULER_NUMBERS(X)
 #undef X
 #define X(member) bool member;

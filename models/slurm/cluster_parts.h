@@ -34,7 +34,8 @@
     X(ODD_ROWS, false, "guessed", "rows of tables with a | in a name or a comment")      \
     X(CUT_ROWS, false, "skipped", "rows of tables with too few or too many fields")      \
     X(PARAMETERS, false, "ignored",                                                      \
-      "parameters of SchedulerParameters without an effect here")                        \
+      "parameters of SchedulerParameters without an effect here, or beyond Slurm's "     \
+      "bounds, for which it takes its default")                                          \
     X(SELECT, false, "ignored", "a SelectType that is not known here")                   \
     X(OTHER_CLUSTER, false, "skipped", "rows of other clusters")                         \
     X(UNKNOWN_QOS, false, "unknown_qos",                                                 \

@@ -13,7 +13,8 @@
 
 static double number_setting(const char *text, double unit)
 {
-    double number = slurm_number(text);
+    /* Elsewhere -1 is no limit; of bf_interval it is a value. */
+    double number = text && strcmp(text, "-1") == 0 ? -1 : slurm_number(text);
 
     return isfinite(number) ? number * unit : (double)NAN;
 }
@@ -43,13 +44,23 @@ static bool is_without_effect(const char *name)
     return false;
 }
 
+/* A value within its bounds; NAN: Slurm takes its default instead. */
+static double bounded(double value, double least, double most)
+{
+    return value >= least && value <= most ? value : (double)NAN;
+}
+
 /* NAME or NAME=VALUE. */
 static bool set_parameter(struct slurm_settings *s, const char *name, const char *value)
 {
-#define X(member, parameter, unit)                \
-    if (value && strcmp(name, #parameter) == 0) { \
-        s->member = number_setting(value, unit);  \
-        return !isnan(s->member);                 \
+    if (value && strcmp(name, "bf_interval") == 0 && number_setting(value, 1) == -1) {
+        s->bf_interval_s = -1; /* no backfill */
+        return true;
+    }
+#define X(member, parameter, unit, least, most)                        \
+    if (value && strcmp(name, #parameter) == 0) {                      \
+        s->member = bounded(number_setting(value, unit), least, most); \
+        return !isnan(s->member);                                      \
     }
     SLURM_SCHEDULER_NUMBERS(X)
 #undef X
@@ -180,7 +191,7 @@ static bool is_number_setting(const char *name, const char *value,
                               struct slurm_setting *out)
 {
     *out = (struct slurm_setting){.number = NAN};
-#define X(of, parameter, unit)                     \
+#define X(of, parameter, unit, ...)                \
     if (strcmp(name, #parameter) == 0) {           \
         out->member = #of;                         \
         out->number = number_setting(value, unit); \
@@ -241,7 +252,7 @@ void slurm_read_policy(struct slurm_reading *c)
     if (c->from->of[SLURM_CONFIG].count == 0)
         return;
     s = NEW(c->arena, struct slurm_settings, 1);
-#define X(member, name, unit) s->member = NAN;
+#define X(member, ...) s->member = NAN;
     SLURM_SCHEDULER_NUMBERS(X)
 #undef X
     read_parameters(c, s);
