@@ -182,11 +182,18 @@ static void add_head(struct text_buffer *b, const struct route *r, const char *a
     text_addf(b, "\n");
 }
 
+/* As the answer says, however it lists them; 0: it does not. */
+static double unplaced_count(const char *answer, struct arena *a)
+{
+    return strtod(member(answer, "unplaced_count", a), NULL);
+}
+
 static bool is_short(const char *answer, struct arena *a)
 {
     const char *unplaced = member(answer, "unplaced", a);
 
     return strcmp(member(answer, "status", a), "infeasible") == 0 ||
+           unplaced_count(answer, a) > 0 || /* also when they are listed otherwise */
            (*unplaced && strcmp(unplaced, "[]") != 0);
 }
 
@@ -213,7 +220,12 @@ static enum error_code show(struct request *rq, const struct ask *how,
         text_addf(&b, "without a place:\n");
         TRY(table_print(answer, "unplaced", how->look.width, &b, &unplaced, rq->err));
         if (!unplaced)
+            TRY(table_print(answer, "unplaced_classes", how->look.width, &b, &unplaced,
+                            rq->err));
+        if (!unplaced)
             b.length = before;
+        if (!unplaced && unplaced_count(answer, rq->arena) > 0)
+            text_addf(&b, "without a place: %.0f\n", unplaced_count(answer, rq->arena));
     }
     TRY(text_finish(&b, rq->err));
     *text = b.data;

@@ -369,6 +369,23 @@ TEST_CASE("what cannot be asked is refused with the reason", "[ask][api]")
         "jobs":[{"id":"a","estimate_ref_s":1,"memory_bytes":2}]})") == OK);
     CHECK(outcome == ASK_SHORT);
     CHECK(std::string(text).find("too_small") != std::string::npos);
+    // Classes and ids are lists of other names; one job of three has a place.
+    for (const char *form : {"jobs", "classes", "ids"}) {
+        std::string body =
+            R"({"snapshot":{"resources":[{"id":"m","memory_bytes":1}]},"algorithm":"mct",
+            "jobs":[{"id":"a","estimate_ref_s":1,"memory_bytes":2},
+                    {"id":"b","estimate_ref_s":1,"memory_bytes":2},
+                    {"id":"c","estimate_ref_s":1}],"unplaced_form":")";
+
+        INFO(form);
+        REQUIRE(run(body + form + "\"}") == OK);
+        CHECK(outcome == ASK_SHORT);
+        CHECK(std::string(text).find(form == std::string("ids")
+                                         ? "without a place: 2\n"
+                                         : "without a place:\n") != std::string::npos);
+        CHECK((std::string(text).find("too_small") != std::string::npos) ==
+              (form != std::string("ids")));
+    }
 }
 
 TEST_CASE("ask and explain take files of other tools, and no larger one than a service",
@@ -440,6 +457,11 @@ TEST_CASE("a decision is told in sentences", "[ask][api]")
         CHECK(text.find(part) != std::string::npos);
     };
 
+    // What has no place, when like jobs are told together.
+    std::string classes = example("placements", "placement-unplaced_classes", nullptr);
+    has(classes, "2 jobs, as wide1, have no place: too_small (on 1 resource)");
+    has(example("placements", "placement-unplaced_classes", "wide2"),
+        "wide2 has no place, as 1 other: too_small");
     // Why this algorithm, how far from the best, what the end hangs on.
     std::string heft = example("workflow-schedules", "workflow-heft", nullptr);
     has(heft, "workflow-schedules by heft: the request names it.\n");

@@ -128,6 +128,32 @@ TEST_CASE("a chart has sites for rows, groups, deadlines and what has no place",
     CHECK(all.find("1 without a place: big (too_small).") != std::string::npos);
 }
 
+TEST_CASE("a chart tells what has no place in whichever form it is listed",
+          "[charts][api]")
+{
+    api service;
+    const std::pair<const char *, const char *> forms[] = {
+        {"jobs", "2 without a place: big (too_small), more (too_small)."},
+        {"classes", "2 without a place: big (too_small) ..."},
+        {"ids", "2 without a place."},
+    };
+
+    for (auto [form, told] : forms) {
+        std::string body =
+            R"({"snapshot":{"resources":[{"id":"p0","memory_bytes":9}]},"algorithm":"mct",
+            "jobs":[{"id":"a","estimate_ref_s":100},
+                    {"id":"big","estimate_ref_s":1,"memory_bytes":10},
+                    {"id":"more","estimate_ref_s":1,"memory_bytes":10}],
+            "unplaced_form":")";
+        api_reply r = service.call("POST", "/v1/placements", body + form + "\"}",
+                                   {{"accept", "image/svg+xml"}});
+
+        INFO(form << " " << r.body);
+        CHECK(r.status == 200);
+        CHECK(r.body.find(told) != std::string::npos);
+    }
+}
+
 TEST_CASE("the critical path and transfers are drawn when they are wanted",
           "[charts][api][db]")
 {

@@ -98,7 +98,8 @@ struct picture {
     bool one_workflow;        /* its name need not be said */
     struct entries jobs;      /* of the request: group and deadline */
     struct entries resources; /* of the snapshot: site */
-    struct entries unplaced;  /* with the first reason */
+    struct entries unplaced;  /* with the first reason; of a class an example */
+    double unplaced_count;    /* as the answer says; 0: it does not */
     struct entries around;    /* of the snapshot: what runs on resources, is reserved */
 };
 
@@ -223,6 +224,7 @@ static bool take_name(struct picture *p, struct entry *e, const char *name,
         {"state", &e->state},
         {"status", &e->state},
         {"reason", &e->reason},
+        {"example_job_id", &e->id},
     };
 
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
@@ -757,8 +759,10 @@ static enum error_code read_answer(struct picture *p, const char *answer)
             take_objective(p, &w);
         else if (strcmp(name, "critical_tasks") == 0)
             take_critical(p, &w);
-        else if (strcmp(name, "unplaced") == 0)
+        else if (strcmp(name, "unplaced") == 0 || strcmp(name, "unplaced_classes") == 0)
             take_list(p, &w, &p->unplaced);
+        else if (strcmp(name, "unplaced_count") == 0)
+            p->unplaced_count = json_walk_number(&w);
         else if (strcmp(name, "algorithm") == 0)
             p->algorithm = take_text(p, &w);
         else if (strcmp(name, "kind") == 0)
@@ -1503,17 +1507,21 @@ static const char *lack_of(const struct picture *p)
 static const char *unplaced_of(struct picture *p)
 {
     struct text_buffer b = {.arena = p->arena};
+    size_t listed = p->unplaced.count, count = listed;
 
-    if (!p->unplaced.count)
+    if (p->unplaced_count > (double)listed)
+        count = (size_t)p->unplaced_count;
+    if (!count)
         return NULL;
-    text_addf(&b, "%zu without a place:", p->unplaced.count);
-    for (size_t i = 0; i < p->unplaced.count && i < UNPLACED_SHOWN; i++) {
+    text_addf(&b, "%zu without a place%s", count, listed ? ":" : "");
+    for (size_t i = 0; i < listed && i < UNPLACED_SHOWN; i++) {
         const struct entry *e = &p->unplaced.items[i];
 
         text_addf(&b, "%s %.60s (%.60s)", i ? "," : "", e->id ? e->id : "",
                   e->reason ? e->reason : "no reason");
     }
-    text_addf(&b, "%s", p->unplaced.count > UNPLACED_SHOWN ? " ..." : ".");
+    text_addf(&b, "%s",
+              listed && (count > listed || listed > UNPLACED_SHOWN) ? " ..." : ".");
     return text_end(&b);
 }
 

@@ -72,6 +72,14 @@ static const char *id_of(const cJSON *row)
     return *id ? id : text(row, "id");
 }
 
+static bool lists_id(const cJSON *ids, const char *id)
+{
+    for (const cJSON *i = ids ? ids->child : NULL; i; i = i->next)
+        if (cJSON_IsString(i) && strcmp(i->valuestring, id) == 0)
+            return true;
+    return false;
+}
+
 /* The row of this id; NULL: there is none. */
 static const cJSON *row_of(const cJSON *list, const char *id)
 {
@@ -256,6 +264,23 @@ static void tell_unplaced_row(struct explaining *x, const cJSON *row)
     end_paragraph(x);
 }
 
+/* Jobs with equal needs and reasons; of one that is named, its class. */
+static void tell_class(struct explaining *x, const cJSON *row)
+{
+    const cJSON *reasons = member(row, "reasons");
+    double count = number(row, "job_count");
+
+    if (x->e->job_id)
+        say(x, "%s has no place, as %.0f other%s:", x->e->job_id, count - 1,
+            count - 1 == 1 ? "" : "s");
+    else
+        say(x, "%.0f job%s, as %s, ha%s no place:", count, count == 1 ? "" : "s",
+            text(row, "example_job_id"), count == 1 ? "s" : "ve");
+    for (const cJSON *r = reasons ? reasons->child : NULL; r; r = r->next)
+        tell_reason(x, r);
+    end_paragraph(x);
+}
+
 static void tell_waiting_row(struct explaining *x, const cJSON *row)
 {
     double now_s = number(x->request, "now_s"), at_s = number(row, "estimated_start_s");
@@ -275,7 +300,8 @@ static void tell_list(struct explaining *x, const char *name, tell_fn *tell)
     size_t count = length_of(list), told = 0;
 
     for (const cJSON *r = count ? list->child : NULL; r && told < LISTED_MAX; r = r->next)
-        if (!x->e->job_id || strcmp(id_of(r), x->e->job_id) == 0) {
+        if (!x->e->job_id || strcmp(id_of(r), x->e->job_id) == 0 ||
+            lists_id(member(r, "job_ids"), x->e->job_id)) {
             tell(x, r);
             told++;
         }
@@ -551,6 +577,7 @@ static enum error_code tell_job(struct explaining *x, struct error *err)
     tell_list(x, "starts", tell_start);
     tell_list(x, "waiting", tell_waiting_row);
     tell_list(x, "unplaced", tell_unplaced_row);
+    tell_list(x, "unplaced_classes", tell_class);
     if (x->b->length == before)
         return fail(err, ERR_INVALID, "JOB_ID", "the answer does not speak of '%.100s'",
                     x->e->job_id);
@@ -579,6 +606,7 @@ static enum error_code tell(struct explaining *x, struct error *err)
         tell_critical(x);
         tell_list(x, "waiting", tell_waiting_row);
         tell_list(x, "unplaced", tell_unplaced_row);
+        tell_list(x, "unplaced_classes", tell_class);
         tell_warnings(x);
     }
     return text_finish(x->b, err);

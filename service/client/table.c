@@ -21,8 +21,9 @@ struct table {
 /* Lists that say what went wrong, or how it was found. */
 static bool is_aside(const char *name)
 {
-    static const char *const names[] = {"warnings", "unplaced",          "bounds",
-                                        "tiers",    "improved_at_steps", "errors"};
+    static const char *const names[] = {
+        "warnings", "unplaced", "unplaced_classes",  "unplaced_ids",
+        "bounds",   "tiers",    "improved_at_steps", "errors"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], name) == 0)
