@@ -140,8 +140,16 @@ export function barsOf(answer, request) {
   return { bars, shift };
 }
 
-function WhyNot({ list }) {
-  if (!list.length) return html`<p>Everything has a place.</p>`;
+// What has no place, each or by classes of like jobs: rows of a list, and how many jobs.
+function unplacedOf(a) {
+  const list = (Array.isArray(a.unplaced) ? a.unplaced : []).concat(Array.isArray(a.unplaced_classes) ? a.unplaced_classes.map((c) => ({ ...c, job_id: c.job_count > 1 ? `${c.example_job_id} and ${number(c.job_count - 1)} like it` : c.example_job_id })) : [],
+    Array.isArray(a.unplaced_ids) ? a.unplaced_ids.map((id) => ({ job_id: id })) : []);
+  return { list, count: Math.max(a.unplaced_count || 0, list.reduce((sum, u) => sum + (u.job_count || 1), 0)) };
+}
+
+function WhyNot({ list, count }) {
+  if (!count) return html`<p>Everything has a place.</p>`;
+  if (!list.length) return html`<p>${number(count)} ${count === 1 ? "job has" : "jobs have"} no place; the request left the list out.</p>`;
   return html`<${Wide}><table><thead><tr><th scope="col">job</th><th scope="col">reason</th><th scope="col" class="n">resources</th><th scope="col">nearest miss</th><th scope="col">detail</th></tr></thead><tbody>
     ${list.slice(0, 500).flatMap((u) => (u.reasons && u.reasons.length ? u.reasons : [{}]).map((r, i) => html`<tr><td>${i === 0 ? u.job_id ?? u.task_id ?? u.id : ""}</td><td>${r.reason || u.reason || ""}</td>
       <td class="n">${number(r.resource_count)}</td><td>${r.nearest_miss ? `${r.nearest_miss.resource_id}: ${percent(r.nearest_miss.shortfall)} short` : ""}</td><td class="text">${r.detail || u.detail || ""}${(r.amounts || []).map((m, k) => `${k ? ", " : ": "}${m.name} needs ${amount(m.name, m.needed)}, the largest has ${amount(m.name, m.largest)}`).join("")}</td></tr>`))}</tbody></table><//>
@@ -254,16 +262,16 @@ export function Decision({ id, p, set }) {
   useEffect(() => { const back = (e) => { if (e.key === "Escape" && !e.defaultPrevented && e.target === document.body) history.back(); }; window.addEventListener("keydown", back); return () => window.removeEventListener("keydown", back); }, []);
   const places = useMemo(() => d ? placesOf(d.answer) : 0, [d]);
   if (!d) return html`<${Title} text="Decision" /><${Wrong} error=${live.error} />${live.error ? "" : html`<p>asking</p>`}`;
-  const a = d.answer, o = a.objective || {}, unplaced = Array.isArray(a.unplaced) ? a.unplaced : [];
+  const a = d.answer, o = a.objective || {}, unplaced = unplacedOf(a);
   const head = [d.endpoint.replace("/v1/", ""), d.algorithm, d.status].filter(Boolean).join(", ") + (d.job_count > 0 && !/resched/.test(d.endpoint) ? `: ${number(d.job_count)} ${(/workflow/.test(d.endpoint) ? "task" : "job") + (d.job_count === 1 ? "" : "s")}` : "") + (places ? ` on ${number(places)} ${d.endpoint.endsWith("/coallocations") ? places === 1 ? "site" : "sites" : places === 1 ? "resource" : "resources"}` : "")
     + (o.makespan_s ? `, ${duration(o.makespan_s)}` : "") + (o.lower_bound_s ? `, bound ${duration(o.lower_bound_s)}` : "") + (o.gap_ratio !== undefined && o.gap_ratio !== null ? `, gap ${percent(o.gap_ratio)}` : "");
   return html`<${Title} text=${"Decision " + id}>${head}<//>
-    <div class="bar"><div class="bar" role="tablist" aria-label="Parts of the decision">${TABS.map(([t, label]) => html`<button role="tab" aria-selected=${t === tab} onClick=${() => set({ tab: t })}>${label}${t === "why" ? ` (${unplaced.length})` : ""}</button>`)}</div>
+    <div class="bar"><div class="bar" role="tablist" aria-label="Parts of the decision">${TABS.map(([t, label]) => html`<button role="tab" aria-selected=${t === tab} onClick=${() => set({ tab: t })}>${label}${t === "why" ? ` (${number(unplaced.count)})` : ""}</button>`)}</div>
       <span class="grow"></span><button onClick=${() => download("image/svg+xml", id + ".svg")}>SVG</button><button onClick=${() => download(null, id + ".json")}>JSON</button></div>
     <${Wrong} error=${chartError} />
     <${Wrong} error=${asked.error} />
     ${tab === "gantt" && !(isQueue && !request && !asked.error) ? html`<${Answer} answer=${a} request=${request} name="Plan" view=${view} onView=${(v) => set(v ? { from_s: v.from.toPrecision(8), to_s: v.to.toPrecision(8) } : { from_s: "", to_s: "" }, true)} pick=${p.get("pick")} onPick=${(x) => set({ pick: x || "" }, true)} />` : ""}
-    ${tab === "why" ? html`<${WhyNot} list=${unplaced} />` : ""}
+    ${tab === "why" ? html`<${WhyNot} ...${unplaced} />` : ""}
     ${tab === "request" ? html`<pre tabindex="0">${request ? JSON.stringify(request, null, 1).slice(0, 400000) : "asking"}</pre>` : ""}
     ${tab === "answer" ? html`<pre tabindex="0">${JSON.stringify(a, null, 1).slice(0, 400000)}</pre>` : ""}
     ${tab === "replay" ? html`<${Replay} id=${id} stored=${a} own=${request} />` : ""}

@@ -49,6 +49,13 @@ const idsOf = (d) => d.bars.map((b) => b[1] + "@" + b[0]).sort().join(" ");
   await page.waitForSelector("text=no times to draw");
   check("an answer without times is printed", /interval_s/.test(await page.innerText("main pre")));
 }
+// What has no place, each or by classes of like jobs.
+for (const [form, told] of [["jobs", /wide1\s+too_small[^]*wide2\s+too_small/], ["classes", /wide1 and 1 like it\s+too_small/], ["ids", /wide1[^]*wide2/]]) {
+  const { decision_id } = await post("/v1/placements", { ...example("placement-unplaced_classes"), unplaced_form: form, store: true });
+  await visit(`#/decisions/${decision_id}?tab=why`);
+  await page.waitForSelector("text=Why not (2)");
+  check(`unplaced as ${form} are told`, told.test(await page.locator("tbody").first().innerText()), await page.innerText("main"));
+}
 // 6: what another release would decide otherwise is outlined in both, on one axis.
 {
   const { id } = await drawn("/v1/placements", "placement-min_min");
