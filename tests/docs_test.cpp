@@ -474,6 +474,14 @@ TEST_CASE("what is not there is answered with the nearest pages", "[docs][api]")
     CHECK(r.status == 404);
     CHECK(r.headers["Content-Type"] == "text/html; charset=utf-8");
     CHECK(r.body.find("/docs/api/decidePlacements") != std::string::npos);
+    // Words count more than letters.
+    for (auto [wanted, near] :
+         {std::pair{"/docs/api/orderQueue", "/docs/api/decideQueueOrders"},
+          std::pair{"/docs/algorithms/mct", "/docs/algorithms/placement/mct"},
+          std::pair{"/docs/errors/too_big_header", "/docs/errors/header_too_large"}}) {
+        INFO(wanted);
+        CHECK(service.get(wanted).body.find(near) != std::string::npos);
+    }
     CHECK(links_of(r.body).size() >= 3);
     r = service.get("/docs/<script>x</script>");
     CHECK(r.status == 404);

@@ -14,11 +14,17 @@
 #include "service/openapi.h"
 #include "service/service.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NEAREST = 3, HOST_MAX = 255, QUERY_MAX_BYTES = 200 };
+enum {
+    WORD_MIN = 3,
+    WORD_MAX = 40,
+    WORD_WORTH = 8 /* letters, of a path that is near */
+};
 
 #define T struct docs_query
 static const struct json_field query_rows[] = {
@@ -110,6 +116,27 @@ struct docs_index docs_index(const struct route *routes, struct arena *a)
 
 /* ---- a page that is not there ---- */
 
+/* How many words of the last part of `wanted`, as "order" and "Queue" of orderQueue, the
+ * path has not. */
+static size_t words_lacking(const char *path, const char *wanted)
+{
+    const char *p = strrchr(wanted, '/') + 1;
+    size_t lacking = 0;
+
+    while (*p) {
+        char word[WORD_MAX] = "";
+        size_t n = 0;
+
+        do {
+            if (isalnum((unsigned char)*p) && n + 1 < sizeof(word))
+                word[n++] = *p;
+            p++;
+        } while (isalnum((unsigned char)*p) && !isupper((unsigned char)*p));
+        lacking += n >= WORD_MIN && !strcasestr(path, word);
+    }
+    return lacking;
+}
+
 static void print_nearest(struct docs_page *p, const char *path)
 {
     struct docs_index ix = docs_index(p->rq->service->routes, p->rq->arena);
@@ -123,8 +150,10 @@ static void print_nearest(struct docs_page *p, const char *path)
         size_t best = SIZE_MAX, least = SIZE_MAX;
 
         for (size_t i = 0; i < ix.count; i++) {
-            size_t distance =
-                shown[i] ? SIZE_MAX : names_distance(ix.items[i].path, wanted);
+            const char *to = ix.items[i].path;
+            size_t distance = shown[i] ? SIZE_MAX
+                                       : names_distance(to, wanted) +
+                                             WORD_WORTH * words_lacking(to, wanted);
 
             if (distance < least) {
                 least = distance;
