@@ -151,6 +151,7 @@ TEST_CASE("a chart tells what has no place in whichever form it is listed",
         INFO(form << " " << r.body);
         CHECK(r.status == 200);
         CHECK(r.body.find(told) != std::string::npos);
+        CHECK(r.body.find(">1 job on 1 resource \xc2\xb7") != std::string::npos);
     }
 }
 

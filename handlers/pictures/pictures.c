@@ -1439,6 +1439,14 @@ static void add_time(struct text_buffer *b, const char *name, double time_s)
     text_addf(b, " \xc2\xb7 %s %s", name, text);
 }
 
+/* "3 jobs", "1 job". */
+static void add_count(struct text_buffer *b, size_t count, const char *things)
+{
+    size_t length = strlen(things);
+
+    text_addf(b, "%zu %.*s", count, (int)(length - (count == 1)), things);
+}
+
 /* Of jobs that have so many processors, wherever they are. */
 static bool is_on_processors(const struct picture *p)
 {
@@ -1454,13 +1462,14 @@ static const char *subtitle_of(struct picture *p, const struct gantt *chart, siz
 
     if (p->drawn_count < p->entries.count)
         text_addf(&b, "%zu of ", p->drawn_count);
-    text_addf(&b, "%zu %s on ", p->entries.count, subjects[p->subject].things);
+    add_count(&b, p->entries.count, subjects[p->subject].things);
+    text_addf(&b, " on ");
     if (on_processors)
-        text_addf(&b, "%.0f processors", p->processors);
+        text_addf(&b, "%.0f processor%s", p->processors, p->processors == 1 ? "" : "s");
     else if (p->rows_by == BY_JOB && p->by_resource && p->resources.count)
-        text_addf(&b, "%zu %s", p->resources.count, places);
+        add_count(&b, p->resources.count, places);
     else
-        text_addf(&b, "%zu %s", chart->row_count + idle,
+        add_count(&b, chart->row_count + idle,
                   !p->by_resource || p->rows_by == BY_JOB ? "rows"
                   : p->rows_by == BY_SITE                 ? "sites"
                                                           : places);
