@@ -47,8 +47,13 @@ async function main() {
         .replace(/.*\//, "");
     for (;;) {
         const now = s.need("state", (await api.getSimulation({ path: { simulation_id } })).data);
-        if (now.status === "done")
+        if (now.status === "done") {
+            const result = s.need("result", now.result);
+            if (!("kind" in result) || result.kind !== "queue")
+                return s.expect("kind of the result", result, "queue");
+            s.expect("its mean wait", result.results[0].mean_wait_s, 0);
             break;
+        }
         await s.pause(0.2);
     }
 }

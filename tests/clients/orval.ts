@@ -55,8 +55,13 @@ async function main() {
     const id = s.need("Location", accepted.headers.get("Location")).replace(/.*\//, "");
     for (;;) {
         const now = await api.getSimulation(id);
-        if (now.status === 200 && now.data.status === "done")
+        if (now.status === 200 && now.data.status === "done") {
+            const result = s.need("result", now.data.result);
+            if (result.kind !== "queue")
+                return s.expect("kind of the result", result, "queue");
+            s.expect("its mean wait", result.results[0].mean_wait_s, 0);
             break;
+        }
         await s.pause(0.2);
     }
 }
