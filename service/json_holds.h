@@ -1,7 +1,7 @@
-/* json_holds.h - what a kept text (JSON_RAW) holds, for the description.
+/* json_holds.h - what a text holds, for the description.
  *
- * The reader takes any JSON all the same, and the printer prints the text: who keeps it
- * made it with that table.
+ * Of a kept text (JSON_RAW) the reader takes any JSON all the same, and the printer
+ * prints the text: who keeps it made it with that table.
  */
 #ifndef GRIDPLAN_JSON_HOLDS_H
 #define GRIDPLAN_JSON_HOLDS_H
@@ -13,5 +13,8 @@
 #define JSON_HOLDS_LIST(table) .of = (table), .max = JSON_LIST_MAX
 
 extern const struct json_object json_any_object; /* no rows: any members */
+
+/* Behind the text of a JSON_TEXT row with JSON_OPEN: the words that there are today. */
+#define JSON_KNOWN(...) .choices = JSON_NAMES(__VA_ARGS__)
 
 #endif

@@ -489,6 +489,20 @@ TEST_CASE("an open list names its words and takes others", "[openapi]")
     }
 }
 
+TEST_CASE("words of answers are named", "[openapi]")
+{
+    json s = printed_description()["components"]["schemas"];
+    auto known = [&](const char *schema, const char *member) {
+        return s[schema]["properties"][member]["x-known-values"];
+    };
+
+    CHECK(known("RoundOption", "remedy") ==
+          json({"none", "checkpointing", "replication", "both"}));
+    CHECK(known("QueuePreemption", "mode") == json({"requeue", "cancel"}));
+    CHECK(known("WorkflowSkip", "reason").size() > 3);
+    CHECK(known("FlowAction", "action").size() > 3);
+}
+
 TEST_CASE("whole numbers are integers in requests and answers", "[openapi]")
 {
     json_field rows[] = {row("mean", JSON_TYPE_NUMBER, offsetof(made, mean),

@@ -2,6 +2,7 @@
 #include "handlers/checkpoint/checkpoint_decision.h"
 
 #include "handlers/checkpoint/routes.h"
+#include "service/json_holds.h"
 
 #define T struct checkpoint_basis_laws
 static const struct json_field basis_laws_rows[] = {
@@ -126,10 +127,11 @@ static const struct json_field interval_rows[] = {
                "What interval_s costs over the least that any checkpoints give, less 1: "
                "by gap_basis; null: not known"),
     JSON_TEXT(
-        T, gap_basis, JSON_OPTIONAL,
+        T, gap_basis, JSON_OPTIONAL | JSON_OPEN,
         "finite: expected_completion_s over lower_bound_s; endless: "
         "expected_time_ratio over its least, for a job whose end is not known; left "
-        "out: no gap_ratio"),
+        "out: no gap_ratio",
+        JSON_KNOWN("finite", "endless")),
     OUT_NUMBER(checkpoint_count, JSON_OPTIONAL | JSON_WHOLE,
                "Checkpoints on a run without failures, if execution_time_s is known"),
     OUT_NUMBER(expected_completion_s, JSON_OPTIONAL,
@@ -145,9 +147,10 @@ static const struct json_field interval_rows[] = {
      .type = JSON_TYPE_NUMBER,
      .offset = JSON_AT(T, out.lower_bound_s, double),
      .flags = JSON_OPTIONAL},
-    JSON_TEXT(T, bound_basis, JSON_OPTIONAL,
+    JSON_TEXT(T, bound_basis, JSON_OPTIONAL | JSON_OPEN,
               "closed_form: the optimum of a constant failure rate; dp: a dynamic "
-              "programme by the law of its node; trivial: the work alone"),
+              "programme by the law of its node; trivial: the work alone",
+              JSON_KNOWN("closed_form", "dp", "trivial")),
     JSON_OBJECT(T, segments, const struct checkpoint_segments *, &segments_json,
                 JSON_POINTER | JSON_OPTIONAL,
                 "Work between the checkpoints of the whole job; algorithm finite"),

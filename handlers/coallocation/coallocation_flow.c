@@ -206,7 +206,7 @@ const struct json_object flow_steps_request_json = {
 
 #define T struct flow_action
 static const struct json_field action_rows[] = {
-    JSON_TEXT(T, action, 0, "What the scheduler does"),
+    JSON_WORD(T, action, co_flow_action_names, 0, "What the scheduler does"),
     JSON_NUMBER(T, at_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "When, of set_timer and barrier; null: at once"),
     {0},

@@ -3,14 +3,24 @@
 #include "algorithms/fault_tolerance/copies_play.h"
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 #include "handlers/fault_tolerance/rounds.h"
+#include "service/json_holds.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
 #include <string.h>
 
+static const char *const remedy_names[] = {
+    [REMEDY_NONE] = "none",
+    [REMEDY_CHECKPOINTING] = "checkpointing",
+    [REMEDY_REPLICATION] = "replication",
+    [REMEDY_BOTH] = "both",
+    NULL,
+};
+
 #define T struct round_answer_action
 static const struct json_field action_rows[] = {
-    JSON_TEXT(T, action, 0, "start, cancel, checkpoint_on or checkpoint_off"),
+    JSON_TEXT(T, action, JSON_OPEN, "start, cancel, checkpoint_on or checkpoint_off",
+              JSON_KNOWN("start", "cancel", "checkpoint_on", "checkpoint_off")),
     JSON_TEXT(T, job_id, 0, "The job"),
     JSON_TEXT(T, replica_id, JSON_OPTIONAL, "The replica, if the request named it"),
     JSON_NUMBER(T, replica_index, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
@@ -19,11 +29,14 @@ static const struct json_field action_rows[] = {
     JSON_TEXTS(T, resource_ids, resource_count, 0, JSON_OPTIONAL,
                "All its resources, resource_id among them, if it runs on several"),
     JSON_TEXT(T, site_id, JSON_OPTIONAL, "Its site"),
-    JSON_TEXT(T, start_from, JSON_OPTIONAL, "start: scratch or checkpoint"),
-    JSON_TEXT(T, reason, JSON_OPTIONAL, "cancel: job_finished or mode_switch"),
-    JSON_TEXT(T, when, JSON_OPTIONAL,
+    JSON_TEXT(T, start_from, JSON_OPTIONAL | JSON_OPEN, "start: scratch or checkpoint",
+              JSON_KNOWN("scratch", "checkpoint")),
+    JSON_TEXT(T, reason, JSON_OPTIONAL | JSON_OPEN, "cancel: job_finished or mode_switch",
+              JSON_KNOWN("job_finished", "mode_switch")),
+    JSON_TEXT(T, when, JSON_OPTIONAL | JSON_OPEN,
               "checkpoint_on, checkpoint_off: now, or replica_running: when the replica "
-              "of the action before runs, never if it does not"),
+              "of the action before runs, never if it does not",
+              JSON_KNOWN("now", "replica_running")),
     JSON_NUMBER(T, interval_s, 0, 0, 0, JSON_OPTIONAL,
                 "checkpoint_on: the interval that the checkpoint policy begins with"),
     JSON_NUMBER(T, next_request_in_s, 0, 0, 0, JSON_OPTIONAL,
@@ -56,9 +69,12 @@ static const struct json_object count_json = {
 
 #define T struct round_answer_reason
 static const struct json_field reason_rows[] = {
-    JSON_TEXT(T, reason, 0,
+    JSON_TEXT(T, reason, JSON_OPEN,
               "no_resource_up, no_free_slot, replica_on_every_free_resource, "
-              "below_free_cpu_limit, too_few_nodes or over_max_cost_ratio"),
+              "below_free_cpu_limit, too_few_nodes or over_max_cost_ratio",
+              JSON_KNOWN("no_resource_up", "no_free_slot",
+                         "replica_on_every_free_resource", "below_free_cpu_limit",
+                         "too_few_nodes", "over_max_cost_ratio")),
     JSON_INTEGER(T, count, 0, JSON_EXACT, 0, 0, "Resources that it holds for"),
     {0},
 };
@@ -81,7 +97,8 @@ static const struct json_object unplaced_json = {
 
 #define T struct round_answer_option
 static const struct json_field option_rows[] = {
-    JSON_TEXT(T, remedy, 0, "none, checkpointing, replication or both"),
+    JSON_TEXT(T, remedy, JSON_OPEN, "none, checkpointing, replication or both",
+              .choices = remedy_names),
     JSON_INTEGER(T, replicas, 0, JSON_EXACT, 0, 0, "Copies"),
     JSON_NUMBER(T, interval_s, 0, 0, 0, JSON_OPTIONAL, "Between checkpoints"),
     JSON_NUMBER(T, expected_time_s, 0, 0, 0, JSON_MAY_BE_NULL, "null: without end"),
@@ -116,8 +133,9 @@ static const struct json_object verified_json = {
 #define T struct round_answer_choice
 static const struct json_field choice_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_TEXT(T, choice, JSON_MAY_BE_NULL,
-              "The remedy; null: none keeps to max_cost_ratio, or ends"),
+    JSON_TEXT(T, choice, JSON_MAY_BE_NULL | JSON_OPEN,
+              "The remedy; null: none keeps to max_cost_ratio, or ends",
+              .choices = remedy_names),
     JSON_NUMBER(T, replicas, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE, "Copies of the choice"),
     JSON_NUMBER(T, interval_s, 0, 0, 0, JSON_OPTIONAL, "Between its checkpoints"),
     JSON_TEXT(T, cheapest, JSON_OPTIONAL, "Without a choice: the remedy of least cost"),
@@ -164,7 +182,9 @@ static const struct json_object objective_json = {
 #define T struct round_answer
 static const struct json_field answer_rows[] = {
     DECISION_ANSWER_ROWS(T),
-    JSON_TEXT(T, mode, JSON_OPTIONAL, "combined: replication or checkpointing"),
+    JSON_TEXT(T, mode, JSON_OPTIONAL | JSON_OPEN,
+              "combined: replication or checkpointing",
+              JSON_KNOWN("replication", "checkpointing")),
     JSON_INTEGER(T, free_cpus, 0, JSON_EXACT, 0, 0,
                  "CPUs that were free before the first start"),
     JSON_NUMBER(T, free_cpu_limit, 0, 0, 0, JSON_OPTIONAL,
@@ -213,12 +233,6 @@ static const char *const mode_names[] = {
     [ROUND_MODE_NONE] = NULL,
     [ROUND_REPLICATION] = "replication",
     [ROUND_CHECKPOINTING] = "checkpointing",
-};
-static const char *const remedy_names[] = {
-    [REMEDY_NONE] = "none",
-    [REMEDY_CHECKPOINTING] = "checkpointing",
-    [REMEDY_REPLICATION] = "replication",
-    [REMEDY_BOTH] = "both",
 };
 
 static const struct round_job_request *job_at(const struct round_call *call, size_t place)

@@ -3,6 +3,7 @@
 
 #include "handlers/parallel/parallel_parts.h"
 #include "handlers/pictures/pictures.h"
+#include "service/json_holds.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -135,8 +136,10 @@ static const struct json_object miss_json = {"ParallelNearestMiss",
 
 #define T struct reason_answer
 static const struct json_field reason_rows[] = {
-    JSON_TEXT(T, reason, 0,
-              "resource_unusable, below_min_processors, no_linked_set or model_missing"),
+    JSON_TEXT(T, reason, JSON_OPEN,
+              "resource_unusable, below_min_processors, no_linked_set or model_missing",
+              JSON_KNOWN("resource_unusable", "below_min_processors", "no_linked_set",
+                         "model_missing")),
     JSON_TEXT(T, detail, JSON_OPTIONAL, "In words"),
     JSON_INTEGER(T, resource_count, 0, JSON_EXACT, 0, 0, "Machines that it is about"),
     JSON_OBJECT(T, nearest_miss, const struct miss_answer *, &miss_json,

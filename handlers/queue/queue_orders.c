@@ -12,6 +12,7 @@
 #include "models/base/names.h"
 #include "models/base/pointer.h"
 #include "models/reason_tally.h"
+#include "service/json_holds.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -226,7 +227,8 @@ int queue_wait_reason(const char *name)
 
 #define T struct queue_limit
 static const struct json_field limit_rows[] = {
-    JSON_TEXT(T, scope, 0, "qos, partition_qos, user, account or partition"),
+    JSON_TEXT(T, scope, JSON_OPEN, "qos, partition_qos, user, account or partition",
+              JSON_KNOWN("qos", "partition_qos", "user", "account", "partition")),
     JSON_TEXT(T, id, 0, "Whose limit it is"),
     JSON_TEXT(T, name, 0, "The member of limits, or of the partition"),
     JSON_TEXT(T, amount, JSON_OPTIONAL, "Of which amount"),
@@ -266,7 +268,8 @@ static const struct json_field preemption_rows[] = {
     JSON_TEXT(T, job_id, 0, "A job that starts"),
     JSON_TEXTS(T, resource_ids, resource_id_count, 0, 0, "Where"),
     JSON_TEXTS(T, stop, stop_count, 0, 0, "Running jobs that have to be stopped for it"),
-    JSON_TEXT(T, mode, 0, "requeue: they wait again; cancel: they end"),
+    JSON_TEXT(T, mode, JSON_OPEN, "requeue: they wait again; cancel: they end",
+              JSON_KNOWN("requeue", "cancel")),
     JSON_NUMBER(T, lost_s, 0, 0, 0, 0, "How long they have run, all together"),
     JSON_NUMBER(T, grace_s, 0, 0, 0, 0, "How long they may still go on"),
     {0},

@@ -1,5 +1,6 @@
 /* workflow_round_answer.c - the answer of a round of dynamic workflow scheduling. */
 #include "handlers/workflow/workflow_round_answer.h"
+#include "service/json_holds.h"
 
 #include <string.h>
 
@@ -35,9 +36,10 @@ static const struct json_field action_rows[] = {
                 "the two is"),
     JSON_NUMBER(T, transfer_s, 0, 0, 0, 0, "Part of it that the move takes"),
     JSON_NUMBER(T, transfer_bytes, 0, 0, 0, 0, "Input and checkpoint"),
-    JSON_TEXT(T, role, JSON_OPTIONAL,
+    JSON_TEXT(T, role, JSON_OPTIONAL | JSON_OPEN,
               "longest: of its parent set; balanced: it may be slower; root: in the "
-              "way; missing: its move pays"),
+              "way; missing: its move pays",
+              JSON_KNOWN("longest", "balanced", "root")),
     JSON_TEXTS(T, parent_set, parent_count, 0, 0,
                "The parent set that asked for it; empty: none"),
     JSON_TEXT(T, reason, JSON_OPTIONAL, "In words"),
@@ -86,8 +88,9 @@ static const struct json_object start_json = {"WorkflowStart",
 #define X(name, meaning) #name " (" meaning "), "
 static const struct json_field skip_rows[] = {
     TASK_ROWS(T),
-    JSON_TEXT(T, reason, 0,
-              "The first that holds: " WORKFLOW_SKIP_REASONS(X) "in this order"),
+    JSON_TEXT(T, reason, JSON_OPEN,
+              "The first that holds: " WORKFLOW_SKIP_REASONS(X) "in this order",
+              .choices = workflow_skip_names),
     {0},
 };
 #undef X
@@ -101,9 +104,10 @@ static const struct json_field set_rows[] = {
     JSON_TEXT(T, workflow_id, JSON_OPTIONAL, "Its workflow, if that has a name"),
     JSON_TEXTS(T, members, member_count, 0, 0, "Tasks whose outputs the children need"),
     JSON_TEXTS(T, children, child_count, 0, 0, "Tasks with these parents"),
-    JSON_TEXT(T, state, 0,
+    JSON_TEXT(T, state, JSON_OPEN,
               "running: all members run or are done; roots: none has a parent; waiting; "
-              "done"),
+              "done",
+              JSON_KNOWN("running", "roots", "waiting", "done")),
     JSON_NUMBER(T, max_remaining_before_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Time until its last member is done; null: not known"),
     JSON_NUMBER(T, max_remaining_after_s, 0, 0, 0, JSON_MAY_BE_NULL,
