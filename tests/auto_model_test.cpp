@@ -332,3 +332,34 @@ TEST_CASE("runs that say nothing of size and processors are learnt as well", "[m
     CHECK(s.ask(NAN, NAN, 0.5).time_s == Approx(20).epsilon(0.2));
     CHECK(s.m.ensemble->member_runs[ENSEMBLE_COMPREHENSIVE] == 0);
 }
+
+TEST_CASE("a model says when it predicts worse than it did", "[models]")
+{
+    stream s(7);
+
+    feed(s, LIN, 1, 0.03, 60);
+    CHECK((s.m.core->notes & 1u << CORE_BIT_ERROR_HIGH) == 0);
+    SECTION("errors to both sides, which are no change")
+    {
+        for (int i = 0; i < 10; i++) {
+            asked q = draw(s, LIN);
+            s.learn(q.size, q.processors, q.time_s * (i % 2 ? 1.35 : 0.7));
+        }
+        CHECK(s.changes == 0);
+        CHECK(s.outliers == 0);
+        CHECK((s.m.core->notes & 1u << CORE_BIT_ERROR_HIGH) != 0);
+        feed(s, LIN, 1, 0.03, 12);
+        CHECK((s.m.core->notes & 1u << CORE_BIT_ERROR_HIGH) == 0);
+    }
+    SECTION("three outliers among the last ten")
+    {
+        for (int i = 0; i < 9; i++) {
+            asked q = draw(s, LIN);
+            s.learn(q.size, q.processors, q.time_s * (i % 3 == 0 ? 50 : 1));
+        }
+        CHECK(s.changes == 0);
+        CHECK(s.outliers == 3);
+        CHECK((s.m.core->notes & 1u << CORE_BIT_ERROR_HIGH) != 0);
+        CHECK((s.m.core->notes & 1u << CORE_BIT_OUTLIERS) != 0); // 3 of 69
+    }
+}
