@@ -48,6 +48,22 @@ struct learning : api {
 };
 } // namespace
 
+TEST_CASE("beyond so many models none come by themselves, and it is said",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+
+    config none = *s.handle()->config;
+    none.auto_models_max = 0;
+    s.handle()->config = &none;
+    json answer =
+        s.done(s.post("/v1/executions", json::array({s.run(100, 60)}).dump()), 201);
+    INFO(answer.dump());
+    CHECK(answer["warnings"].dump().find("auto_models_full: ") != std::string::npos);
+    CHECK(s.done(s.get("/v1/models?application_id=" + s.app))["items"].empty());
+}
+
 TEST_CASE("the first run of an application brings a model, which answers",
           "[models][api][db]")
 {
