@@ -67,12 +67,12 @@ function KeyForm({ error, onKey }) {
     <form class="bar" onSubmit=${go}><label>Key <input ref=${input} type="password" autocomplete="off" size="48" /></label><button>Go on</button></form><${Wrong} error=${wrong} /></main>`;
 }
 
-const KEYS = [["/", "filter"], ["g then d l f m s q w y", "pages"], ["arrows", "pan"], ["+ -", "zoom in time"], ["0", "all"], ["Enter", "pick a bar"], ["n p", "next, previous bar"], ["Esc", "back"], ["?", "this help"]];
+const KEYS = [["/", "filter"], ["g then d l f m s q w y", PAGES.map(([, label]) => label).join(", ")], ["arrows", "pan"], ["+ -", "zoom in time"], ["0", "all"], ["Enter", "pick a bar"], ["n p", "next, previous bar"], ["Esc", "back"], ["?", "this help"]];
 
 function Help({ onClose }) {
   const ref = useRef(null);
   useEffect(() => { ref.current.showModal(); }, []);
-  return html`<dialog ref=${ref} onClose=${onClose} aria-label="Keys"><h2>Keys</h2><table><tbody>${KEYS.map(([k, t]) => html`<tr><th scope="row">${k}</th><td>${t}</td></tr>`)}</tbody></table>
+  return html`<dialog ref=${ref} onClose=${onClose} aria-label="Keys"><h2>Keys</h2><table><tbody>${KEYS.map(([k, t]) => html`<tr><th scope="row">${k}</th><td class="text">${t}</td></tr>`)}</tbody></table>
     <form method="dialog"><button>Close</button></form></dialog>`;
 }
 
