@@ -1172,6 +1172,19 @@ TEST_CASE("a log in Standard Workload Format is stored and simulated",
     CHECK(a.get(r.headers["Location"] + "/document").body == large);
 }
 
+TEST_CASE("a log has so many lines, and no more", "[simulations][api]")
+{
+    api a;
+    std::string lines(20000001, '\n');
+    api_reply r = a.call("POST", "/v1/workloads", lines, AS_TEXT);
+
+    CHECK(r.status == 413);
+    CHECK(r.body.find("more than 20000000 lines") != std::string::npos);
+    lines.pop_back();
+    r = a.call("POST", "/v1/workloads", lines, AS_TEXT);
+    CHECK(r.status == 422); // none is a job
+}
+
 // Jobs of an SWF log that needs more than one piece; the last lines are not in order.
 static std::string long_log(size_t *jobs)
 {
@@ -1208,6 +1221,9 @@ TEST_CASE("a long log is stored in pieces, packed or not", "[simulations][db]")
     CHECK(a.get("/v1/workloads/long").json() == info);
     CHECK(a.get("/v1/workloads").json()["items"][0]["document_bytes"] == swf.size());
     CHECK(a.get("/v1/workloads/long/document").body == swf);
+    r = a.call("GET", "/v1/workloads/long/document", "", {}, STORE_PIECE_BYTES);
+    CHECK(r.status == 413);
+    CHECK(r.body.find("GRIDPLAN_REQUEST_MEMORY_BYTES") != std::string::npos);
     // The same again is answered from what was kept; another is no retry.
     r = a.call("POST", "/v1/workloads?id=long", swf,
                {{"content_type", "text/plain"}, {"idempotency_key", "long-1"}});

@@ -219,6 +219,8 @@ enum error_code upload_document(struct request *rq, enum store_trace_kind kind)
     TRY(request_db(rq, &db));
     TRY(store_trace_read(db, rq->principal.tenant, kind, rq->path_value[0], true, &trace,
                          rq->arena, rq->err));
+    if (trace.piece_bytes) /* else the row has been there as a whole */
+        TRY(request_reserve(rq, (double)trace.piece_bytes));
     rq->reply->content_type = "text/plain; charset=utf-8";
     return workload_text(db, rq->principal.tenant, &trace, &rq->reply->body,
                          &rq->reply->body_length, rq->arena, rq->err);
