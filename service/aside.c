@@ -309,9 +309,11 @@ struct aside *aside_begin(struct request *rq, size_t count, aside_fn *play, void
 {
     const struct message *m = rq->message;
     size_t slots = rq->service->config->compute_workers;
-    size_t helper_count = slots < 1 || count < 1 ? 0 : slots - 1, begun = 0;
+    size_t helper_count = slots < 1 ? 0 : slots - 1, begun = 0;
     struct aside *s;
 
+    if (count < 2)
+        return NULL;
     if (helper_count >= count)
         helper_count = count - 1;
     if (helper_count > HELPERS_MAX)
