@@ -134,7 +134,7 @@ TEST_CASE("tasks of a group spread, or keep apart in time", "[api][workflow][wor
     api a;
     group(R"({"id": "g", "policy": "gang"})");
     CHECK(a.post("/v1/workflow-schedules", body.dump()).pointers() ==
-          std::vector<std::string>{"/workflow/tasks/0/group", "/workflow/tasks/1/group"});
+          std::vector<std::string>{"/workflow/tasks/1/depends_on"}); // b waits for a
     group(R"({"id": "g", "policy": "spread"})");
     tasks[0]["group"]["policy"] = "exclude"; // they do not agree
     CHECK(a.post("/v1/workflow-schedules", body.dump()).pointers() ==
