@@ -118,23 +118,6 @@ static void start_gang(struct amounts_round *r, const struct unit_at_hand *u)
 
 /* ---- pack ---- */
 
-/* What a value is good for. */
-struct value_worth {
-    size_t value, count, first_index;
-    double last_s, sum_s;
-};
-
-static bool is_worth_more(const struct value_worth *a, const struct value_worth *than)
-{
-    if (a->count != than->count)
-        return a->count > than->count;
-    if (a->last_s != than->last_s)
-        return a->last_s < than->last_s;
-    if (a->sum_s != than->sum_s)
-        return a->sum_s < than->sum_s;
-    return a->first_index < than->first_index;
-}
-
 static bool is_chained(const struct amounts_round *r, const struct world_group *g)
 {
     for (size_t i = 0; i < g->job_count; i++)
@@ -143,32 +126,29 @@ static bool is_chained(const struct amounts_round *r, const struct world_group *
     return false;
 }
 
-static void add_worth(const struct amounts_round *r, size_t job,
-                      struct value_worth *worth)
+static void add_worth(const struct amounts_round *r, size_t job, struct pack_worth *worth)
 {
     const struct world_placed *x = &r->plan->placed[job];
 
-    worth->count++;
-    worth->last_s = fmax(worth->last_s, x->done_s);
-    worth->sum_s += x->done_s;
+    pack_worth_add(worth, x->done_s);
     for (size_t k = 0; k < x->position_count; k++)
         if (r->w->resources[x->positions[k]].index < worth->first_index)
             worth->first_index = r->w->resources[x->positions[k]].index;
 }
 
 /* Members that start on the value; those that wait for other members behind them. */
-static struct value_worth start_on(struct amounts_round *r, const struct unit_at_hand *u,
-                                   size_t value)
+static struct pack_worth start_on(struct amounts_round *r, const struct unit_at_hand *u,
+                                  size_t value)
 {
     bool one = u->g->key == GROUP_BY_RESOURCE, chained = is_chained(r, u->g);
-    struct value_worth worth = {.value = value, .first_index = SIZE_MAX};
+    struct pack_worth worth = {.value = value, .first_index = SIZE_MAX};
     size_t before, wait_on;
 
     board_set_pack_value(r->b, u->group, value);
     r->first = one ? value : 0;
     r->behind = one ? value + 1 : r->w->resource_count;
     do {
-        before = worth.count;
+        before = worth.placed_count;
         for (size_t i = 0; i < u->g->job_count; i++) {
             if (budget_step(r->w->budget, 8))
                 break;
@@ -176,7 +156,7 @@ static struct value_worth start_on(struct amounts_round *r, const struct unit_at
                 try_member(r, u->jobs[i], &wait_on) == WORLD_WAIT_NONE)
                 add_worth(r, u->jobs[i], &worth);
         }
-    } while (worth.count > before && chained);
+    } while (worth.placed_count > before && chained);
     r->first = 0;
     r->behind = r->w->resource_count;
     return worth;
@@ -186,20 +166,21 @@ static void start_pack(struct amounts_round *r, const struct unit_at_hand *u)
 {
     size_t fixed = board_pack_value(r->b, u->group);
     size_t count = group_value_count(r->w, u->g);
-    struct value_worth best = {0};
+    struct pack_worth best = {0};
 
     for (size_t v = 0; v < count && !budget_step(r->w->budget, 1); v++) {
-        struct value_worth worth;
+        struct pack_worth worth;
 
         if (fixed != PACK_ANYWHERE && fixed != v)
             continue;
         worth = start_on(r, u, v);
         stop_all(r, u);
-        if (worth.count && (!best.count || is_worth_more(&worth, &best)))
+        if (worth.placed_count &&
+            (!best.placed_count || pack_is_worth_more(&worth, &best)))
             best = worth;
     }
     board_set_pack_value(r->b, u->group, fixed);
-    if (best.count)
+    if (best.placed_count)
         start_on(r, u, best.value);
 }
 

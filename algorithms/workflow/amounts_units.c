@@ -309,28 +309,11 @@ static void gang_turn(struct at_hand *u, struct arena *a)
 
 /* ---- pack ---- */
 
-/* What a value is good for. */
-struct value_worth {
-    size_t value, count, first_index;
-    double last_s, sum_s;
-};
-
-static bool is_worth_more(const struct value_worth *a, const struct value_worth *than)
-{
-    if (a->count != than->count)
-        return a->count > than->count;
-    if (a->last_s != than->last_s)
-        return a->last_s < than->last_s;
-    if (a->sum_s != than->sum_s)
-        return a->sum_s < than->sum_s;
-    return a->first_index < than->first_index;
-}
-
-static struct value_worth place_on(const struct at_hand *u, size_t value)
+static struct pack_worth place_on(const struct at_hand *u, size_t value)
 {
     struct workflow_amounts *x = u->x;
     bool one = u->g->key == GROUP_BY_RESOURCE;
-    struct value_worth worth = {.value = value, .first_index = SIZE_MAX};
+    struct pack_worth worth = {.value = value, .first_index = SIZE_MAX};
 
     board_set_pack_value(x->board, u->group, value);
     for (size_t p = 0; p < x->w->resource_count; p++)
@@ -347,9 +330,7 @@ static struct value_worth place_on(const struct at_hand *u, size_t value)
         if (!spot.positions)
             continue;
         workflow_amounts_take(x, u->plan, u->tasks[i], &spot);
-        worth.count++;
-        worth.last_s = fmax(worth.last_s, spot.done_s);
-        worth.sum_s += spot.done_s;
+        pack_worth_add(&worth, spot.done_s);
     }
     return worth;
 }
@@ -359,20 +340,21 @@ static void pack_turn(const struct at_hand *u)
     struct board *b = u->x->board;
     size_t fixed = board_pack_value(b, u->group);
     size_t count = group_value_count(u->x->w, u->g);
-    struct value_worth best = {0};
+    struct pack_worth best = {0};
 
     for (size_t v = 0; v < count && !budget_step(u->x->w->budget, 1); v++) {
-        struct value_worth worth;
+        struct pack_worth worth;
 
         if (fixed != PACK_ANYWHERE && fixed != v)
             continue;
         worth = place_on(u, v);
         give_back(u);
-        if (worth.count && (!best.count || is_worth_more(&worth, &best)))
+        if (worth.placed_count &&
+            (!best.placed_count || pack_is_worth_more(&worth, &best)))
             best = worth;
     }
     board_set_pack_value(b, u->group, fixed);
-    if (best.count)
+    if (best.placed_count)
         place_on(u, best.value);
     refuse_rest(u, WORLD_WAIT_GROUP_PACK);
 }

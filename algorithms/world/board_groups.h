@@ -30,6 +30,19 @@ size_t board_pack_value(const struct board *b, size_t group);
 /* Lets the pack, or what is left of it, go to that value; what it was. */
 size_t board_set_pack_value(struct board *b, size_t group, size_t value);
 
+/* What a value is good for: how many members it takes, and how well. `first_index`: the
+ * first of its resources in the snapshot. */
+struct pack_worth {
+    size_t value, placed_count, first_index;
+    double last_s, sum_s; /* of the members' ends */
+};
+
+/* More members, else an earlier last end, a lesser sum of ends, the earlier resource. */
+bool pack_is_worth_more(const struct pack_worth *a, const struct pack_worth *than);
+
+/* Another member ends then. */
+void pack_worth_add(struct pack_worth *worth, double done_s);
+
 /* Members of the group without a place, those with the largest share of a capacity first
  * (ties: request order); returns how many. `jobs` has room for all members. */
 size_t board_members_by_share(struct board *b, size_t group, size_t *jobs);

@@ -458,14 +458,7 @@ static bool place_gang_first(struct board *b, const struct world_group *g)
 
 /* ---- pack ---- */
 
-/* What a value is good for. */
-struct pack_worth {
-    size_t value, placed_count;
-    double last_s, sum_s;
-    size_t first_index;
-};
-
-static bool is_worth_more(const struct pack_worth *a, const struct pack_worth *than)
+bool pack_is_worth_more(const struct pack_worth *a, const struct pack_worth *than)
 {
     if (a->placed_count != than->placed_count)
         return a->placed_count > than->placed_count;
@@ -474,6 +467,13 @@ static bool is_worth_more(const struct pack_worth *a, const struct pack_worth *t
     if (a->sum_s != than->sum_s)
         return a->sum_s < than->sum_s;
     return a->first_index < than->first_index;
+}
+
+void pack_worth_add(struct pack_worth *worth, double done_s)
+{
+    worth->placed_count++;
+    worth->last_s = fmax(worth->last_s, done_s);
+    worth->sum_s += done_s;
 }
 
 static struct board_reach reach_of_value(const struct board *b,
@@ -578,9 +578,7 @@ static struct pack_worth place_pack(struct board *b, const struct world_group *g
             continue;
         }
         board_take(b, u->members[i].job, &spot);
-        worth.placed_count++;
-        worth.last_s = fmax(worth.last_s, spot.done_s);
-        worth.sum_s += spot.done_s;
+        pack_worth_add(&worth, spot.done_s);
     }
     return worth;
 }
@@ -613,7 +611,7 @@ static bool place_pack_best(struct board *b, const struct world_group *g, size_t
             continue;
         worth = place_pack(b, g, v, best.placed_count ? &best : NULL);
         undo_pack(b, false);
-        if (worth.placed_count > 0 && is_worth_more(&worth, &best))
+        if (worth.placed_count > 0 && pack_is_worth_more(&worth, &best))
             best = worth;
     }
     if (is_cut(b) || !best.placed_count)
