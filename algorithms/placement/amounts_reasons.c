@@ -22,33 +22,6 @@ enum {
     EXAMPLES_MAX = 10
 };
 
-static const char *const wait_names[] = {
-#define X(symbol, name) [symbol] = name,
-    WORLD_WAITS(X)
-#undef X
-};
-
-static const char *const wait_details[] = {
-    [WORLD_WAIT_NO_ESTIMATE] = "no run time is known for the job",
-    [WORLD_WAIT_NO_FREE_NOW] = "there is not enough free now",
-    [WORLD_WAIT_UNKNOWN_END] =
-        "what it needs is held by what runs, and it is not known until when",
-    [WORLD_WAIT_RESERVED_FOR_EVER] = "what it needs is reserved for ever",
-    [WORLD_WAIT_SHARED_SHORT] = "there is never so much of a shared amount",
-    [WORLD_WAIT_TOO_FEW_NODES] = "fewer resources suit it than it needs nodes",
-    [WORLD_WAIT_GROUP_SPREAD] = "every value of its group's key has enough members",
-    [WORLD_WAIT_GROUP_GANG] = "the members of its gang cannot all start together",
-    [WORLD_WAIT_GROUP_PACK] = "no value of its group's key has room for it too",
-    [WORLD_WAIT_AFTER_UNPLACED] = "a job that it waits for has no place",
-    [WORLD_WAIT_AFTER_FAILED] = "a job that it waits for has failed",
-    [WORLD_WAIT_USER_LIMIT] = "the user has as much as allowed",
-    [WORLD_WAIT_ROUND_FULL] = "this round dispatched as many jobs as allowed",
-    [WORLD_WAIT_NOT_RELEASED] = "the job may not start yet",
-    [WORLD_WAIT_BETTER_SOON] = "a resource that is busy now would end it sooner",
-    [WORLD_WAIT_LEASED] = "a live lease has it",
-    [WORLD_WAIT_OUT_OF_TIME] = "the time limit was over before the job's turn",
-};
-
 /* Jobs with equal reasons. */
 struct reason_class {
     size_t job; /* the first */
@@ -128,7 +101,7 @@ static const char *wait_detail(const struct explainer *e, size_t job,
     const char *silence = e->p->jobs[job].given->model_silence;
 
     if (wait != WORLD_WAIT_NO_ESTIMATE || !silence)
-        return wait_details[wait];
+        return world_wait_details[wait];
     return arena_printf(e->arena,
                         "no run time is known for the job, and its model has "
                         "none: %s",
@@ -376,8 +349,8 @@ static void explain(struct explainer *e, size_t job, struct reason_class *c)
         note_nearest(e, &found, &r[c->count]);
         list_amounts(e, &found.too_small, &r[c->count++]);
     }
-    if (wait_names[wait][0]) {
-        r[c->count] = (struct placement_reason){.reason = wait_names[wait],
+    if (world_wait_names[wait][0]) {
+        r[c->count] = (struct placement_reason){.reason = world_wait_names[wait],
                                                 .detail = wait_detail(e, job, wait),
                                                 .resource_count = waiting_count(&found)};
         explain_wait(e, job, wait, &found, &r[c->count++]);
@@ -386,7 +359,7 @@ static void explain(struct explainer *e, size_t job, struct reason_class *c)
         r[c->count++] = (struct placement_reason){
             .reason = "no_resource", .detail = "the snapshot has no resource for it"};
     c->reasons = r;
-    choose_main(c, wait_names[wait][0]);
+    choose_main(c, world_wait_names[wait][0]);
 }
 
 /* The number of the class that has the job's reasons. */

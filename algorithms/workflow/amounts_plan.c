@@ -12,6 +12,7 @@
 #include "algorithms/workflow/list.h"
 #include "algorithms/world/board_parts.h"
 #include "algorithms/world/objective.h"
+#include "algorithms/world/reasons.h"
 #include "models/base/rng.h"
 
 #include <stdlib.h>
@@ -396,24 +397,17 @@ void workflow_amounts_plan(struct workflow_amounts *x, size_t steps,
 
 /* ---- the answer ---- */
 
-static const char *const wait_names[] = {
-#define X(symbol, name) [symbol] = name,
-    WORLD_WAITS(X)
-#undef X
-};
-
-static const char *const wait_details[] = {
-    [WORLD_WAIT_NO_ESTIMATE] = "no run time is known for it",
-    [WORLD_WAIT_UNKNOWN_END] =
-        "what it needs is held by what runs, and it is not known until when",
-    [WORLD_WAIT_RESERVED_FOR_EVER] = "what it needs is reserved for ever",
-    [WORLD_WAIT_SHARED_SHORT] = "there is never so much of a shared amount",
-    [WORLD_WAIT_TOO_FEW_NODES] = "fewer resources suit it than it needs nodes",
-    [WORLD_WAIT_GROUP_SPREAD] = "every value of its group's key has enough members",
-    [WORLD_WAIT_GROUP_GANG] = "the members of its gang cannot all start together",
-    [WORLD_WAIT_GROUP_PACK] = "no value of its group's key has room for it too",
-    [WORLD_WAIT_OUT_OF_TIME] = "the time limit came first",
-};
+static const char *wait_detail(enum world_wait wait)
+{
+    switch (wait) {
+    case WORLD_WAIT_NO_ESTIMATE:
+        return "no run time is known for it";
+    case WORLD_WAIT_OUT_OF_TIME:
+        return "the time limit came first";
+    default:
+        return world_wait_details[wait];
+    }
+}
 
 /* What the largest resource that passes the filters has too little of; NULL: nothing. */
 static const char *short_of(const struct workflow_amounts *x, const struct world_job *j,
@@ -535,11 +529,9 @@ void workflow_amounts_why(struct workflow_amounts *x, size_t task,
                                    j->nodes, most_nodes(x, j));
         return;
     }
-    wait = board_plan(x->board)->placed[job].wait;
-    if (wait != WORLD_WAIT_GROUP_GANG && wait != WORLD_WAIT_GROUP_PACK)
-        wait = board_why(x->board, job, &wait_on);
-    out->reason = wait_names[wait];
-    out->detail = wait_details[wait];
+    wait = board_why(x->board, job, &wait_on);
+    out->reason = world_wait_names[wait];
+    out->detail = wait_detail(wait);
     if (wait == WORLD_WAIT_UNKNOWN_END && found.wait == wait)
         tell_blockers(x, &found, out);
 }

@@ -11,6 +11,33 @@
 
 #include <string.h>
 
+const char *const world_wait_names[] = {
+#define X(symbol, name) [symbol] = name,
+    WORLD_WAITS(X)
+#undef X
+};
+
+const char *const world_wait_details[] = {
+    [WORLD_WAIT_NO_ESTIMATE] = "no run time is known for the job",
+    [WORLD_WAIT_NO_FREE_NOW] = "there is not enough free now",
+    [WORLD_WAIT_UNKNOWN_END] =
+        "what it needs is held by what runs, and it is not known until when",
+    [WORLD_WAIT_RESERVED_FOR_EVER] = "what it needs is reserved for ever",
+    [WORLD_WAIT_SHARED_SHORT] = "there is never so much of a shared amount",
+    [WORLD_WAIT_TOO_FEW_NODES] = "fewer resources suit it than it needs nodes",
+    [WORLD_WAIT_GROUP_SPREAD] = "every value of its group's key has enough members",
+    [WORLD_WAIT_GROUP_GANG] = "the members of its gang cannot all start together",
+    [WORLD_WAIT_GROUP_PACK] = "no value of its group's key has room for it too",
+    [WORLD_WAIT_AFTER_UNPLACED] = "a job that it waits for has no place",
+    [WORLD_WAIT_AFTER_FAILED] = "a job that it waits for has failed",
+    [WORLD_WAIT_USER_LIMIT] = "the user has as much as allowed",
+    [WORLD_WAIT_ROUND_FULL] = "this round dispatched as many jobs as allowed",
+    [WORLD_WAIT_NOT_RELEASED] = "the job may not start yet",
+    [WORLD_WAIT_BETTER_SOON] = "a resource that is busy now would end it sooner",
+    [WORLD_WAIT_LEASED] = "a live lease has it",
+    [WORLD_WAIT_OUT_OF_TIME] = "the time limit was over before the job's turn",
+};
+
 /* Nearest misses of more looks in all are left out. */
 static const size_t MISS_LOOKS_MAX = 200000000;
 

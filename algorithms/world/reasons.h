@@ -13,6 +13,10 @@
 
 enum { REASON_BLOCKERS_MAX = 5 };
 
+/* By enum world_wait: its name, "" where a filter is to be named, and what it means; NULL
+ * where the name is "". */
+extern const char *const world_wait_names[], *const world_wait_details[];
+
 /* An amount that some of the resources looked at have too little of. */
 struct reason_amount {
     size_t amount;
