@@ -10,32 +10,8 @@
 
 #include <math.h>
 
-enum {
-    OPTION_REPLICAS_MAX,
-    OPTION_MAX_COST_RATIO,
-    OPTION_CAPACITY_UNIT,
-    OPTION_DETECTION,
-    OPTION_MF_ESTIMATOR,
-    OPTION_PRIOR,
-    OPTION_MEAN_FLOOR,
-    OPTION_MIN_GAIN,
-};
-
 const struct param fault_tolerance_expected_time_params[] = {
-    [OPTION_REPLICAS_MAX] = {"replicas_max", 1, REMEDY_COPIES_MAX, 3,
-                             "Most copies of each job", PARAM_INTEGER, NULL},
-    [OPTION_MAX_COST_RATIO] = {"max_cost_ratio", 1, 1e9, (double)NAN,
-                               "CPU time that may be expected to be used, over the run "
-                               "time without failures; not set: no limit",
-                               PARAM_NUMBER, NULL},
-    [OPTION_CAPACITY_UNIT] = ROW_CAPACITY_UNIT,
-    [OPTION_DETECTION] = ROW_DETECTION,
-    [OPTION_MF_ESTIMATOR] = ROW_MF_ESTIMATOR,
-    [OPTION_PRIOR] = ROW_PRIOR,
-    [OPTION_MEAN_FLOOR] = ROW_MEAN_FLOOR,
-    [OPTION_MIN_GAIN] = {"min_gain_ratio", 0, 1, 0.01,
-                         "Share of the expected time that each copy more must save",
-                         PARAM_NUMBER, NULL},
+    JOINT_ROWS,
     {0},
 };
 
@@ -44,10 +20,10 @@ enum error_code fault_tolerance_expected_time(const struct round_in *in,
                                               struct arena *a, struct error *err)
 {
     struct joint_options options = {
-        .replicas_max = (size_t)param[OPTION_REPLICAS_MAX],
-        .max_cost_ratio = param[OPTION_MAX_COST_RATIO],
-        .min_gain_ratio = param[OPTION_MIN_GAIN],
-        .unit = (enum capacity_unit)param[OPTION_CAPACITY_UNIT],
+        .replicas_max = (size_t)param[JOINT_REPLICAS_MAX],
+        .max_cost_ratio = param[JOINT_MAX_COST_RATIO],
+        .min_gain_ratio = param[JOINT_MIN_GAIN],
+        .unit = (enum capacity_unit)param[JOINT_CAPACITY_UNIT],
     };
 
     return joint_round(in, &options, out, a, err);

@@ -129,6 +129,41 @@ struct round_choice {
     size_t host_count;
 };
 
+/* Options of both policies, as the first rows. */
+enum {
+    JOINT_REPLICAS_MAX,
+    JOINT_MAX_COST_RATIO,
+    JOINT_CAPACITY_UNIT,
+    JOINT_DETECTION,
+    JOINT_MF_ESTIMATOR,
+    JOINT_PRIOR,
+    JOINT_MEAN_FLOOR,
+    JOINT_MIN_GAIN,
+    JOINT_OPTION_COUNT
+};
+#define JOINT_ROWS                                                                      \
+    [JOINT_REPLICAS_MAX] =                                                              \
+        {"replicas_max", 1,   REMEDY_COPIES_MAX, 3, "Most copies of each job",          \
+         PARAM_INTEGER,  NULL},                                                         \
+    [JOINT_MAX_COST_RATIO] = {"max_cost_ratio",                                         \
+                              1,                                                        \
+                              1e9,                                                      \
+                              (double)NAN,                                              \
+                              "CPU time that may be expected to be used, over the run " \
+                              "time without failures; not set: no limit",               \
+                              PARAM_NUMBER,                                             \
+                              NULL},                                                    \
+    [JOINT_CAPACITY_UNIT] = ROW_CAPACITY_UNIT, [JOINT_DETECTION] = ROW_DETECTION,       \
+    [JOINT_MF_ESTIMATOR] = ROW_MF_ESTIMATOR, [JOINT_PRIOR] = ROW_PRIOR,                 \
+    [JOINT_MEAN_FLOOR] = ROW_MEAN_FLOOR,                                                \
+    [JOINT_MIN_GAIN] = {"min_gain_ratio",                                               \
+                        0,                                                              \
+                        1,                                                              \
+                        0.01,                                                           \
+                        "Share of the expected time that each copy more must save",     \
+                        PARAM_NUMBER,                                                   \
+                        NULL}
+
 /* What the two policies differ in. */
 struct joint_options {
     size_t replicas_max;   /* 1 .. REMEDY_COPIES_MAX */
