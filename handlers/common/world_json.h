@@ -20,6 +20,21 @@ extern const struct json_object running_json;
 extern const struct json_object snapshot_running_json;
 extern const struct json_object reservation_json;
 extern const struct json_object snapshot_reservation_json;
+/* Rows of struct partition: what jobs it takes, and when. */
+#define PARTITION_RULE_ROWS(T)                                                         \
+    {.name = "default",                                                                \
+     .doc = "It takes jobs that name no partition; at most one is",                    \
+     .type = JSON_TYPE_BOOLEAN,                                                        \
+     .offset = JSON_AT(T, is_default, bool)},                                          \
+        JSON_NUMBER(                                                                   \
+            T, time_limit_max_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN, \
+            "It takes no job whose time_limit_s (without it: run time) is longer"),    \
+        JSON_INTEGER(T, nodes_per_job_max, 1, JOB_NODES_MAX, 0, JSON_BOUND_ONLY,       \
+                     "It takes no job on more nodes"),                                 \
+        JSON_NUMBER(T, priority_tier, -JSON_LARGEST, JSON_LARGEST, 0, 0,               \
+                    "Jobs of larger tiers come first in every order; default 0"),      \
+        JSON_TEXTS(T, users_allowed, users_allowed_count, 10000, 0,                    \
+                   "Users whose jobs it takes; []: nobody's; default: everybody's")
 extern const struct json_object partition_json;
 
 extern const struct json_object job_group_json;
