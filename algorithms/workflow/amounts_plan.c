@@ -529,7 +529,9 @@ void workflow_amounts_why(struct workflow_amounts *x, size_t task,
                                    j->nodes, most_nodes(x, j));
         return;
     }
-    wait = board_why(x->board, job, &wait_on);
+    wait = board_plan(x->board)->placed[job].wait;
+    if (wait != WORLD_WAIT_GROUP_GANG && wait != WORLD_WAIT_GROUP_PACK)
+        wait = board_why(x->board, job, &wait_on);
     out->reason = world_wait_names[wait];
     out->detail = wait_detail(wait);
     if (wait == WORLD_WAIT_UNKNOWN_END && found.wait == wait)
