@@ -60,10 +60,11 @@ enum error_code decision_begin(struct request *rq, const struct decision_request
     request_set_time_limit(rq, in->time_limit_s);
     out->timings.time_limit_s = microseconds(rq->deadline_s - rq->limited_from_s);
     if (in->time_limit_s > request_time_limit_max_s(rq)) /* it was allowed once */
-        return decision_warn(rq, out,
-                             "/time_limit_s: %.15g is more than the %.15g s that are in "
-                             "force here; the latter are taken",
-                             in->time_limit_s, request_time_limit_max_s(rq));
+        return decision_warn(
+            rq, out,
+            "clamped: /time_limit_s: %.15g is more than the %.15g s that are in "
+            "force here; the latter are taken",
+            in->time_limit_s, request_time_limit_max_s(rq));
     return OK;
 }
 
