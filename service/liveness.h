@@ -59,9 +59,10 @@ enum liveness_standby {
     LIVENESS_STANDBY_OFF,
     LIVENESS_STANDBY_ON
 };
-#define LIVENESS_STANDBY_WARNING                                                     \
-    "several servers are given, and none of them confirms what another one stores: " \
-    "synchronous_standby_names is empty, so what was answered with 2xx may be lost " \
+#define LIVENESS_STANDBY_WARNING                                                      \
+    "standby_off: several servers are given, and none of them confirms what another " \
+    "one stores: "                                                                    \
+    "synchronous_standby_names is empty, so what was answered with 2xx may be lost "  \
     "with the primary"
 enum liveness_standby liveness_standby(struct liveness *l);
 enum liveness_standby liveness_ask_standby(struct db *db, struct arena *a);

@@ -108,10 +108,12 @@ static void say_warnings(struct request *rq, enum liveness_state state, bool lat
 
     say_standby(rq, health, list);
     if (state == LIVENESS_SLOW)
-        list[health->warning_count++] = liveness_kinds[state].text;
+        list[health->warning_count++] =
+            arena_printf(rq->arena, "slow: %s", liveness_kinds[state].text);
     if (late)
         list[health->warning_count++] =
-            "the partitions of this month were not there when the service began";
+            "partitions_late: the partitions of this month were not there when the "
+            "service began";
     health->warnings = list;
 }
 

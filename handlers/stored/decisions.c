@@ -460,13 +460,28 @@ static bool is_one_of(const char *text, const char *const *list)
     return *list != NULL;
 }
 
+/* Of an objective, or of one of its levels. */
+static bool is_of_bound(const char *pointer)
+{
+    static const char values[] = "/objective/values/";
+    const char *member;
+
+    if (is_one_of(pointer, bound_pointers))
+        return true;
+    if (strncmp(pointer, values, sizeof(values) - 1) != 0)
+        return false;
+    member = pointer + sizeof(values) - 1;
+    member += strspn(member, "0123456789");
+    return strcmp(member, "/bound") == 0 || strcmp(member, "/gap_ratio") == 0;
+}
+
 /* Takes out of the differences those of bounds. */
 static void forgive_bounds(struct replay_answer *replay, const char **kept)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < replay->difference_count; i++)
-        if (!is_one_of(replay->differences[i], bound_pointers))
+        if (!is_of_bound(replay->differences[i]))
             kept[count++] = replay->differences[i];
     replay->differences = kept;
     replay->difference_count = count;

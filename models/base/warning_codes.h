@@ -112,6 +112,7 @@
     X(overcommitted, "Reservations take processors that running jobs hold")            \
     X(overdue, "Running jobs should have ended by now")                                \
     X(partition_ignored, "Partitions that jobs ask for are not looked at")             \
+    X(partitions_late, "The partitions of this month were made after the start")       \
     X(peers_cut, "There are more stored hosts than were looked at")                    \
     X(pegasus, "How a workflow in this form was mended when it was read")              \
     X(period_capped, "The periods of jobs differ too much")                            \
@@ -153,6 +154,7 @@
     X(site_left_out, "A site is left out of the plan")                                 \
     X(skipped, "Lines that are no usable jobs")                                        \
     X(slots, "What was taken for granted of resources with several slots")             \
+    X(slow, "The last write to the database took long")                                \
     X(slurm_lead_too_long, "The lead of the signal is longer than the interval")       \
     X(slurm_time_unknown, "No trials say the time that Slurm is to be asked for")      \
     X(snakemake_d3, "How a workflow in this form was mended when it was read")         \
@@ -163,6 +165,7 @@
     X(stale, "Resources were observed long ago")                                       \
     X(stale_list, "The list of resources is old")                                      \
     X(stale_site, "Sites were measured long ago")                                      \
+    X(standby_off, "No standby confirms what the primary stores")                      \
     X(stg, "How a workflow in this form was mended when it was read")                  \
     X(stop_unreachable, "A run ended before as many jobs were through as asked for")   \
     X(submitted_later, "Jobs are submitted after now_s")                               \
