@@ -333,16 +333,20 @@ TEST_CASE("a simulation says which running jobs should have ended", "[api][clust
     CHECK(answer["results"][0]["jobs"][0]["start_s"] == 1);
 }
 
-TEST_CASE("passes that are too close for a double end all the same", "[api][cluster]")
+TEST_CASE("passes of backfill are a second apart at least", "[api][cluster]")
 {
     json jobs = {job("a", 90000, 100, 200, {{"cpus", 4}}),
                  job("b", 90001, 100, 200, {{"cpus", 4}}),
                  job("c", 90002, 100, 200, {{"cpus", 4}})};
     json body = base("slurm_backfill", json::array({node("n", 4)}), jobs);
-    for (double interval_s : {3.6e-297, 1e-12, 5e-324}) {
+    for (double interval_s : {3.6e-297, 1e-12, 5e-324, 0.0, 0.99, -0.5}) {
         body["cluster"]["policy_settings"] = {{"bf_interval_s", interval_s}};
-        json result = simulate(body)["results"][0];
-        CHECK(result["jobs"][2]["start_s"] == 90200);
+        CHECK(api().post("/v1/simulations", body.dump()).pointers() ==
+              std::vector<std::string>{"/cluster/policy_settings/bf_interval_s"});
+    }
+    for (double interval_s : {-1.0, 1.0}) {
+        body["cluster"]["policy_settings"] = {{"bf_interval_s", interval_s}};
+        CHECK(simulate(body)["results"][0]["jobs"][2]["start_s"] == 90200);
     }
 }
 

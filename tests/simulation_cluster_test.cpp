@@ -965,9 +965,11 @@ TEST_CASE("slurm_backfill decides at events and at its own times",
     }
     body["compare"][0]["queue"]["options"] = {{"bf_interval", 1}};
     body["compare"][1]["queue"]["algorithm"] = "slurm";
+    body["compare"][2]["queue"]["options"] = {{"bf_interval_s", 0.5}};
     CHECK(refused(a, body) ==
           std::vector<std::string>{"/compare/0/queue/options/bf_interval",
-                                   "/compare/1/queue/algorithm"});
+                                   "/compare/1/queue/algorithm",
+                                   "/compare/2/queue/options/bf_interval_s"});
 
     // Nodes that fail, with requeue, partitions and what they share.
     json fails = failing();

@@ -811,14 +811,20 @@ static double endless_if_0(double value)
     return value > 0 ? value : HUGE_VAL;
 }
 
+void cluster_check_interval(double bf_interval_s, const char *pointer, struct error *err)
+{
+    if (bf_interval_s != -1 && bf_interval_s < 1)
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS,
+                "%.15g is not -1, nor at least 1 and at most 10800", bf_interval_s);
+}
+
 static void bind_settings(struct cluster_bound *b)
 {
     const struct cluster_settings_in *s = &b->in->policy_settings;
     const struct cluster_priority_in *p = &s->priority;
 
-    if (s->bf_interval_s != -1 && s->bf_interval_s < 1)
-        invalid(b->rq->err, "/cluster/policy_settings/bf_interval_s", ITEM_OUT_OF_BOUNDS,
-                "%.15g is not -1, nor at least 1 and at most 10800", s->bf_interval_s);
+    cluster_check_interval(s->bf_interval_s, "/cluster/policy_settings/bf_interval_s",
+                           b->rq->err);
     b->of.settings = (struct cluster_settings){
         .bf_interval_s = s->bf_interval_s,
         .bf_window_s = (int64_t)s->bf_window_s,

@@ -50,6 +50,10 @@ void cluster_count(struct cluster_tally *t, size_t index);
 /* Notes all mistakes in rq->err. With mistakes nothing else of `b` may be used. */
 enum error_code cluster_bind(struct cluster_bound *b);
 
+/* Backfill comes every second at most, or never (-1); a row of numbers cannot say that.
+ */
+void cluster_check_interval(double bf_interval_s, const char *pointer, struct error *err);
+
 /* Settings of slurm_backfill by name go before the cluster's. Mistakes are at
  * /options/NAME. */
 void cluster_take_options(const struct named_value *options, size_t count,

@@ -1,5 +1,6 @@
 /* cluster_labels.c - the policies that a cluster simulation compares. */
 #include "algorithms/cluster_queue/settings.h"
+#include "handlers/cluster_queue/cluster_bind.h"
 #include "handlers/common/decision.h"
 #include "handlers/simulation_cluster/cluster_simulation_parts.h"
 
@@ -47,6 +48,9 @@ static void bind_slurm(struct cluster_playing *p, const struct cluster_queue_in 
     struct error here = {.arena = p->a};
 
     params_bind(cluster_policies[0].params, in->options, in->option_count, v, &here);
+    if (!here.first)
+        cluster_check_interval(v[CLUSTER_OPTION_bf_interval_s], "/options/bf_interval_s",
+                               &here);
     repeat(&here, at, p->err);
     *s = (struct cluster_settings){
         .bf_interval_s = v[CLUSTER_OPTION_bf_interval_s],
