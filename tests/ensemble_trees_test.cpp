@@ -11,14 +11,16 @@ extern "C" {
 TEST_CASE("one tree", "[ensemble]")
 {
     test_arena memory;
-    const uint8_t bins[] = {0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0};
+    const size_t width = tree_width(1);
+    std::vector<uint8_t> bins(8 * width);
     const size_t edges[] = {7};
     double r[] = {0, .1, 0, .1, 1.0, 1.1, 1.6, 1.5}, w[] = {1, 1, 1, 1, 1, 1, 1, 1};
     const tree_rules rules = {1, 2, 4, 1, 1, 2};
     tree_node node[TREE_NODES];
 
-    REQUIRE(tree_width(1) == 2);
-    tree_grow(tree_room(bins, 1, edges, w, 8, memory), r, &rules, nullptr, node);
+    for (size_t i = 0; i < 8; i++)
+        bins[i * width] = (uint8_t)i;
+    tree_grow(tree_room(bins.data(), 1, edges, w, 8, memory), r, &rules, nullptr, node);
     CHECK(node[0].input == 0);
     CHECK(node[0].bin == 3); // at 4.5
     CHECK(node[1].input == TREE_LEAF);

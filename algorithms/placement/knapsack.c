@@ -105,7 +105,7 @@ static double find_gains(struct knapsack *k, const struct knapsack_ask *ask, dou
 static bool make_core(struct knapsack *k, const struct knapsack_ask *ask, double reach,
                       uint8_t *taken)
 {
-    double light = LIGHT * ask->room / (double)ask->count;
+    double light = LIGHT * ask->room / (double)(ask->count + 1);
 
     k->room = ask->room;
     k->base = 0;
