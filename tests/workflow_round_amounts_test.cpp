@@ -1,5 +1,6 @@
 // workflow_round_amounts_test.cpp - rounds whose tasks need cpus, memory, named and
-// shared amounts, on resources that run as many as fit; over POST /v1/workflow-schedules.
+// shared amounts, on resources that run as many as fit, and keep the rules of groups;
+// over POST /v1/workflow-schedules.
 #include "tests/api.hpp"
 
 #include <map>
@@ -397,4 +398,394 @@ TEST_CASE("what a round starts and moves fits, and what it leaves does not", "[p
     CHECK(started > 300);
     CHECK(moved > 20);
     CHECK(left > 300);
+}
+
+// ---- groups ----
+
+namespace
+{
+json member(const std::string &id, const std::string &group, const std::string &policy,
+            double seconds = 10, double cpus = 1)
+{
+    json t = task(id, seconds, cpus);
+    t["group"] = {{"id", group}, {"policy", policy}};
+    return t;
+}
+
+json node_of(const std::string &id, double speed, double cpus, const std::string &site)
+{
+    return {{"id", id}, {"mips_total", speed}, {"cpus", cpus}, {"site_id", site}};
+}
+
+json runs_on(json t, const std::string &resource)
+{
+    t["status"] = "running";
+    t["resource_id"] = resource;
+    return t;
+}
+
+using on = std::map<std::string, std::vector<std::string>>;
+using why = std::map<std::string, std::string>;
+} // namespace
+
+TEST_CASE("a round spreads, with those that run", "[api][round]")
+{
+    api a;
+    const std::string policy = GENERATE("spread", "exclude");
+    json snapshot = {{"resources", {node_of("n1", 2, 8, "s"), node_of("n2", 1, 8, "s")}}};
+    json a1 = member("a1", "g", policy, 30), a2 = member("a2", "g", policy, 20),
+         a3 = member("a3", "g", policy, 10);
+
+    json answer = round_of(a, round_body(snapshot, {a1, a2, a3}));
+    CHECK(starts(answer) == on{{"a1", {"n1"}}, {"a2", {"n2"}}});
+    CHECK(reasons(answer) == why{{"a3", "group_spread"}});
+    CHECK(answer["carry_over"].size() == 1);
+    SECTION("a task of the request runs")
+    {
+        answer = round_of(a, round_body(snapshot, {runs_on(a1, "n1"), a2, a3}));
+        CHECK(starts(answer) == on{{"a2", {"n2"}}});
+    }
+    SECTION("a job of others runs")
+    {
+        snapshot["resources"][0]["running"] = {
+            {{"id", "x"}, {"cpus", 1}, {"group", "g"}}};
+        CHECK(starts(round_of(a, round_body(snapshot, {a1, a2, a3}))) ==
+              on{{"a1", {"n2"}}});
+    }
+    SECTION("two for each site")
+    {
+        for (json *t : {&a1, &a2, &a3}) {
+            (*t)["group"]["key"] = "site_id";
+            (*t)["group"]["max_per_key"] = 2;
+        }
+        CHECK(reasons(round_of(a, round_body(snapshot, {a1, a2, a3}))) ==
+              why{{"a3", "group_spread"}});
+        a1["nodes"] = 2;
+        CHECK(starts(round_of(a, round_body(snapshot, {a1, a2, a3}))) ==
+              on{{"a1", {"n1", "n2"}}});
+        a1["group"]["max_per_key"] = a2["group"]["max_per_key"] =
+            a3["group"]["max_per_key"] = 1;
+        CHECK(starts(round_of(a, round_body(snapshot, {a1, a2, a3}))) ==
+              on{{"a2", {"n1"}}});
+    }
+}
+
+TEST_CASE("a round packs where most fits, and goes on there", "[api][round]")
+{
+    api a;
+    json snapshot = {{"resources",
+                      {node_of("fast", 10, 1, "s"), node_of("wide", 1, 4, "t"),
+                       node_of("other", 1, 4, "t")}}};
+    json p1 = member("p1", "g", "pack", 30), p2 = member("p2", "g", "pack", 20),
+         p3 = member("p3", "g", "pack", 10), last = member("p4", "g", "pack", 10, 4);
+
+    CHECK(starts(round_of(a, round_body(snapshot, {p1, p2, p3}))) ==
+          on{{"p1", {"wide"}}, {"p2", {"wide"}}, {"p3", {"wide"}}});
+    SECTION("one alone: where it ends first")
+    {
+        CHECK(starts(round_of(a, round_body(snapshot, json::array({p1})))) ==
+              on{{"p1", {"fast"}}});
+    }
+    SECTION("one that waits for it will not fit there")
+    {
+        last["depends_on"] = {"p1"};
+        CHECK(starts(round_of(a, round_body(snapshot, {p1, last}))) ==
+              on{{"p1", {"wide"}}});
+    }
+    SECTION("one runs: the others go there, or wait")
+    {
+        json answer = round_of(a, round_body(snapshot, {runs_on(p1, "fast"), p2, p3}));
+        CHECK(answer["placements"].empty());
+        CHECK(reasons(answer) == why{{"p2", "group_pack"}, {"p3", "group_pack"}});
+        answer = round_of(a, round_body(snapshot, {runs_on(p1, "other"), p2, p3}));
+        CHECK(starts(answer) == on{{"p2", {"other"}}, {"p3", {"other"}}});
+    }
+    SECTION("they run on two: no value holds all")
+    {
+        CHECK(reasons(round_of(a, round_body(snapshot, {runs_on(p1, "wide"),
+                                                        runs_on(p2, "other"), p3}))) ==
+              why{{"p3", "group_pack"}});
+    }
+    SECTION("same_site")
+    {
+        for (json *t : {&p1, &p2, &p3}) {
+            (*t)["group"]["policy"] = "same_site";
+            (*t)["cpus"] = 3;
+        }
+        json answer = round_of(a, round_body(snapshot, {p1, p2, p3}));
+        CHECK(starts(answer) == on{{"p1", {"wide"}}, {"p2", {"other"}}});
+        CHECK(reasons(answer) == why{{"p3", "no_free_now"}});
+    }
+}
+
+TEST_CASE("a gang starts as a whole or not at all", "[api][round]")
+{
+    api a;
+    const std::string policy = GENERATE("balanced", "workflow_fastest");
+    json snapshot = {{"resources", {node_of("n1", 2, 4, "s"), node_of("n2", 1, 2, "s")}}};
+    json g1 = member("g1", "g", "gang", 30, 2), g2 = member("g2", "g", "gang", 20, 4),
+         single = task("single", 100, 1);
+
+    // The larger one first, or they would not fit.
+    CHECK(starts(round_of(a, round_body(snapshot, {g1, g2}, policy))) ==
+          on{{"g1", {"n2"}}, {"g2", {"n1"}}});
+    SECTION("not together: who is behind them starts")
+    {
+        g1["cpus"] = 3;
+        json answer = round_of(a, round_body(snapshot, {g1, g2, single}, policy));
+        CHECK(starts(answer) == on{{"single", {"n1"}}});
+        CHECK(reasons(answer).at("g1") == "group_gang");
+        CHECK(reasons(answer).at("g2") == "no_free_now");
+    }
+    SECTION("one is not ready")
+    {
+        g2["depends_on"] = {"single"};
+        json answer = round_of(a, round_body(snapshot, {g1, g2, single}, policy));
+        CHECK(starts(answer) == on{{"single", {"n1"}}});
+        CHECK(reasons(answer) == why{{"g1", "group_gang"}});
+    }
+    SECTION("one runs already: the others start without it")
+    {
+        CHECK(starts(round_of(a, round_body(snapshot, {runs_on(g1, "n2"), g2},
+                                            policy))) == on{{"g2", {"n1"}}});
+    }
+    SECTION("of several nodes")
+    {
+        g2["nodes"] = 2;
+        g2["cpus"] = 2;
+        CHECK(starts(round_of(a, round_body(snapshot, {g1, g2}, policy))) ==
+              on{{"g1", {"n1"}}, {"g2", {"n1", "n2"}}});
+        snapshot["resources"][0]["cpus"] = 3;
+        CHECK(round_of(a, round_body(snapshot, {g1, g2, single}, policy))["placements"]
+                  .size() == 1);
+    }
+    SECTION("one that waits for another never would")
+    {
+        g2["depends_on"] = {"g1"};
+        api_reply r = a.post("/v1/workflow-schedules",
+                             round_body(snapshot, {g1, g2}, policy).dump());
+        CHECK(r.status == 422);
+        CHECK(r.json()["errors"][0]["code"] == "cycle");
+        CHECK(r.json()["errors"][0]["pointer"] == "/workflow/tasks/1/depends_on");
+        CHECK(starts(round_of(
+                  a, round_body(snapshot, {runs_on(g1, "n2"), g2}, policy))) == on{});
+    }
+}
+
+TEST_CASE("moves keep the rules of groups", "[api][round]")
+{
+    api a;
+    json root = task("root", 10, 1), b = member("b", "g", "spread", 1000),
+         c = member("c", "g", "spread", 200), end = task("end", 10, 1);
+    root["status"] = "done";
+    b["depends_on"] = c["depends_on"] = {"root"};
+    end["depends_on"] = {"b", "c"};
+    json snapshot = {
+        {"resources", {node_of("slow", 1, 4, "s"), node_of("fast", 10, 4, "t")}}};
+    auto moves = [&] {
+        size_t count = 0;
+        json body =
+            round_body(snapshot, {root, runs_on(b, "slow"), runs_on(c, "fast"), end});
+        json answer = round_of(a, body);
+        for (const json &m : answer["reschedules"])
+            count += m["task_id"] == "b";
+        return count;
+    };
+
+    CHECK(moves() == 0);
+    b["group"]["max_per_key"] = c["group"]["max_per_key"] = 2;
+    CHECK(moves() == 1);
+    for (json *t : {&b, &c})
+        (*t)["group"] = {{"id", "g"}, {"policy", "pack"}};
+    CHECK(moves() == 1); // together again
+    c.erase("group");
+    CHECK(moves() == 1); // the only one of its pack
+    snapshot["resources"][0]["running"] = {{{"id", "x"}, {"cpus", 1}, {"group", "g"}}};
+    CHECK(moves() == 0);
+    for (json *t : {&b, &c})
+        (*t)["group"] = {{"id", "g"}, {"policy", "gang"}};
+    CHECK(moves() == 1);
+}
+
+namespace
+{
+// drawn, with groups and sites.
+struct drawn_groups : drawn {
+    explicit drawn_groups(unsigned seed) : drawn(seed)
+    {
+        static const char *const policies[] = {"spread", "exclude", "pack", "same_site",
+                                               "gang"};
+        size_t count = 1 + static_cast<size_t>(any(2));
+        std::vector<json> groups;
+
+        for (size_t g = 0; g < count; g++) {
+            json group = {{"id", "g" + std::to_string(g)}, {"policy", policies[any(5)]}};
+            std::string policy = group["policy"];
+            if (policy != "same_site" && any(2))
+                group["key"] = "site_id";
+            if ((policy == "spread" || policy == "exclude") && any(2))
+                group["max_per_key"] = 1 + any(2);
+            groups.push_back(group);
+        }
+        for (json &n : snapshot["resources"]) {
+            n["site_id"] = "s" + std::to_string(any(2));
+            n["cpus"] = n["cpus"].get<int>() + any(5);
+            if (n.contains("running") && any(2))
+                n["running"][0]["group"] = groups[0]["id"];
+        }
+        for (json &t : tasks)
+            if (any(3))
+                t["group"] = groups[static_cast<size_t>(any(static_cast<int>(count)))];
+        for (json &t : tasks) // no member waits for one: that may be a circle
+            if (t.contains("group") && t["id"] != "t0" && t.contains("depends_on") &&
+                !t.contains("status"))
+                t.erase("depends_on");
+    }
+};
+
+std::string value_of(drawn &d, const json &group, const std::string &resource)
+{
+    bool site = group.value("key", "") == "site_id" || group["policy"] == "same_site";
+    return site ? d.node(resource)["site_id"].get<std::string>() : resource;
+}
+
+// Members on each value: those of others, and of the tasks.
+std::map<std::string, size_t> members(drawn &d, const json &group, const on &places)
+{
+    std::map<std::string, size_t> at;
+
+    for (const json &n : d.snapshot["resources"])
+        for (const json &x : n.value("running", json::array()))
+            if (x.value("group", "") == group["id"])
+                at[value_of(d, group, n["id"])]++;
+    for (auto &p : places)
+        if (d.task_of(p.first).contains("group") &&
+            d.task_of(p.first)["group"]["id"] == group["id"])
+            for (auto &r : p.second)
+                at[value_of(d, group, r)]++;
+    return at;
+}
+} // namespace
+
+TEST_CASE("rounds keep the rules of groups, and leave nobody who could start",
+          "[property][round]")
+{
+    static const char *const policies[] = {"balanced", "balanced_static",
+                                           "workflow_fastest", "balanced_grouped"};
+    api a;
+    std::map<std::string, size_t> started, kept_up;
+    size_t moved = 0;
+
+    for (unsigned seed = 0; seed < (is_shorter() ? 1500u : 6000u); seed++) {
+        drawn_groups d(seed);
+        json body = round_body(d.snapshot, d.tasks, policies[seed % 4]);
+        INFO(seed << ": " << body.dump());
+        json answer = round_of(a, body);
+        INFO(answer.dump());
+        on before, after, came = starts(answer);
+        std::map<std::string, std::string> waits = reasons(answer);
+        std::map<std::string, held> nodes;
+        double licences = d.snapshot.contains("shared_capacities")
+                              ? d.snapshot["shared_capacities"]["lic"].get<double>()
+                              : 0;
+
+        for (const json &t : d.tasks)
+            if (t.contains("resource_id"))
+                before[t["id"]] = {t["resource_id"]};
+        after = before;
+        for (const json &m : answer["reschedules"]) {
+            const json &t = d.task_of(m["task_id"]);
+            after[m["task_id"]] = {m.value("to_resource_id", "")};
+            if (m["to_resource_id"].is_null())
+                after.erase(m["task_id"]);
+            moved += t.contains("group");
+        }
+        for (auto &s : came)
+            after[s.first] = s.second;
+        for (const json &n : d.snapshot["resources"])
+            for (const json &x : n.value("running", json::array()))
+                nodes[n["id"]].add(x);
+        for (auto &p : after) {
+            for (auto &r : p.second)
+                nodes[r].add(d.task_of(p.first));
+            licences -=
+                number(d.task_of(p.first).value("needs", json::object()), "lic", 0);
+        }
+        std::map<std::string, json> groups;
+        for (const json &t : d.tasks)
+            if (t.contains("group"))
+                groups[t["group"]["id"]] = t["group"];
+        for (auto &[id, group] : groups) {
+            const std::string policy = group["policy"];
+            auto was = members(d, group, before), is = members(d, group, after);
+            size_t most = group.value("max_per_key", 1u), list = 0, ran = 0, began = 0;
+
+            for (const json &t : d.tasks)
+                if (t.contains("group") && t["group"]["id"] == id &&
+                    t.value("status", "") != "done") {
+                    list++;
+                    ran += before.count(t["id"]);
+                    began += came.count(t["id"]);
+                    CHECK((policy != "gang" || !before.count(t["id"]) ||
+                           after.count(t["id"]) || list + ran == 2));
+                }
+            started[policy] += began;
+            if (policy == "gang") {
+                CHECK((began == 0 || began == list - ran));
+            } else if (policy == "spread" || policy == "exclude") {
+                for (auto &v : is)
+                    CHECK(v.second <= std::max(most, was[v.first]));
+            } else if (was.size() <= 1) {
+                CHECK(is.size() <= 1);
+            } else {
+                CHECK(began == 0);
+                for (auto &v : is)
+                    CHECK(was.count(v.first) == 1);
+            }
+        }
+        for (auto &[id, reason] : waits) {
+            const json &t = d.task_of(id);
+            std::map<std::string, size_t> is;
+            std::string policy;
+            if (t.contains("group")) {
+                policy = t["group"]["policy"];
+                is = members(d, t["group"], after);
+            }
+            if (reason == "time_limit" || policy == "gang" || t.value("nodes", 1) > 1)
+                continue;
+            size_t room = 0, allowed = 0;
+            for (const json &n : d.snapshot["resources"]) {
+                double s = t.contains("estimate_ref_s")
+                               ? t["estimate_ref_s"].get<double>() /
+                                     n["mips_total"].get<double>()
+                               : 1e9;
+                if (n.value("sharing", "") == "equal")
+                    s *= nodes[n["id"]].jobs + 1;
+                s = std::max(std::min(s, number(t, "time_limit_s", 1e9)), 1e-9);
+                if (!fits(n, nodes[n["id"]], licences, t, s))
+                    continue;
+                room++;
+                if (policy.empty())
+                    allowed++;
+                else if (policy == "spread" || policy == "exclude")
+                    allowed += is[value_of(d, t["group"], n["id"])] <
+                               t["group"].value("max_per_key", 1u);
+                else // a pack that is nowhere waits for a value that is large enough
+                    allowed +=
+                        is.size() == 1 && is.count(value_of(d, t["group"], n["id"])) == 1;
+            }
+            CHECK(allowed == 0);
+            if (reason.starts_with("group_")) {
+                CHECK(room > 0);
+                kept_up[policy]++;
+            }
+        }
+    }
+    for (const char *policy : {"spread", "exclude", "pack", "same_site"}) {
+        CAPTURE(policy);
+        CHECK(started[policy] > 100);
+        CHECK(kept_up[policy] > 20);
+    }
+    CHECK(started["gang"] > 50);
+    CHECK(moved > 10);
 }

@@ -287,7 +287,7 @@ static void add_dependencies(struct workflow_amounts *x)
         for (size_t e = problem->parent_first[i]; e < problem->parent_first[i + 1]; e++) {
             size_t parent = problem->edges[e].parent;
 
-            if (workflow_is_open(problem, parent)) {
+            if (workflow_is_open(problem, parent) && !(x->runs && x->runs[parent])) {
                 after[used++] = (struct world_after){x->job_of[parent], AFTER_OK};
                 j->after_count++;
             } else {
@@ -481,6 +481,17 @@ void workflow_amounts_pass_warnings(struct workflow_amounts *x)
     }
 }
 
+/* Of a round, whose world has no dependencies: what runs is not waited for. */
+static void check_circles(const struct workflow_amounts *x, struct error *err)
+{
+    struct world w = *x->w;
+    struct workflow_amounts with = *x;
+
+    with.w = &w;
+    add_dependencies(&with);
+    workflow_amounts_check_circles(&with, err);
+}
+
 enum error_code workflow_amounts_world(struct workflow_amounts *x, struct error *err)
 {
     static const struct placement_world nothing_more = {0};
@@ -503,7 +514,6 @@ enum error_code workflow_amounts_world(struct workflow_amounts *x, struct error 
     };
     TRY(params_bind(placement_common_params, NULL, 0, common, err));
     amounts_check(in, false, &checked, a, err);
-    workflow_amounts_check_groups(x, in->jobs, in->job_count, err);
     problem_prepare(in, common, &x->jobs, a, err);
     if (err->item_count > before) {
         point_to_tasks(x, last ? last->next : err->first);
@@ -514,6 +524,12 @@ enum error_code workflow_amounts_world(struct workflow_amounts *x, struct error 
     amounts_world(&x->jobs, checked, &made);
     x->w = made.world;
     x->waits_for = made.waits_for;
+    if (x->runs)
+        check_circles(x, err);
+    if (err->item_count > before) {
+        point_to_tasks(x, last ? last->next : err->first);
+        return ERR_INVALID;
+    }
     return OK;
 }
 

@@ -5,33 +5,12 @@
  *
  * Gangs and packs are placed as one unit (amounts_units.c), when all their parents
  * outside have places, so that no way may lead from one member to another through other
- * tasks.
- *
- * Deviation (ours): in a round, which starts task by task what it can, no group is looked
- * at.
+ * tasks. Rounds keep groups by round_members.c and round_units.c.
  */
 #include "algorithms/workflow/amounts_parts.h"
 
 #include <stdio.h>
 #include <string.h>
-
-void workflow_amounts_check_groups(const struct workflow_amounts *x,
-                                   const struct job *jobs, size_t count,
-                                   struct error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct job_group *g = jobs[i].group;
-        char pointer[64];
-
-        if (!g)
-            continue;
-        snprintf(pointer, sizeof(pointer), "/jobs/%zu/group", i);
-        if (x->runs)
-            invalid(err, pointer, ITEM_NOT_APPLICABLE,
-                    "a round starts task by task and looks at no groups; plan with heft "
-                    "or auto, or leave it out");
-    }
-}
 
 /* ---- circles ---- */
 

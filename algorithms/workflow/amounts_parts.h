@@ -65,11 +65,6 @@ void workflow_amounts_kept_out(const struct workflow_amounts *x, size_t job,
 
 /* ---- amounts_groups.c ---- */
 
-/* Groups that no plan of tasks keeps are mistakes of the jobs, "/jobs/3/group". */
-void workflow_amounts_check_groups(const struct workflow_amounts *x,
-                                   const struct job *jobs, size_t count,
-                                   struct error *err);
-
 /* The group of the world that the task is in; WORLD_NONE. */
 size_t workflow_amounts_group(const struct workflow_amounts *x,
                               const struct workflow_task *t);

@@ -176,7 +176,8 @@ struct workflow_plain_set {
     bool only_roots;
 };
 
-struct profile; /* world/profile.h */
+struct profile;          /* world/profile.h */
+struct workflow_amounts; /* amounts_parts.h */
 
 /* What tasks take of resources that run as many as fit (world.h has the units). */
 struct workflow_plain_amounts {
@@ -185,8 +186,9 @@ struct workflow_plain_amounts {
     const uint64_t *const *eligible; /* [task]: resources that it may use, by position */
     const double *time_limit_s;      /* [task]: killed so long after its start */
     const size_t *nodes;             /* [task]: resources that it runs on, >= 1 */
-    const size_t *position_of;       /* [resource] */
-    const struct profile *free;      /* [position]: without the tasks of the round */
+    const struct workflow_amounts *of; /* whose jobs are the tasks that are not done */
+    const size_t *position_of;         /* [resource] */
+    const struct profile *free;        /* [position]: without the tasks of the round */
     const struct profile *shared_free; /* [count], from node_count on */
 };
 

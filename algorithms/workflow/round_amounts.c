@@ -113,6 +113,7 @@ enum error_code wf_read_amounts(struct wf_request *rq)
     out->free = free;
     out->shared_free = shared;
     out->position_of = x->jobs.position_of;
+    out->of = x;
     rq->amounts = x;
     rq->plain.amounts = out;
     return OK;
@@ -215,15 +216,14 @@ static bool fits_shared(const struct wf_plan *plan, size_t task, double held_s)
     return true;
 }
 
-bool wf_fits(const struct wf_plan *plan, size_t task, size_t resource,
-             const size_t *leaving, size_t leaving_count, double held_s)
+/* Whatever its group says. */
+static bool fits_alone(const struct wf_plan *plan, size_t task, size_t resource,
+                       const size_t *leaving, size_t leaving_count, double held_s)
 {
     const struct workflow_plain_amounts *x = plan->in->amounts;
     size_t looks = 0, position;
     const int64_t *taken;
 
-    if (!x)
-        return true;
     position = x->position_of[resource];
     taken = plan->taken + resource * x->node_count;
     if (!world_mask_has(x->eligible[task], position))
@@ -243,6 +243,14 @@ bool wf_fits(const struct wf_plan *plan, size_t task, size_t resource,
         return false;
     budget_step(plan->in->budget, looks);
     return fits_shared(plan, task, held_s);
+}
+
+bool wf_fits(const struct wf_plan *plan, size_t task, size_t resource,
+             const size_t *leaving, size_t leaving_count, double held_s)
+{
+    return !plan->in->amounts ||
+           (wf_members_allow(plan, task, resource, leaving, leaving_count) &&
+            fits_alone(plan, task, resource, leaving, leaving_count, held_s));
 }
 
 size_t wf_nodes(const struct wf_plan *plan, size_t task)
@@ -304,6 +312,19 @@ static struct reasons *reasons_here(struct workflow_amounts *x)
     return x->reasons;
 }
 
+/* What its group says where nothing else is against it. */
+static enum world_wait group_wait(const struct world_group *g)
+{
+    switch (g->policy) {
+    case GROUP_GANG:
+        return WORLD_WAIT_GROUP_GANG;
+    case GROUP_PACK:
+        return WORLD_WAIT_GROUP_PACK;
+    default:
+        return WORLD_WAIT_GROUP_SPREAD;
+    }
+}
+
 /* No resource that can be used now passes the filters. */
 static void tell_kept_out(const struct workflow_amounts *x, const struct wf_plan *plan,
                           size_t job, struct workflow_unplaced *out)
@@ -326,12 +347,23 @@ static void tell_kept_out(const struct workflow_amounts *x, const struct wf_plan
     workflow_tell_kept_out(counts, out);
 }
 
+/* It could, on this resource, but for its group. */
+static bool could_start(const struct wf_plan *plan, size_t task, size_t resource)
+{
+    double stage_s = wf_stage_s(plan, task, resource);
+    double x_s = wf_run_s(plan, task, resource, plan->count[resource] + 1) + stage_s;
+
+    return stage_s < HUGE_VAL && !(x_s == HUGE_VAL) &&
+           fits_alone(plan, task, resource, NULL, 0, x_s);
+}
+
 void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, size_t task,
                     struct workflow_unplaced *out)
 {
     const struct workflow_amounts *x = rq->amounts;
     const struct world_job *j = &x->w->jobs[x->job_of[task]];
-    size_t suits = 0, large = 0, fits = 0;
+    const struct world_group *g = wf_group(plan, task);
+    size_t suits = 0, large = 0, fits = 0, could = 0;
     struct world_reason found;
     const char *name;
 
@@ -342,8 +374,10 @@ void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, siz
             continue;
         suits += workflow_amounts_may_use(j, p);
         large += is_large_enough(x, j, p);
-        fits += wf_has_room(plan, c) && wf_fits(plan, task, c, NULL, 0, 0) &&
-                !(wf_stage_s(plan, task, c) < HUGE_VAL);
+        if (!wf_has_room(plan, c) || !fits_alone(plan, task, c, NULL, 0, 0))
+            continue;
+        fits += !(wf_stage_s(plan, task, c) < HUGE_VAL);
+        could += could_start(plan, task, c);
     }
     budget_step(x->w->budget, plan->in->resource_count);
     name = too_small(x, j);
@@ -363,6 +397,10 @@ void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, siz
         out->detail = arena_printf(rq->arena, "too little of %s is left now",
                                    shared_short(x, plan, task));
         out->resource_count = large;
+    } else if (g && could >= j->nodes) {
+        out->reason = world_wait_names[group_wait(g)];
+        out->detail = world_wait_details[group_wait(g)];
+        out->resource_count = could;
     } else if (fits > 0) {
         out->reason = "unreachable";
         out->detail = "its input can be brought to no resource that has room for it";

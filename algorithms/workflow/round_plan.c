@@ -168,6 +168,7 @@ void wf_take(struct wf_plan *plan, size_t task)
     if (plan->in->amounts) {
         wf_amounts_take(plan, task, at, -1);
         wf_amounts_take_shared(plan, task, -1);
+        wf_members_note(plan, task, at, -1);
     }
     plan->place[task] = WF_NONE;
     plan->count[at]--;
@@ -183,6 +184,7 @@ void wf_put(struct wf_plan *plan, size_t task, size_t resource, double pending_s
     if (plan->in->amounts) {
         wf_amounts_take(plan, task, resource, 1);
         wf_amounts_take_shared(plan, task, 1);
+        wf_members_note(plan, task, resource, 1);
     }
     plan->place[task] = resource;
     plan->pending_s[task] = pending_s;
@@ -203,10 +205,31 @@ void wf_put_beside(struct wf_plan *plan, size_t task, size_t resource)
     bool had_room = wf_has_room(plan, resource);
 
     wf_amounts_take(plan, task, resource, 1);
+    wf_members_note(plan, task, resource, 1);
     plan->count[resource]++;
     forget_beside(plan, resource);
     if (had_room && !wf_has_room(plan, resource))
         plan->free_count--;
+}
+
+void wf_take_beside(struct wf_plan *plan, size_t task, size_t resource)
+{
+    bool had_room = wf_has_room(plan, resource);
+
+    wf_amounts_take(plan, task, resource, -1);
+    wf_members_note(plan, task, resource, -1);
+    plan->count[resource]--;
+    forget_beside(plan, resource);
+    if (!had_room && wf_has_room(plan, resource))
+        plan->free_count++;
+}
+
+bool wf_waits(const struct wf_plan *plan, size_t task)
+{
+    const struct workflow_plain_task *t = &plan->in->tasks[task];
+
+    return t->status == PLAIN_IDLE && t->ready && !t->postponed &&
+           !plan->sent_back[task] && plan->place[task] == WF_NONE;
 }
 
 /* Whether one more task on a resource makes a dependent there the last of a set. */
@@ -279,7 +302,7 @@ static bool evictable(const struct wf_plan *plan, size_t task)
     const struct workflow_plain_task *t = &plan->in->tasks[task];
 
     return t->free_root && t->status == PLAIN_RUNNING && !t->pinned &&
-           !plan->moved[task] &&
+           !plan->moved[task] && !wf_in_gang(plan, task) &&
            (isnan(plan->remaining_ref_s[task]) ||
             wf_xi_s(plan, task) > plan->param[WF_RE_MIN_S]);
 }
@@ -418,11 +441,14 @@ void wf_plan_make(const struct workflow_plain *in, const double *param,
         .out = out,
         .arena = a,
         .err = err,
+        .behind_resource = in->resource_count,
     };
     plan->pick = rng_stream(plan->seed, "workflow.group_pick");
     take_memory(plan);
     if (in->amounts)
         wf_amounts_open(plan);
+    if (in->amounts)
+        wf_members_open(plan);
     list_sets(plan);
     place_tasks(plan);
 }

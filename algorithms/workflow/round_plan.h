@@ -22,6 +22,10 @@
 
 #include "models/base/rng.h"
 
+struct wf_members;
+struct wf_units;
+struct world_group;
+
 #define WF_NONE   ((size_t)-1)
 #define WF_SAME_S 1e-9 /* times nearer than this are equal (workflows.md 5.5) */
 
@@ -94,11 +98,16 @@ struct wf_plan {
     size_t free_count;       /* resources that can take a task */
 
     /* With amounts. */
-    int64_t *taken;        /* [resource * node_count]: by tasks that have a place */
-    int64_t *shared_taken; /* [count] */
-    int64_t *least;        /* [count]: that any task needs which could get a place */
-    int64_t *at_least;     /* [count]: of one question */
-    size_t *leaving;       /* [task]: likewise */
+    int64_t *taken;             /* [resource * node_count]: by tasks that have a place */
+    int64_t *shared_taken;      /* [count] */
+    int64_t *least;             /* [count]: that any task needs which could get a place */
+    int64_t *at_least;          /* [count]: of one question */
+    size_t *leaving;            /* [task]: likewise */
+    struct wf_members *members; /* NULL: no task is in a group */
+    struct wf_units *units;     /* gangs and packs that had their turn */
+
+    /* Where tasks start: on resources from the first to before the last. */
+    size_t first_resource, behind_resource;
 
     /* Sets with dependents among their members; of task i:
      * set_list[set_first[i] ... set_first[i + 1]). */
@@ -174,6 +183,43 @@ void wf_amounts_take(struct wf_plan *plan, size_t task, size_t resource, int sig
 void wf_amounts_take_shared(struct wf_plan *plan, size_t task, int sign);
 bool wf_amounts_room(const struct wf_plan *plan, size_t resource);
 
+/* ---- round_members.c: groups of tasks, with what runs ---- */
+
+/* After this plan->members is there if a task is in a group. */
+void wf_members_open(struct wf_plan *plan);
+
+/* The task's group; NULL. */
+const struct world_group *wf_group(const struct wf_plan *plan, size_t task);
+
+/* The task is on one more resource (1), or no longer (-1). */
+void wf_members_note(struct wf_plan *plan, size_t task, size_t resource, int sign);
+
+/* Whether spread, exclude or pack let it go there once `leaving` have left. */
+bool wf_members_allow(const struct wf_plan *plan, size_t task, size_t resource,
+                      const size_t *leaving, size_t leaving_count);
+
+/* The value on which the pack is; PACK_ANYWHERE, PACK_NOWHERE (world/board_groups.h). */
+size_t wf_pack_value(const struct wf_plan *plan, const struct world_group *g);
+
+/* Its members that have no place go to that value alone; PACK_ANYWHERE: no longer. */
+void wf_pack_want(struct wf_plan *plan, const struct world_group *g, size_t value);
+
+/* ---- round_units.c: gangs and packs ---- */
+
+/* How a policy starts a task, as the last of the starts; false: nowhere. */
+struct wf_starter {
+    bool (*start)(void *context, size_t task);
+    void *context;
+};
+
+bool wf_is_unit(const struct wf_plan *plan, size_t task);
+
+/* Of a gang of several: interrupted, it would not start again with the others. */
+bool wf_in_gang(const struct wf_plan *plan, size_t task);
+
+/* The turn of a task's unit, once in a round; whether the task has a place. */
+bool wf_unit_turn(struct wf_plan *plan, size_t task, const struct wf_starter *starter);
+
 /* max_xi; -HUGE_VAL: none of its members is placed and has an estimate. */
 double wf_set_max_s(struct wf_plan *plan, size_t set);
 
@@ -181,8 +227,13 @@ double wf_set_max_s(struct wf_plan *plan, size_t set);
 void wf_take(struct wf_plan *plan, size_t task);
 void wf_put(struct wf_plan *plan, size_t task, size_t resource, double pending_s);
 
-/* A task that has a place is on one more resource too, where nobody asks for it. */
+/* A task that has a place is on one more resource too, where nobody asks for it; no
+ * longer. */
 void wf_put_beside(struct wf_plan *plan, size_t task, size_t resource);
+void wf_take_beside(struct wf_plan *plan, size_t task, size_t resource);
+
+/* It is ready, and has neither a place nor been sent back. */
+bool wf_waits(const struct wf_plan *plan, size_t task);
 
 /* Whether a task with x seconds left on a resource would hold up a set; `evicted` roots
  * would leave. */

@@ -43,14 +43,6 @@ struct choice {
 
 /* ---- who waits ---- */
 
-static bool waits(const struct wf_plan *plan, size_t task)
-{
-    const struct workflow_plain_task *t = &plan->in->tasks[task];
-
-    return t->status == PLAIN_IDLE && t->ready && !t->postponed &&
-           !plan->sent_back[task] && plan->place[task] == WF_NONE;
-}
-
 struct arrival {
     bool last;
     size_t rank, task;
@@ -75,7 +67,7 @@ static void list_queue(struct starter *s)
     size_t count = 0;
 
     for (size_t i = 0; i < in->task_count; i++)
-        if (waits(s->plan, i))
+        if (wf_waits(s->plan, i))
             arrivals[count++] =
                 (struct arrival){roots_last && in->tasks[i].free_root,
                                  in->workflow_rank[in->tasks[i].workflow], i};
@@ -220,8 +212,12 @@ static bool choose_nodes(const struct starter *s, size_t task, struct node *list
         size_t have = 0;
 
         for (size_t k = 0; k < last && have < count; k++)
-            if (wf_fits(s->plan, task, list[k].resource, NULL, 0, list[last - 1].x_s))
+            if (wf_fits(s->plan, task, list[k].resource, NULL, 0, list[last - 1].x_s)) {
+                wf_members_note(s->plan, task, list[k].resource, 1);
                 chosen[have++] = k;
+            }
+        for (size_t k = 0; k < have; k++)
+            wf_members_note(s->plan, task, list[chosen[k]].resource, -1);
         if (have == count)
             return true;
         while (last < found && list[last].x_s == list[last - 1].x_s)
@@ -244,7 +240,7 @@ static bool start_wide(struct starter *s, size_t task, double *top_s)
         return false;
     list = NEW(plan->arena, struct node, plan->in->resource_count);
     chosen = NEW(plan->arena, size_t, count);
-    for (size_t r = 0; r < plan->in->resource_count; r++) {
+    for (size_t r = plan->first_resource; r < plan->behind_resource; r++) {
         struct node n = {r, 0, wf_stage_s(plan, task, r)};
 
         n.x_s = wf_run_s(plan, task, r, plan->count[r] + 1) + n.stage_s;
@@ -286,7 +282,7 @@ static bool start_known(struct starter *s, size_t task, double *top_s)
         return false;
     if (wf_nodes(s->plan, task) > 1)
         return start_wide(s, task, top_s);
-    for (size_t c = 0; c < s->plan->in->resource_count; c++) {
+    for (size_t c = s->plan->first_resource; c < s->plan->behind_resource; c++) {
         if (cut(s, 1))
             return start_in_turn(s, task);
         if (wf_has_room(s->plan, c))
@@ -312,7 +308,7 @@ static bool start_unknown(struct starter *s, size_t task)
         return start_wide(s, task, NULL);
     if (cut(s, s->plan->in->resource_count))
         return start_in_turn(s, task);
-    for (size_t r = 0; r < s->plan->in->resource_count; r++)
+    for (size_t r = s->plan->first_resource; r < s->plan->behind_resource; r++)
         if (wf_has_room(s->plan, r) && wf_stage_s(s->plan, task, r) < HUGE_VAL &&
             wf_fits(s->plan, task, r, NULL, 0, (double)NAN))
             s->places[count++] = r;
@@ -389,6 +385,35 @@ static void carry(struct starter *s, size_t task)
     out->carry_first[out->carry_count + 1] = s->carry_size;
 }
 
+/* A member of a gang or a pack: where it ends first. */
+static bool start_member(void *starter, size_t task)
+{
+    const struct starter *s = starter;
+    double top_s = HUGE_VAL;
+
+    return isnan(s->plan->remaining_ref_s[task]) ? start_unknown(starter, task)
+                                                 : start_known(starter, task, &top_s);
+}
+
+/* *top_s becomes the time of the first one with an estimate. */
+static void start_task(struct starter *s, size_t task, double *top_s)
+{
+    bool known = !isnan(s->plan->remaining_ref_s[task]);
+
+    if (s->plan->place[task] != WF_NONE) /* with its gang or its pack */
+        return;
+    if (wf_is_unit(s->plan, task)) {
+        const struct wf_starter starter = {start_member, s};
+
+        if (wf_unit_turn(s->plan, task, &starter) && known && !(*top_s < HUGE_VAL))
+            *top_s = wf_xi_s(s->plan, task);
+    } else if (known) {
+        start_known(s, task, top_s);
+    } else {
+        start_unknown(s, task);
+    }
+}
+
 static void start_set(struct starter *s, const size_t *members, size_t count)
 {
     struct workflow_plain_out *out = s->plan->out;
@@ -397,9 +422,9 @@ static void start_set(struct starter *s, const size_t *members, size_t count)
 
     divide(s, members, count, &known, &unknown);
     for (size_t k = 0; k < known; k++)
-        start_known(s, s->known[k], &top_s);
+        start_task(s, s->known[k], &top_s);
     for (size_t k = 0; k < unknown; k++)
-        start_unknown(s, s->unknown[k]);
+        start_task(s, s->unknown[k], &top_s);
     for (size_t k = 0; k < count; k++)
         if (s->plan->place[members[k]] == WF_NONE)
             carry(s, members[k]);
@@ -413,7 +438,7 @@ static size_t gather(struct starter *s, const size_t *list, size_t count)
     size_t found = 0;
 
     for (size_t k = 0; k < count; k++)
-        if (!s->listed[list[k]] && waits(s->plan, list[k])) {
+        if (!s->listed[list[k]] && wf_waits(s->plan, list[k])) {
             s->listed[list[k]] = true;
             s->left[found++] = list[k];
         }
@@ -449,8 +474,9 @@ enum error_code wf_step_start(struct wf_plan *plan)
 
 /* ---- workflow_fastest ---- */
 
-static bool start_fastest(struct starter *s, size_t task)
+static bool start_fastest(void *starter, size_t task)
 {
+    struct starter *s = starter;
     struct wf_plan *plan = s->plan;
     struct choice best = {.resource = WF_NONE, .how = WF_HOW_FASTEST};
 
@@ -458,7 +484,7 @@ static bool start_fastest(struct starter *s, size_t task)
         return start_wide(s, task, NULL);
     if (cut(s, plan->in->resource_count))
         return start_in_turn(s, task);
-    for (size_t c = 0; c < plan->in->resource_count; c++) {
+    for (size_t c = plan->first_resource; c < plan->behind_resource; c++) {
         double share = wf_share(plan, c, plan->count[c] + 1), x_s;
 
         if (!wf_has_room(plan, c) || !(share > best.key) ||
@@ -485,8 +511,14 @@ enum error_code wf_step_fastest(struct wf_plan *plan)
     struct starter s;
 
     open_starter(&s, plan);
-    for (size_t k = 0; k < s.queue_count && plan->free_count > 0; k++)
-        start_fastest(&s, s.queue[k]);
+    for (size_t k = 0; k < s.queue_count && plan->free_count > 0; k++) {
+        const struct wf_starter starter = {start_fastest, &s};
+
+        if (wf_is_unit(plan, s.queue[k]))
+            wf_unit_turn(plan, s.queue[k], &starter);
+        else
+            start_fastest(&s, s.queue[k]);
+    }
     for (size_t k = 0; k < s.queue_count && carry_all; k++)
         start_set(&s, &s.queue[k], 1);
     return OK;
