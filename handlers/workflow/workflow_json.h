@@ -142,8 +142,8 @@ extern const struct json_object workflow_carry_json;
                    "Virtual organisations of the user, for `allowed` of resources"),     \
         JSON_OBJECT(struct workflow_task, group, const struct job_group *,               \
                     &job_group_json, JSON_POINTER | JSON_NULLABLE,                       \
-                    "A rule that it keeps with others, also of other workflows; a "      \
-                    "round looks at none"),                                              \
+                    "A rule that it keeps with others, also of other workflows; in a "   \
+                    "round, which is for now, with those that run or start too"),        \
         JSON_NUMBER(struct workflow_task, priority, -JSON_LARGEST, JSON_LARGEST, 0, 0,   \
                     "Not looked at: tasks go by what depends on them"),                  \
         JSON_NUMBER(struct workflow_task, weight, 0, 1e15, NAN, JSON_NULLABLE,           \
