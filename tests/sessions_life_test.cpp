@@ -925,3 +925,54 @@ TEST_CASE("two runs of one workflow on one snapshot have the same tasks", "[api]
     INFO(placed.body);
     CHECK(placed.status == 200);
 }
+
+TEST_CASE("starts of a session keep what spreads and excludes apart", "[api][db]")
+{
+    NEED_DATABASE();
+    static const char hosts[] = R"([{"id":"n1","mips_total":1,"cpus":4,"site_id":"s"},)"
+                                R"({"id":"n2","mips_total":1,"cpus":4,"site_id":"s"}])";
+    auto tasks = [](const std::string &group) {
+        std::string text;
+        for (const char *id : {"a", "b", "c"})
+            text += std::string(text.empty() ? "[" : ",") + "{\"id\":\"" + id +
+                    R"(","estimate_ref_s":100,"group":{"id":"g",)" + group + "}}";
+        return text + "]";
+    };
+    static const char holds[] =
+        R"(,"replan_min_interval_s":1000,"replan_max_interval_s":3600)";
+
+    auto report = [](session &s, const std::string &id, const std::string &kind,
+                     const std::string &more) {
+        s.report("{\"event_id\":\"" + id + "\",\"kind\":\"" + kind +
+                 R"(","observed_at":)" + std::to_string(clock_wall_s()) + more + "}");
+    };
+    auto next = [](session &s) { return s.starts(s.get(s.path + "/next").json()); };
+
+    SECTION("spread, against the plan")
+    {
+        session s("", tasks(R"("policy":"spread")"), holds, hosts);
+        CHECK(next(s) == list{"a@n1#1", "b@n2#1"});
+        report(s, "1", "started", R"(,"task_id":"a","resource_id":"n2")");
+        CHECK(next(s).empty());
+    }
+    SECTION("exclude on a resource")
+    {
+        session s("", tasks(R"("policy":"exclude")"), holds, hosts);
+        CHECK(next(s) == list{"a@n1#1", "b@n2#1"});
+        report(s, "1", "started", R"(,"task_id":"a","resource_id":"n1")");
+        CHECK(next(s) == list{"b@n2#1"});
+        report(s, "2", "started", R"(,"task_id":"b","resource_id":"n2")");
+        CHECK(next(s).empty());
+        report(s, "3", "ended", R"(,"task_id":"a")");
+        CHECK(next(s) == list{"c@n1#1"}); // where the plan has it, when it can
+    }
+    SECTION("exclude on a site")
+    {
+        session s("", tasks(R"("policy":"exclude","key":"site_id","max_per_key":2)"),
+                  holds, hosts);
+        CHECK(next(s).size() == 2);
+        CHECK(s.ask("h", R"(,"max_count":1)")["start"].size() == 1);
+        CHECK(s.starts(s.ask("other")).size() == 1);
+        CHECK(next(s).empty());
+    }
+}

@@ -3,6 +3,7 @@
  * A plan holds until something happens that it did not expect, or for
  * replan_max_interval_s, but always for replan_min_interval_s. Until then each host goes
  * on with its tasks in the order of the plan (algorithms/session/host.h).
+ * Meanwhile what spreads or excludes is counted as it is then, not as it was planned.
  */
 #include "handlers/session_run/starts.h"
 
@@ -513,6 +514,98 @@ static void find_holds(struct hosting *h, size_t resource)
     }
 }
 
+/* ---- groups ---- */
+
+static const struct job_group *group_of(const struct choosing *c, size_t task)
+{
+    return c->run->tasks[task].task.group;
+}
+
+/* Whether the group's key has the same value on two resources. */
+static bool has_same_value(const struct choosing *c, const struct job_group *g,
+                           size_t resource, size_t other)
+{
+    const char *site = c->run->world.resources[resource].site_id;
+    const char *other_site = c->run->world.resources[other].site_id;
+
+    return resource == other ||
+           (g->key == JOB_BY_SITE && site && other_site && strcmp(site, other_site) == 0);
+}
+
+static bool is_member_at(const struct choosing *c, const struct job_group *g, size_t task,
+                         const char *at, size_t resource)
+{
+    const struct job_group *its = group_of(c, task);
+    size_t other = name_index_find(&c->run->resources, at);
+
+    return its && strcmp(its->id, g->id) == 0 && other != NAME_NOT_FOUND &&
+           has_same_value(c, g, resource, other);
+}
+
+/* Members of the run that run, or were granted. */
+static size_t count_own(const struct choosing *c, const struct job_group *g,
+                        size_t resource)
+{
+    size_t count = 0;
+
+    for (size_t n = 0; n < c->holding_count; n++) {
+        size_t i = c->holding[n];
+        const struct session_task_state *of = &c->run->state.of[i];
+
+        count += is_member_at(c, g, i,
+                              of->status == SESSION_TASK_RUNNING
+                                  ? of->shown->started->resource_id
+                                  : c->run->granted[i]->resource_id,
+                              resource);
+    }
+    return count;
+}
+
+/* Jobs of others that name the group. */
+static size_t count_others(const struct choosing *c, const struct job_group *g,
+                           size_t resource)
+{
+    const struct snapshot *s = &c->run->world;
+    size_t count = 0;
+
+    for (size_t r = 0; r < s->resource_count; r++) {
+        budget_step(&c->run->rq->finish, 1 + s->resources[r].running_count);
+        for (size_t i = 0; i < s->resources[r].running_count; i++) {
+            const char *id = s->resources[r].running[i].group;
+
+            count += id && strcmp(id, g->id) == 0 && has_same_value(c, g, resource, r);
+        }
+    }
+    for (size_t i = 0; i < s->running_count; i++) {
+        budget_step(&c->run->rq->finish, 1 + s->running[i].resource_id_count);
+        for (size_t k = 0; s->running[i].group && k < s->running[i].resource_id_count;
+             k++) {
+            size_t r = name_index_find(&c->run->resources, s->running[i].resource_ids[k]);
+
+            count += strcmp(s->running[i].group, g->id) == 0 && r != NAME_NOT_FOUND &&
+                     has_same_value(c, g, resource, r);
+        }
+    }
+    return count;
+}
+
+/* Whether what spreads or excludes has room for one more where the row is, with those
+ * that start from the rows before it. A plan that holds may have been left since. */
+static bool group_allows(const struct choosing *c, const struct waiting *w)
+{
+    const struct job_group *g = group_of(c, w->task);
+    size_t count;
+
+    if (!g)
+        return true;
+    budget_step(&c->run->rq->finish, c->holding_count + (size_t)(w - c->list));
+    count = count_own(c, g, w->resource) + count_others(c, g, w->resource);
+    for (const struct waiting *before = c->list; before < w; before++)
+        count += before->starts && is_asked_for(c, before->row->resource_id) &&
+                 is_member_at(c, g, before->task, before->row->resource_id, w->resource);
+    return count < (g->max_per_key ? g->max_per_key : 1);
+}
+
 /* Rows [first, end) are those of one host. */
 static void start_on_host(struct choosing *c, size_t first, size_t end)
 {
@@ -529,9 +622,10 @@ static void start_on_host(struct choosing *c, size_t first, size_t end)
         enum session_source source;
         double time_s = session_time_s(c->times, w->task, w->resource, &source);
 
+        w->starts =
+            may_start(c, w) && !w->row->many && !isnan(time_s) && group_allows(c, w);
         rows[i - first] = (struct session_waiting){
-            amounts_of(&h, &job), isnan(time_s) ? 0 : time_s, w->start_s,
-            may_start(c, w) && !w->row->many && !isnan(time_s)};
+            amounts_of(&h, &job), isnan(time_s) ? 0 : time_s, w->start_s, w->starts};
     }
     session_host_starts(h.capacity, h.amount_count, h.holds, h.hold_count, rows,
                         end - first, starts, &c->run->rq->finish, a);
