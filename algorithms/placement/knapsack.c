@@ -230,7 +230,7 @@ static void merge(struct knapsack *k)
 
     for (size_t i = 0; i < k->state_count;) {
         struct state one = s[i++];
-        double end = one.weight + span / (STATES_MAX / 2);
+        double end = one.weight + 2 * span / STATES_MAX;
 
         for (; i < k->state_count && s[i].weight <= end; i++) {
             one.profit = s[i].profit;
@@ -315,7 +315,6 @@ double knapsack_most(struct knapsack *k, const struct knapsack_ask *ask,
         most = find_gains(k, ask, guess->rate);
         least_reach = most * LEAST_REACH;
         reach = least_reach > 0 ? fmax(reach, least_reach) : HUGE_VAL; /* no denormals */
-        answer = most;
         if (!make_core(k, ask, reach < most ? reach : HUGE_VAL, taken)) {
             reach *= 2;
             continue;

@@ -102,6 +102,7 @@ void cluster_owners_bind(struct cluster_playing *p)
                               .accounts = w->accounts,
                               .account_count = w->account_count};
     in->policy_settings.priority.damping = 1;
+    in->policy_settings.bf_interval_s = -1;
     body->cluster = in;
     body->jobs = NULL;
     b->rq = p->rq;
