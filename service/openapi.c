@@ -194,13 +194,27 @@ static void print_list_schema(const struct json_field *f, enum role role,
         text_addf(b, ",\"maxItems\":%.0f", f->max);
 }
 
+static bool is_word_before(const char *const *words, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(words[i], words[at]) == 0)
+            return true;
+    return false;
+}
+
+/* Each word once: a table may join others. "" stands for no word. */
 static void print_words(const char *keyword, const char *const *words, bool or_null,
                         struct text_buffer *b)
 {
+    const char *comma = "";
+
     text_addf(b, ",\"%s\":[", keyword);
     for (size_t i = 0; words[i]; i++) {
-        text_addf(b, i ? "," : "");
+        if (!words[i][0] || is_word_before(words, i))
+            continue;
+        text_addf(b, "%s", comma);
         json_print_text(words[i], b);
+        comma = ",";
     }
     text_addf(b, or_null ? ",null]" : "]");
 }

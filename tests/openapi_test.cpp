@@ -489,6 +489,18 @@ TEST_CASE("an open list names its words and takes others", "[openapi]")
     }
 }
 
+TEST_CASE("a word of joined tables is named once, and none that is empty", "[openapi]")
+{
+    static const char *const joined[] = {"", "up", "down", "up", "", "down", nullptr};
+    json_field rows[] = {row("text", JSON_TYPE_TEXT, offsetof(made, text), JSON_OPEN),
+                         json_field{}};
+    const json_object object{"Made", "For this test", sizeof(made), rows};
+
+    rows[0].choices = joined;
+    CHECK(described(nullptr, &object)["Made"]["properties"]["text"]["x-known-values"] ==
+          json({"up", "down"}));
+}
+
 TEST_CASE("words of answers are named", "[openapi]")
 {
     json s = printed_description()["components"]["schemas"];
@@ -501,6 +513,17 @@ TEST_CASE("words of answers are named", "[openapi]")
     CHECK(known("QueuePreemption", "mode") == json({"requeue", "cancel"}));
     CHECK(known("WorkflowSkip", "reason").size() > 3);
     CHECK(known("FlowAction", "action").size() > 3);
+    CHECK(known("PlacementAnswer", "bound_effort") == json({"none", "fast", "full"}));
+    CHECK(known("ProvenBound", "kind").size() > 5);
+    for (const char *schema : {"Reason", "UnselectedJobs", "DroppedCandidates"})
+        for (const char *word : {"failed", "too_small", "no_free_now", "partition"}) {
+            size_t count = 0;
+
+            for (const json &one : known(schema, "reason"))
+                count += one == word;
+            INFO(schema << ' ' << word);
+            CHECK(count == 1);
+        }
 }
 
 TEST_CASE("whole numbers are integers in requests and answers", "[openapi]")

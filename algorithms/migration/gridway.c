@@ -101,7 +101,7 @@ NAMES(gridway_reason_names, GRIDWAY_REASONS, NAME);
 const char *const gridway_contract_names[] = {"none", "no_verdict", "kept", "violated",
                                               NULL};
 
-static const char *const drop_names[FILTER_COUNT + DROP_COUNT] = {
+const char *const gridway_drop_names[FILTER_COUNT + DROP_COUNT + 1] = {
 #define X(symbol, name, detail) [symbol] = name,
     FILTERS(X)
 #undef X
@@ -206,7 +206,8 @@ static void list_drops(struct gridway_run *run, struct gridway_verdict *v)
     list = NEW(run->arena, struct gridway_drop, count);
     for (size_t i = 0; i < FILTER_COUNT + DROP_COUNT; i++)
         if (dropped_by(run, i))
-            list[filled++] = (struct gridway_drop){drop_names[i], dropped_by(run, i)};
+            list[filled++] =
+                (struct gridway_drop){gridway_drop_names[i], dropped_by(run, i)};
     v->candidates = list;
     v->candidate_count = count;
 }

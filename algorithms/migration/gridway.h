@@ -98,6 +98,10 @@ extern const char *const gridway_reason_names[]; /* ended by NULL */
     X(DROP_GAIN, "gain_too_small")                                   \
     X(DROP_NOT_TRIED, "not_tried") /* one before it was taken, or cannot be better */
 
+/* Words of gridway_drop.reason: the filters of placements, and these; some twice, ended
+ * by NULL. */
+extern const char *const gridway_drop_names[];
+
 /* Resources that one test dropped. */
 struct gridway_drop {
     const char *reason;

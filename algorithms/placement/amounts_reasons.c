@@ -323,7 +323,7 @@ static void explain(struct explainer *e, size_t job, struct reason_class *c)
     c->omitted = found.nearest_omitted;
     c->count = reasons_of_class(e->reasoner, e->p->jobs[job].job_class, r);
     if (d.partition)
-        r[c->count++] = (struct placement_reason){.reason = "partition",
+        r[c->count++] = (struct placement_reason){.reason = REASON_PARTITION,
                                                   .detail = partition_detail(e, job),
                                                   .resource_count = d.partition};
     if (d.no_run_time && wait != WORLD_WAIT_NO_ESTIMATE)
@@ -356,8 +356,9 @@ static void explain(struct explainer *e, size_t job, struct reason_class *c)
         explain_wait(e, job, wait, &found, &r[c->count++]);
     }
     if (c->count == 0)
-        r[c->count++] = (struct placement_reason){
-            .reason = "no_resource", .detail = "the snapshot has no resource for it"};
+        r[c->count++] =
+            (struct placement_reason){.reason = REASON_NO_RESOURCE,
+                                      .detail = "the snapshot has no resource for it"};
     c->reasons = r;
     choose_main(c, world_wait_names[wait][0]);
 }

@@ -157,6 +157,10 @@ struct placement_amount {
     double largest;       /* that one of them has; NAN: one is not limited */
 };
 
+/* Words of placement_reason.reason and of a job that is not selected. Some more than
+ * once, some "", ended by NULL. */
+extern const char *const placement_reason_names[];
+
 /* Why a job was not placed: one filter and how many resources it dropped. */
 struct placement_reason {
     const char *reason; /* "failed", "requirement", "no_free_now" ... */

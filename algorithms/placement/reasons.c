@@ -19,6 +19,7 @@
 #include "algorithms/placement/need_counts.h"
 #include "algorithms/placement/pair_map.h"
 #include "algorithms/placement/select.h"
+#include "algorithms/world/world.h"
 #include "models/reason_tally.h"
 
 #include <assert.h>
@@ -48,6 +49,12 @@ static const struct {
       PLAN_WAITS(X)
 #undef X
 };
+
+#define FILTER_NAME(symbol, name, detail) name,
+#define WORLD_NAME(symbol, name)          name,
+const char *const placement_reason_names[] = {
+    FILTERS(FILTER_NAME) PLAN_WAITS(FILTER_NAME) WORLD_WAITS(WORLD_NAME) REASON_PARTITION,
+    REASON_NO_RESOURCE, REASON_NOT_COUNTED, NULL};
 
 /* What is known of the requirement of a class. */
 struct class_reason {
@@ -274,7 +281,7 @@ static void explain(struct reasoner *w, size_t job, struct wait_reason *s)
     }
     if (!n.known)
         r[count++] = (struct placement_reason){
-            .reason = "not_counted",
+            .reason = REASON_NOT_COUNTED,
             .detail =
                 "cpus, memory, run time, files and slots were not counted: too many "
                 "jobs with files or outputs have no place",
@@ -284,8 +291,9 @@ static void explain(struct reasoner *w, size_t job, struct wait_reason *s)
                                                .detail = waits[wait].detail,
                                                .resource_count = n.passed};
     if (count == 0)
-        r[count++] = (struct placement_reason){
-            .reason = "no_resource", .detail = "the snapshot has no resource for it"};
+        r[count++] =
+            (struct placement_reason){.reason = REASON_NO_RESOURCE,
+                                      .detail = "the snapshot has no resource for it"};
     *s = (struct wait_reason){
         .reasons = r,
         .count = count,
@@ -401,7 +409,7 @@ static void explain_not(struct reasoner *w, size_t job, struct wait_reason *s)
 
     if (wait == WAIT_NO_FREE_SLOT) /* perhaps it passes nowhere */
         wait = WAIT_NONE;
-    r->reason = wait == WAIT_NONE ? "not_counted" : waits[wait].name;
+    r->reason = wait == WAIT_NONE ? REASON_NOT_COUNTED : waits[wait].name;
     r->detail = wait == WAIT_NONE ? "the time was up before its reasons were looked for"
                                   : waits[wait].detail;
     *s = (struct wait_reason){.reasons = r, .count = 1, .is_skipped = true};

@@ -4,6 +4,11 @@
 
 #include "algorithms/placement/plan.h"
 
+/* Words beside those of FILTERS, PLAN_WAITS and WORLD_WAITS. */
+#define REASON_NO_RESOURCE "no_resource"
+#define REASON_NOT_COUNTED "not_counted"
+#define REASON_PARTITION   "partition"
+
 /* Reasons of every job without a place, in the order of the jobs, and the jobs with equal
  * ones together: out->unplaced and out->unplaced_classes. `estimate`: the policy needs
  * run times. Jobs of a stream share their reasons; what a stream costs is in

@@ -351,7 +351,7 @@ const struct json_object placement_amount_json = {
 
 #define T struct placement_reason
 static const struct json_field reason_rows[] = {
-    JSON_TEXT(T, reason, 0, "The filter that dropped resources"),
+    JSON_WORD(T, reason, placement_reason_names, 0, "The filter that dropped resources"),
     JSON_TEXT(T, detail, JSON_OPTIONAL, "In words"),
     JSON_INTEGER(T, resource_count, 0, JSON_EXACT, 0, 0, "Resources that it dropped"),
     JSON_LIST(T, clauses, clause_count, struct placement_clause, &clause_json, 0,

@@ -1,15 +1,14 @@
 /* search_json.c - how searches tell what they have proven and how they came to it. */
 #include "handlers/placement/search_json.h"
 
-#include "models/bound_kind.h"
-
 #define T struct proven_bound
 static const struct json_field bound_rows[] = {
     {.name = "kind",
      .doc = "Which argument gave it",
      .type = JSON_TYPE_CHOICE,
      .choices = bound_kind_names,
-     .offset = JSON_AT(T, kind, enum bound_kind)},
+     .offset = JSON_AT(T, kind, enum bound_kind),
+     .flags = JSON_OPEN},
     JSON_NUMBER(T, value_s, 0, 0, 0, 0, "Nothing ends before"),
     {0},
 };

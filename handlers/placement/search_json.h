@@ -3,6 +3,7 @@
 #ifndef GRIDPLAN_SEARCH_JSON_H
 #define GRIDPLAN_SEARCH_JSON_H
 
+#include "models/bound_kind.h"
 #include "service/json.h"
 
 extern const struct json_object proven_bound_json; /* struct proven_bound */
@@ -18,8 +19,9 @@ extern const struct json_object improvement_json;  /* struct improvement */
      .doc = "Of a search: work on bounds before its first step; options.bound_effort " \
             "replays it",                                                              \
      .type = JSON_TYPE_TEXT,                                                           \
+     .choices = bound_effort_names,                                                    \
      .offset = JSON_AT(T, member.bound_effort, const char *),                          \
-     .flags = JSON_OPTIONAL},                                                          \
+     .flags = JSON_OPTIONAL | JSON_OPEN},                                              \
         {.name = "best_list",                                                          \
          .doc = "Of a search: what it is compared with",                               \
          .type = JSON_TYPE_OBJECT,                                                     \

@@ -120,7 +120,7 @@ static const struct json_object selected_json = {
 static const struct json_field unselected_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
     JSON_INTEGER(T, count, 1, JSON_EXACT, 0, 0, "So many of it do not start"),
-    JSON_TEXT(T, reason, 0,
+    JSON_WORD(T, reason, placement_reason_names, 0,
               "Why: no_free_now: not enough is free beside what starts; too_small: it "
               "would not fit alone; or another reason that unplaced jobs have"),
     JSON_TEXT(T, detail, JSON_OPTIONAL, "In words"),

@@ -226,7 +226,7 @@ static const struct json_object step_json = {"MigrationStep", "A step of a move"
 
 #define T struct gridway_drop
 static const struct json_field drop_rows[] = {
-    JSON_TEXT(T, reason, 0,
+    JSON_WORD(T, reason, gridway_drop_names, 0,
               "A filter of placements, or present, history, no_free_now, "
               "too_small, partition, time_limit (its rest takes longer), resource_limit, "
               "bytes_budget, rank_too_low, gain_too_small, not_tried"),
