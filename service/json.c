@@ -703,11 +703,14 @@ enum error_code json_tree_text(const cJSON *v, const char **text, struct arena *
     return OK;
 }
 
-static void read_raw(struct reader *r, const cJSON *v, char *base, size_t offset)
+static void read_raw(struct reader *r, const struct json_field *f, const cJSON *v,
+                     const struct place *p, char *base)
 {
-    const char **to = (const char **)(void *)(base + offset);
+    const char **to = (const char **)(void *)(base + f->offset);
 
-    if (json_tree_text(v, to, r->arena, r->err) != OK)
+    if (f->of == &json_any_object && !cJSON_IsObject(v))
+        wrong_type(r, p, v, "an object");
+    else if (json_tree_text(v, to, r->arena, r->err) != OK)
         arena_leave(r->arena);
 }
 
@@ -800,7 +803,7 @@ static void read_member(struct reader *r, const struct json_field *f, const cJSO
         read_values(r, f, v, p, base);
         break;
     case JSON_TYPE_RAW:
-        read_raw(r, v, base, f->offset);
+        read_raw(r, f, v, p, base);
         break;
     case JSON_TYPE_KIND: /* read_object() */
     case JSON_END:

@@ -1,7 +1,8 @@
 /* json_holds.h - what a text holds, for the description.
  *
- * Of a kept text (JSON_RAW) the reader takes any JSON all the same, and the printer
- * prints the text: who keeps it made it with that table.
+ * Of a kept text (JSON_RAW) the reader takes any JSON all the same, but only an object
+ * where it holds any object; the printer prints the text: who keeps it made it with that
+ * table.
  */
 #ifndef GRIDPLAN_JSON_HOLDS_H
 #define GRIDPLAN_JSON_HOLDS_H

@@ -246,6 +246,10 @@ TEST_CASE("what is wrong with a definition is said where it is", "[api][db]")
          "/workflow/tasks/1/partition_ids/0", "unknown_id"},
         {definition(R"([{"id":"a","requirement":"cpus_total >"}])"),
          "/workflow/tasks/0/requirement", "expression"},
+        {definition(R"([{"id":"a"},{"id":"b","model":{"parameters":[1]}}])"),
+         "/workflow/tasks/1/model/parameters", "wrong_type"},
+        {definition(R"([{"id":"a","model":{"parameters":"x"}}])"),
+         "/workflow/tasks/0/model/parameters", "wrong_type"},
         {definition(R"([{"id":"a","group":{"id":"g","policy":"gang"}}])"),
          "/workflow/tasks/0/group", "not_applicable"},
     };
@@ -399,6 +403,11 @@ TEST_CASE("tasks come, change and go while a workflow runs", "[api][db]")
         s.post(s.path + "/tasks", R"([{"id":"c"},{"id":"d","partition_ids":["none"]}])");
     CHECK(nowhere.status == 422);
     CHECK(nowhere.json()["errors"][0]["code"] == "unknown_id");
+    json loose =
+        s.post(s.path + "/tasks", R"([{"id":"c"},{"id":"d","model":{"parameters":3}}])")
+            .json();
+    CHECK(loose["errors"][0]["code"] == "wrong_type");
+    CHECK(loose["errors"][0]["pointer"] == "/1/model/parameters");
     CHECK(nowhere.json()["errors"][0]["pointer"] == "/workflow/tasks/4/partition_ids/0");
     CHECK(s.get(s.path + "/tasks").json()["items"].size() == 3);
 
@@ -517,6 +526,41 @@ TEST_CASE("what earlier sessions have taught stands before a session's own attem
                        .json();
     CHECK(refused["status"] == 422);
     CHECK(refused["errors"][0]["pointer"] == "/workflow/tasks/0/model/model_id");
+}
+
+TEST_CASE("numbers of a task's parameters are asked for beside what no model takes",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    std::string app = unique_id("app");
+    json tasks = json::parse(R"([
+        {"id":"t","class":"align","model":{"parameters":{"files":7}}},
+        {"id":"u","class":"align","model":
+         {"parameters":{"list":[1,2],"of":{"a":1},"none":null,"files":20}}},
+        {"id":"v","class":"align","model":{"parameters":null}}])");
+    session s("", tasks.dump(), R"(,"application_id":")" + app + "\"");
+    json runs = json::array();
+
+    for (int i = 0; i < 30; i++)
+        runs.push_back({{"execution_id", unique_id("run")},
+                        {"application_id", app + "/align"},
+                        {"processors", 1},
+                        {"parameters", {{"files", 1 + i % 10}, {"list", {i}}}},
+                        {"started_at", 1700000000.0 + 100. * i},
+                        {"run_time_s", 2 + 3. * (1 + i % 10)}});
+    REQUIRE(s.post("/v1/models", json{{"id", app},
+                                      {"application_id", app + "/align"},
+                                      {"kind", "linear"},
+                                      {"settings", {{"inputs", {"files"}}}}}
+                                     .dump())
+                .status == 201);
+    REQUIRE(s.post("/v1/executions", runs.dump()).status == 201);
+    REQUIRE(s.post("/v1/models/" + app + "/train", "").status == 200);
+
+    json asked = s.get(s.path + "/request").json()["workflow"]["tasks"];
+    CHECK(asked[0]["etc_s"][0].get<double>() == Approx(23));
+    CHECK(asked[1]["etc_s"][0].get<double>() == Approx(62));
+    CHECK(asked[2]["etc_s"] == json({60, 30}));
 }
 
 TEST_CASE("a plan holds until something unexpected happens", "[api][db]")

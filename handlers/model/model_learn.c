@@ -27,7 +27,7 @@
 #include <string.h>
 
 static const double RETRY_S = 60; /* after a failure that is not the executions' */
-enum { TRAIN_ATTEMPTS = 3, PARAMETERS_MAX = 64 /* of a run */ };
+enum { TRAIN_ATTEMPTS = 3 };
 
 #define T struct learn_outcome
 static const struct json_field outcome_rows[] = {
@@ -116,9 +116,8 @@ static enum error_code parameter_of(const struct store_sample *s, const char *na
     return OK;
 }
 
-/* The scalar members of parameters; others are no inputs. */
-static void read_parameters(const char *text, struct named_value *list, size_t *count,
-                            struct arena *a)
+void model_parameters_read(const char *text, struct named_value *list, size_t *count,
+                           struct arena *a)
 {
     struct json_walk w;
     const char *name;
@@ -126,7 +125,7 @@ static void read_parameters(const char *text, struct named_value *list, size_t *
     *count = 0;
     json_walk_open(&w, text, strlen(text), a);
     json_walk_enter(&w, '{');
-    while (*count < PARAMETERS_MAX && (name = json_walk_member(&w))) {
+    while (*count < MODEL_PARAMETERS_MAX && (name = json_walk_member(&w))) {
         struct named_value *v = &list[*count];
         char type = json_walk_type(&w);
 
@@ -151,11 +150,11 @@ static void auto_inputs_of(const struct store_sample *s, const struct perf_query
                            struct ensemble_names *names, struct fitted_run *out,
                            struct arena *a)
 {
-    struct named_value list[PARAMETERS_MAX];
+    struct named_value list[MODEL_PARAMETERS_MAX];
     size_t count = 0;
 
     if (s->parameters)
-        read_parameters(s->parameters, list, &count, a);
+        model_parameters_read(s->parameters, list, &count, a);
     out->names = names;
     fitted_auto_inputs(names, query, list, count, s->resource_class, s->site_id,
                        out->inputs, a);

@@ -17,6 +17,14 @@ enum error_code stored_fitted(const struct store_model *model,
                               struct fitted_model *out, struct arena *a,
                               struct error *err);
 
+enum { MODEL_PARAMETERS_MAX = 64 }; /* of a run */
+
+/* Parameters of a run or a question, an object as text: its members that are numbers,
+ * booleans or texts, to a list with room for MODEL_PARAMETERS_MAX. Others, and those that
+ * are more, are no inputs of a model. */
+void model_parameters_read(const char *text, struct named_value *list, size_t *count,
+                           struct arena *a);
+
 /* What one training or refinement did. */
 struct learn_outcome {
     uint64_t version;      /* that predicts now; 0: none */

@@ -6,6 +6,7 @@
  */
 #include "handlers/session_run/run.h"
 
+#include "handlers/model/model_learn.h"
 #include "models/base/names.h"
 #include "models/base/pointer.h"
 #include "service/store_model.h"
@@ -92,20 +93,14 @@ static enum error_code find_known(struct session_run *run, struct name_index *kn
     return OK;
 }
 
-/* Scalars of the task's parameters; what else they have is no input of a model. */
 static void read_parameters(struct session_run *run, const struct session_model *model,
                             struct job_model *out)
 {
-    struct error err = {0};
-    struct job_model read;
-    const char *text = arena_printf(
-        run->rq->arena, "{\"model_id\":\"-\",\"parameters\":%s}", model->parameters);
+    struct named_value *list =
+        NEW(run->rq->arena, struct named_value, MODEL_PARAMETERS_MAX);
 
-    if (json_read(&job_model_json, text, strlen(text), &read, NULL, run->rq->arena,
-                  &err) != OK)
-        return;
-    out->parameters = read.parameters;
-    out->parameter_count = read.parameter_count;
+    model_parameters_read(model->parameters, list, &out->parameter_count, run->rq->arena);
+    out->parameters = list;
 }
 
 static const struct job_model *question_of(struct session_run *run, size_t task,

@@ -1,6 +1,8 @@
 /* session_json.c - how runs of workflows, their events and answers look in JSON. */
 #include "handlers/session_run/session_json.h"
 
+#include "service/json_holds.h"
+
 /* ---- the definition ---- */
 
 #define T struct session_model
@@ -12,7 +14,10 @@ static const struct json_field model_rows[] = {
     JSON_ID(T, application_id, JSON_NULLABLE, "Instead: the models of this application"),
     JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Size of its problem: run times of a class are a line of it"),
-    JSON_RAW(T, parameters, JSON_NULLABLE, "An object: what it is started with"),
+    JSON_RAW(T, parameters, JSON_NULLABLE,
+             "An object: what it is started with; its numbers, booleans and strings are "
+             "inputs of models",
+             JSON_HOLDS(&json_any_object)),
     JSON_NUMBER(T, quantile, 0.01, 0.99, 0.5, 0,
                 "Of a model: share of runs that are to be shorter than the time that is "
                 "planned with; default 0.5"),
