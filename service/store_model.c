@@ -11,6 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const store_model_states[] = {"untrained", "stale", "trained", "ported",
+                                          NULL};
+const char *const store_cause_names[] = {"train",      "refine", "reform", "change",
+                                         "correction", "port",   NULL};
+
 /* ---- transactions ---- */
 
 /* In the transaction that is open, or in one of its own. */
@@ -888,7 +893,7 @@ enum error_code store_model_advance(struct db_session *s, const struct store_mod
     TRY(db_run(s, &update_model,
                DB_PARAMS(name[0], name[1], db_integer(version),
                          db_text(v                  ? v->state
-                                 : advance->forgets ? "untrained"
+                                 : advance->forgets ? store_model_states[STORE_UNTRAINED]
                                                     : NULL),
                          db_text(advance->note)),
                NULL, err));

@@ -24,6 +24,21 @@ enum {
 #define STORE_TARGET_RUN_TIME    "run_time_s"
 #define STORE_TARGET_MEMORY_PEAK "memory_peak_bytes"
 
+/* State of a model; a version has one from STORE_TRAINED on. */
+enum store_model_state { STORE_UNTRAINED, STORE_STALE, STORE_TRAINED, STORE_PORTED };
+extern const char *const store_model_states[]; /* by enum, ended by NULL */
+
+/* What a version came from. */
+enum store_cause {
+    STORE_TRAIN,
+    STORE_REFINE,
+    STORE_REFORM,
+    STORE_CHANGE,     /* the run times have changed */
+    STORE_CORRECTION, /* runs that it knew were corrected or removed */
+    STORE_PORT
+};
+extern const char *const store_cause_names[]; /* by enum, ended by NULL */
+
 struct store_model {
     const char *tenant;
     const char *model_id;
@@ -33,7 +48,7 @@ struct store_model {
     const char *kind;
     const char *target; /* what it predicts; NULL, of a new one: STORE_TARGET_RUN_TIME */
     const char *settings;    /* JSON */
-    const char *state;       /* "untrained", "trained", "ported", "stale" */
+    const char *state;       /* of store_model_states */
     uint64_t version;        /* that predicts; 0: none */
     uint64_t last_version;   /* highest so far */
     uint64_t generation;     /* 1, 2 ...: of every change */
@@ -49,8 +64,8 @@ struct store_model {
 struct store_model_version {
     const char *model_id;
     uint64_t version, parent_version; /* parent 0: trained from samples */
-    const char *cause;                /* "train", "refine", "correction" ... */
-    const char *state;                /* "trained", "ported" */
+    const char *cause;                /* of store_cause_names */
+    const char *state;                /* of store_model_states */
     bool abandoned;
     double created_at_s;     /* instant; set by the database */
     const char *summary;     /* JSON */

@@ -515,6 +515,22 @@ TEST_CASE("words of answers are named", "[openapi]")
     CHECK(known("FlowAction", "action").size() > 3);
     CHECK(known("PlacementAnswer", "bound_effort") == json({"none", "fast", "full"}));
     CHECK(known("ProvenBound", "kind").size() > 5);
+    for (const char *schema : {"ModelInfo", "StoredModel", "PredictionModel"}) {
+        CHECK(known(schema, "kind").dump().find("\"linear\"") != std::string::npos);
+        CHECK(known(schema, "state") ==
+              json({"untrained", "stale", "trained", "ported"}));
+    }
+    CHECK(known("ModelVersion", "state") == json({"trained", "ported"}));
+    CHECK(known("ModelVersion", "cause") == known("LearnOutcome", "cause"));
+    CHECK(known("Prediction", "method").size() > 5);
+    for (const char *word : {"\"untrained\"", "\"rank_deficient\"", "\"no_data\""})
+        for (const char *schema : {"Prediction", "PredictionReason", "ModelFitReason"}) {
+            std::string words = known(schema, "reason").dump();
+
+            CHECK(words.find(word) != std::string::npos);
+            CHECK(words.find("\"ok\"") == std::string::npos);
+            CHECK(words.find("\"ready\"") == std::string::npos);
+        }
     for (const char *schema : {"Reason", "UnselectedJobs", "DroppedCandidates"})
         for (const char *word : {"failed", "too_small", "no_free_now", "partition"}) {
             size_t count = 0;

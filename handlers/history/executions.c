@@ -92,7 +92,7 @@ static const struct json_field model_rows[] = {
     JSON_NUMBER(T, predicted_s, 0, 0, 0, JSON_OPTIONAL,
                 "What it would have predicted for the load that the run had"),
     JSON_RATIO(T, ppe_ratio, ppe_pct, 0, 0, JSON_OPTIONAL, "The error of that"),
-    JSON_TEXT(T, reason, JSON_OPTIONAL, "Why it has no prediction"),
+    JSON_WORD(T, reason, fitted_reason_names, JSON_OPTIONAL, "Why it has no prediction"),
     {0},
 };
 #undef T

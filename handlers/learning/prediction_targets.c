@@ -18,7 +18,7 @@ static const struct json_field target_rows[] = {
     JSON_NUMBER(T, value, 0, 0, 0, 0, "What half of the runs do not exceed"),
     JSON_NUMBER(T, low, 0, 0, 0, 0, "Lower end of the interval"),
     JSON_NUMBER(T, high, 0, 0, 0, 0, "Upper end"),
-    JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
+    JSON_WORD(T, interval_basis, fitted_basis_names, JSON_OPTIONAL,
               "What its interval rests on, as that of run times"),
     {0},
 };

@@ -45,7 +45,7 @@ struct fit_reason {
 
 #define T struct fit_reason
 static const struct json_field fit_reason_rows[] = {
-    JSON_TEXT(T, reason, 0, "Name of the reason"),
+    JSON_WORD(T, reason, fitted_reason_names, 0, "Name of the reason"),
     JSON_TEXT(T, detail, 0, "What it means"),
     {0},
 };

@@ -291,9 +291,10 @@ static void copy_coefficients(const double *list, size_t count, struct model_det
 
 #define T struct member_row
 static const struct json_field member_rows[] = {
-    JSON_TEXT(T, group, 0,
+    JSON_WORD(T, group, log_group_names, 0,
               "same_configuration, inside or extrapolation: where questions lie"),
-    JSON_TEXT(T, name, 0, "ridge, trees, scale_out, linear or comprehensive"),
+    JSON_WORD(T, name, ensemble_member_names, 0,
+              "ridge, trees, scale_out, linear or comprehensive"),
     JSON_NUMBER(T, weight_ratio, 0, 0, 0, 0,
                 "Its share of the estimate where all of the group answer"),
     JSON_NUMBER(T, error_ratio, 0, 0, 0, 0,
@@ -307,7 +308,7 @@ const struct json_object member_json = {"ModelMember", "A member of a model of k
 
 #define T struct interval_row
 static const struct json_field interval_rows[] = {
-    JSON_TEXT(T, group, 0,
+    JSON_WORD(T, group, log_group_names, 0,
               "same_configuration, inside or extrapolation: where questions lie"),
     JSON_INTEGER(T, error_count, 0, JSON_EXACT, 0, 0,
                  "Errors on runs not fitted to that this comes from"),
@@ -419,7 +420,7 @@ static const struct json_object range_json = {"ModelRange",
 
 #define T struct model_porting
 static const struct json_field porting_rows[] = {
-    JSON_TEXT(T, status, 0,
+    JSON_WORD(T, status, perf_porting_names, 0,
               "matched; not_matched: no factor fits this site as well as the reference; "
               "communication_not_identifiable"),
     JSON_NUMBER(T, cpu_factor, 0, 0, 0, 0, "Times of the reference's computation: R_cpu"),

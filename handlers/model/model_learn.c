@@ -32,12 +32,12 @@ enum { TRAIN_ATTEMPTS = 3 };
 #define T struct learn_outcome
 static const struct json_field outcome_rows[] = {
     JSON_INTEGER(T, version, 0, JSON_EXACT, 0, 0, "Version that predicts now; 0: none"),
-    JSON_TEXT(
-        T, cause, JSON_OPTIONAL,
+    JSON_WORD(
+        T, cause, store_cause_names, JSON_OPTIONAL,
         "train, refine, reform, change (the run times have changed) or correction (runs "
         "that it knew were corrected or removed); left out when there is no new version"),
     JSON_INTEGER(T, learnt_count, 0, JSON_EXACT, 0, 0, "Executions that were looked at"),
-    JSON_TEXT(T, reason, JSON_OPTIONAL,
+    JSON_WORD(T, reason, fitted_reason_names, JSON_OPTIONAL,
               "Why there is no model, or the old one stays: insufficient_samples, "
               "rank_deficient ..."),
     {0},
@@ -77,7 +77,7 @@ enum error_code stored_fitted(const struct store_model *model,
     TRY(stored_settings(model, &kind, &settings, a, err));
     if (version->version == 0) {
         TRY(fitted_train(kind, &settings, NULL, 0, NULL, out, NULL, a, err));
-        out->reason = "untrained";
+        out->reason = FITTED_UNTRAINED;
         return OK;
     }
     numbers = store_numbers_read(version->numbers, &count, a);
@@ -219,12 +219,13 @@ enum error_code model_write(struct db_session *db, const struct store_model *mod
     struct model_summary summary;
     struct model_change change;
     struct store_model_version version = {
-        .parent_version = strcmp(cause, "train") == 0 || strcmp(cause, "port") == 0 ||
-                                  strcmp(cause, "correction") == 0
+        .parent_version = strcmp(cause, store_cause_names[STORE_TRAIN]) == 0 ||
+                                  strcmp(cause, store_cause_names[STORE_PORT]) == 0 ||
+                                  strcmp(cause, store_cause_names[STORE_CORRECTION]) == 0
                               ? 0
                               : model->version,
         .cause = cause,
-        .state = is_ported ? "ported" : "trained",
+        .state = store_model_states[is_ported ? STORE_PORTED : STORE_TRAINED],
         .layout = FITTED_LAYOUT,
     };
     struct store_model_advance advance = {
@@ -397,9 +398,9 @@ static enum error_code train(struct learning *l, struct learn_outcome *out, bool
         looked_at[count + i].verdict = fitted_verdict_names[RUN_LEFT_OUT];
     }
     l->fitted = trained;
-    out->cause = "train";
+    out->cause = store_cause_names[STORE_TRAIN];
     out->version = l->model.last_version + 1;
-    conclude(l, "train", looked_at, count + older_count);
+    conclude(l, out->cause, looked_at, count + older_count);
     return OK;
 }
 
@@ -605,11 +606,11 @@ static enum error_code learn_batch(struct learning *l, const struct fitted_room 
 static enum error_code conclude_batch(struct learning *l, const struct batch *batch,
                                       bool trained, struct learn_outcome *out)
 {
-    out->cause = l->model.corrected ? "correction"
-                 : trained          ? "train"
-                 : batch->changed   ? "change"
-                 : batch->reformed  ? "reform"
-                                    : "refine";
+    out->cause = store_cause_names[l->model.corrected ? STORE_CORRECTION
+                                   : trained          ? STORE_TRAIN
+                                   : batch->changed   ? STORE_CHANGE
+                                   : batch->reformed  ? STORE_REFORM
+                                                      : STORE_REFINE];
     out->version = l->model.last_version + 1;
     TRY(take_back_earlier(l, batch->earlier));
     conclude(l, out->cause, l->unlearnt, l->unlearnt_count);
@@ -682,7 +683,7 @@ static enum error_code learn_unlearnt(struct learning *l, struct learn_outcome *
     }
     if (l->reform_due)
         TRY(reform(l));
-    out->cause = l->reform_due ? "reform" : "refine";
+    out->cause = store_cause_names[l->reform_due ? STORE_REFORM : STORE_REFINE];
     out->version = l->model.last_version + 1;
     conclude(l, out->cause, l->unlearnt, l->unlearnt_count);
     return OK;
@@ -724,7 +725,7 @@ static enum error_code read_reference(struct learning *l,
     struct arena *a = l->rq->arena;
     const char *porting = NULL, *id = NULL;
 
-    if (strcmp(version->state, "ported") != 0)
+    if (strcmp(version->state, store_model_states[STORE_PORTED]) != 0)
         return OK;
     TRY(json_member(version->summary, "porting", &porting, a, l->rq->err));
     if (porting)

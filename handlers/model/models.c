@@ -17,7 +17,6 @@
 #define WHOLE_MAX 2147483647.0
 enum { COMBINATIONS_PRESET = 10 };
 
-static const char *const states[] = {"untrained", "trained", "ported", "stale", NULL};
 enum { ANY = -1 };
 
 /* ---- what a caller sends ---- */
@@ -126,7 +125,8 @@ static const struct json_field models_query_rows[] = {
     JSON_ID(T, site_id, 0, "Models of this site only; default: any"),
     JSON_CHOICE(T, kind, model_kind_names, ANY, 0,
                 "Models of this kind only; default: any"),
-    JSON_CHOICE(T, state, states, ANY, 0, "Models in this state only; default: any"),
+    JSON_CHOICE(T, state, store_model_states, ANY, 0,
+                "Models in this state only; default: any"),
     PAGE_ROWS(T),
     {0},
 };
@@ -198,6 +198,11 @@ struct model_answer {
     {                                                                         \
         .name = #m, .doc = text, .type = kind, .offset = offsetof(T, model.m) \
     }
+#define MODEL_WORD(m, words, text)                                         \
+    {                                                                      \
+        .name = #m, .doc = text, .type = JSON_TYPE_TEXT, .choices = words, \
+        .offset = JSON_AT(T, model.m, const char *), .flags = JSON_OPEN    \
+    }
 #define INFO_ROWS                                                                       \
     {.name = "id",                                                                      \
      .doc = "Name of the model",                                                        \
@@ -214,16 +219,16 @@ struct model_answer {
          .type = JSON_TYPE_NUMBER,                                                      \
          .offset = offsetof(T, model.phase_index),                                      \
          .flags = JSON_OPTIONAL | JSON_WHOLE},                                          \
-        MODEL_MEMBER(kind, JSON_TYPE_TEXT, "Kind of model"),                            \
+        MODEL_WORD(kind, model_kind_names, "Kind of model"),                            \
         {.name = "settings",                                                            \
          .doc = "How it is trained",                                                    \
          .type = JSON_TYPE_RAW,                                                         \
          JSON_HOLDS(&model_settings_json),                                              \
          .offset = offsetof(T, model.settings)},                                        \
-        MODEL_MEMBER(state, JSON_TYPE_TEXT,                                             \
-                     "untrained, trained, ported; or stale: what it had learnt was "    \
-                     "corrected, and it is "                                            \
-                     "trained anew"),                                                   \
+        MODEL_WORD(state, store_model_states,                                           \
+                   "untrained, trained, ported; or stale: what it had learnt was "      \
+                   "corrected, and it is "                                              \
+                   "trained anew"),                                                     \
         MODEL_MEMBER(version, JSON_TYPE_INTEGER, "Version that predicts; 0: none"),     \
         MODEL_MEMBER(last_version, JSON_TYPE_INTEGER, "Highest version so far"),        \
         MODEL_MEMBER(generation, JSON_TYPE_INTEGER, "Number of changes of any kind"),   \
@@ -327,22 +332,28 @@ struct version_answer {
     {                                                                           \
         .name = #m, .doc = text, .type = kind, .offset = offsetof(T, version.m) \
     }
-#define VERSION_ROWS                                                                    \
-    VERSION_MEMBER(model_id, JSON_TYPE_TEXT, "The model"),                              \
-        VERSION_MEMBER(version, JSON_TYPE_INTEGER, "Number of the version, from 1"),    \
-        VERSION_MEMBER(parent_version, JSON_TYPE_INTEGER,                               \
-                       "Version that was refined; 0: trained from executions"),         \
-        VERSION_MEMBER(cause, JSON_TYPE_TEXT, "train, refine, reform, change or port"), \
-        VERSION_MEMBER(state, JSON_TYPE_TEXT, "trained or ported"),                     \
-        VERSION_MEMBER(abandoned, JSON_TYPE_BOOLEAN, "A roll-back went behind it"),     \
-        {.name = "created_at",                                                          \
-         .doc = "When it was fitted",                                                   \
-         .type = JSON_TYPE_INSTANT,                                                     \
-         .offset = offsetof(T, version.created_at_s)},                                  \
-    {                                                                                   \
-        .name = "summary", .doc = "What it was fitted to, and how well",                \
-        .type = JSON_TYPE_RAW, JSON_HOLDS(&model_summary_json),                         \
-        .offset = offsetof(T, version.summary)                                          \
+#define VERSION_WORD(m, words, text)                                       \
+    {                                                                      \
+        .name = #m, .doc = text, .type = JSON_TYPE_TEXT, .choices = words, \
+        .offset = JSON_AT(T, version.m, const char *), .flags = JSON_OPEN  \
+    }
+#define VERSION_ROWS                                                                  \
+    VERSION_MEMBER(model_id, JSON_TYPE_TEXT, "The model"),                            \
+        VERSION_MEMBER(version, JSON_TYPE_INTEGER, "Number of the version, from 1"),  \
+        VERSION_MEMBER(parent_version, JSON_TYPE_INTEGER,                             \
+                       "Version that was refined; 0: trained from executions"),       \
+        VERSION_WORD(cause, store_cause_names,                                        \
+                     "train, refine, reform, change, correction or port"),            \
+        VERSION_WORD(state, store_model_states + STORE_TRAINED, "trained or ported"), \
+        VERSION_MEMBER(abandoned, JSON_TYPE_BOOLEAN, "A roll-back went behind it"),   \
+        {.name = "created_at",                                                        \
+         .doc = "When it was fitted",                                                 \
+         .type = JSON_TYPE_INSTANT,                                                   \
+         .offset = offsetof(T, version.created_at_s)},                                \
+    {                                                                                 \
+        .name = "summary", .doc = "What it was fitted to, and how well",              \
+        .type = JSON_TYPE_RAW, JSON_HOLDS(&model_summary_json),                       \
+        .offset = offsetof(T, version.summary)                                        \
     }
 static const struct json_field version_info_rows[] = {VERSION_ROWS, {0}};
 static const struct json_field version_rows[] = {
@@ -390,7 +401,7 @@ static const struct json_field sample_rows[] = {
     JSON_NUMBER(T, predicted_s, 0, 0, 0, JSON_OPTIONAL,
                 "Run time that was predicted before it was learnt"),
     JSON_NUMBER(T, predicted_version, 0, 0, 0, JSON_OPTIONAL, "By this version"),
-    JSON_TEXT(T, verdict, 0,
+    JSON_WORD(T, verdict, fitted_verdict_names, 0,
               "fit: learnt; outlier: left out, predicted much too badly; unusable: lacks "
               "what the kind needs; left_out: by a roll-back, or too old; new: waits"),
     JSON_NUMBER(T, version, 0, 0, 0, JSON_OPTIONAL, "First version that knows it"),
@@ -580,7 +591,7 @@ enum error_code get_models(struct request *rq, const void *in, void *out)
         .application_id = query->application_id,
         .site_id = query->site_id,
         .kind = query->kind == ANY ? NULL : model_kind_names[query->kind],
-        .state = query->state == ANY ? NULL : states[query->state],
+        .state = query->state == ANY ? NULL : store_model_states[query->state],
     };
     const struct store_model *list;
     struct model_answer *answers;
@@ -901,7 +912,8 @@ static enum error_code read_reference_model(struct request *rq, struct db_sessio
     }
     TRY(code);
     if (strcmp(now.model.kind, model_kind_names[MODEL_COMPREHENSIVE]) != 0 ||
-        now.version.version == 0 || strcmp(now.version.state, "trained") != 0)
+        now.version.version == 0 ||
+        strcmp(now.version.state, store_model_states[STORE_TRAINED]) != 0)
         return invalid(rq->err, "/reference_model_id", ITEM_NOT_TRAINED,
                        "only a trained comprehensive model can be carried over; '%.100s' "
                        "is %s of the kind %s",
@@ -975,7 +987,7 @@ static enum error_code port(struct request *rq, struct db_session *db, struct po
     outcome->reason = p->ported.reason;
     if (p->ported.reason)
         return OK;
-    outcome->cause = "port";
+    outcome->cause = store_cause_names[STORE_PORT];
     outcome->version = target->last_version + 1;
     TRY(learn_own(rq, db, target, &p->ported, &p->samples, &p->sample_count));
     outcome->learnt_count = p->sample_count;

@@ -3,6 +3,7 @@
 
 #include "handlers/parallel/parallel_parts.h"
 #include "handlers/pictures/pictures.h"
+#include "models/performance/log_interval.h"
 #include "service/json_holds.h"
 #include "service/metrics.h"
 #include "service/service.h"
@@ -93,7 +94,7 @@ static const struct json_field schedule_rows[] = {
     JSON_NUMBER(T, run_time_low_s, 0, 0, 0, JSON_OPTIONAL,
                 "Lower end of the interval of predicted_execution_s of level 0.9"),
     JSON_NUMBER(T, run_time_high_s, 0, 0, 0, JSON_OPTIONAL, "Upper end"),
-    JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
+    JSON_WORD(T, interval_basis, log_group_names, JSON_OPTIONAL,
               "inside or extrapolation: on which errors of the stored model it rests"),
     JSON_NUMBER(T, extrapolation_ratio, 0, 0, 0, JSON_OPTIONAL,
                 "How far the question lies outside what the stored model has seen: of "

@@ -71,7 +71,7 @@ static const struct json_field basis_rows[] = {
     JSON_NUMBER(T, high_s, 0, 0, 0, JSON_OPTIONAL, "Of model: upper end of its interval"),
     JSON_NUMBER(T, level, 0, 0, 0, JSON_OPTIONAL,
                 "Share of the runs that are to fall into the interval"),
-    JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
+    JSON_WORD(T, interval_basis, fitted_basis_names, JSON_OPTIONAL,
               "What the interval rests on, as interval_basis of predictions"),
     JSON_NUMBER(T, extrapolation_ratio, 0, 0, 0, JSON_OPTIONAL,
                 "Of model: how far the question lies outside what was seen; 1: inside"),

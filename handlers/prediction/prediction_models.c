@@ -5,6 +5,7 @@
 #include "handlers/learning/machine_effects.h"
 #include "handlers/model/model_learn.h"
 #include "models/base/pointer.h"
+#include "models/forecast/forecast.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,14 +77,17 @@ const char *prediction_warning_text(unsigned bit)
                                     : ours[bit - PERF_WARNING_COUNT];
 }
 
+const char *const prediction_reason_names[] = {FITTED_REASON_WORDS, FORECAST_NO_HISTORY,
+                                               NULL};
+
 const char *prediction_reason_text(const char *reason)
 {
     static const struct {
         const char *reason, *detail;
     } ours[] = {
-        {"untrained", "The model has no version yet: store executions, or train it"},
-        {"no_load_history", "A resource or link has no load samples to forecast from"},
-        {"mixed_processors",
+        {FITTED_UNTRAINED, "The model has no version yet: store executions, or train it"},
+        {FORECAST_NO_HISTORY, "A resource or link has no load samples to forecast from"},
+        {FITTED_MIXED_PROCESSORS,
          "A preliminary model needs runs on one number of processors"},
         {0},
     };

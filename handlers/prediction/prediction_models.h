@@ -74,6 +74,9 @@ enum { PREDICTION_WARNINGS = __builtin_ctz(FITTED_WARN_MASKS) }; /* bits */
 const char *prediction_warning_name(unsigned bit);
 const char *prediction_warning_text(unsigned bit);
 
+/* Words of why there is no prediction; ended by NULL. */
+extern const char *const prediction_reason_names[];
+
 /* Why there is no prediction, in words. */
 const char *prediction_reason_text(const char *reason);
 

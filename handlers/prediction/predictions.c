@@ -18,6 +18,7 @@
 #include "models/fitted/core.h"
 #include "models/performance/phase_sum.h"
 #include "service/records/records.h"
+#include "service/store_model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -224,47 +225,53 @@ struct predictions_answer {
         .name = #m, .doc = text, .type = kind, .offset = offsetof(T, at m), \
         .flags = JSON_OPTIONAL                                              \
     }
-#define RESULT_ROWS(T, at)                                                               \
-    RESULT_ROW(T, at, run_time_s, JSON_TYPE_NUMBER,                                      \
-               "Predicted run time; left out with a reason"),                            \
-        RESULT_ROW(T, at, run_time_low_s, JSON_TYPE_NUMBER,                              \
-                   "Lower end of the interval"),                                         \
-        RESULT_ROW(T, at, run_time_high_s, JSON_TYPE_NUMBER, "Upper end"),               \
-        RESULT_ROW(T, at, computation_s, JSON_TYPE_NUMBER, "Computation in it"),         \
-        RESULT_ROW(T, at, communication_s, JSON_TYPE_NUMBER, "Communication in it"),     \
-        RESULT_ROW(T, at, method, JSON_TYPE_TEXT,                                        \
-                   "native: own model; scaled: the reference's, by factors; refit: its " \
-                   "functions, fitted here; fallback: refitted without negative "        \
-                   "coefficients; or the kind of model"),                                \
-        RESULT_ROW(T, at, rank, JSON_TYPE_NUMBER,                                        \
-                   "Place in the list of the combination that answered, from 1"),        \
-        RESULT_ROW(T, at, problem_size_ratio, JSON_TYPE_NUMBER,                          \
-                   "Size over the greatest seen"),                                       \
-        RESULT_ROW(T, at, processors_ratio, JSON_TYPE_NUMBER,                            \
-                   "Processors over the most seen"),                                     \
-        RESULT_ROW(T, at, extrapolation_ratio, JSON_TYPE_NUMBER,                         \
-                   "How far the question lies outside what was seen: of the worst "      \
-                   "input, 1 inside"),                                                   \
-        {.name = "memory_peak_bytes",                                                    \
-         .doc = "With it among the targets: the peak of the memory",                     \
-         .type = JSON_TYPE_OBJECT,                                                       \
-         .offset = offsetof(T, at memory_peak_bytes),                                    \
-         .of = &predicted_target_json,                                                   \
-         .flags = JSON_POINTER | JSON_OPTIONAL},                                         \
-    {                                                                                    \
-        .name = "quantiles",                                                             \
-        .doc = "Run times of the quantiles that were asked for, in their order",         \
-        .type = JSON_TYPE_LIST, .offset = offsetof(T, at quantiles),                     \
-        .count_offset = offsetof(T, at quantile_count), .of = &predicted_quantile_json,  \
-        .flags = JSON_OPTIONAL                                                           \
+#define RESULT_WORD(T, at, m, words, text)                                           \
+    {                                                                                \
+        .name = #m, .doc = text, .type = JSON_TYPE_TEXT, .choices = words,           \
+        .offset = JSON_AT(T, at m, const char *), .flags = JSON_OPTIONAL | JSON_OPEN \
+    }
+#define RESULT_ROWS(T, at)                                                              \
+    RESULT_ROW(T, at, run_time_s, JSON_TYPE_NUMBER,                                     \
+               "Predicted run time; left out with a reason"),                           \
+        RESULT_ROW(T, at, run_time_low_s, JSON_TYPE_NUMBER,                             \
+                   "Lower end of the interval"),                                        \
+        RESULT_ROW(T, at, run_time_high_s, JSON_TYPE_NUMBER, "Upper end"),              \
+        RESULT_ROW(T, at, computation_s, JSON_TYPE_NUMBER, "Computation in it"),        \
+        RESULT_ROW(T, at, communication_s, JSON_TYPE_NUMBER, "Communication in it"),    \
+        RESULT_WORD(                                                                    \
+            T, at, method, fitted_method_names,                                         \
+            "native: own model; scaled: the reference's, by factors; refit: its "       \
+            "functions, fitted here; fallback: refitted without negative "              \
+            "coefficients; or the kind of model"),                                      \
+        RESULT_ROW(T, at, rank, JSON_TYPE_NUMBER,                                       \
+                   "Place in the list of the combination that answered, from 1"),       \
+        RESULT_ROW(T, at, problem_size_ratio, JSON_TYPE_NUMBER,                         \
+                   "Size over the greatest seen"),                                      \
+        RESULT_ROW(T, at, processors_ratio, JSON_TYPE_NUMBER,                           \
+                   "Processors over the most seen"),                                    \
+        RESULT_ROW(T, at, extrapolation_ratio, JSON_TYPE_NUMBER,                        \
+                   "How far the question lies outside what was seen: of the worst "     \
+                   "input, 1 inside"),                                                  \
+        {.name = "memory_peak_bytes",                                                   \
+         .doc = "With it among the targets: the peak of the memory",                    \
+         .type = JSON_TYPE_OBJECT,                                                      \
+         .offset = offsetof(T, at memory_peak_bytes),                                   \
+         .of = &predicted_target_json,                                                  \
+         .flags = JSON_POINTER | JSON_OPTIONAL},                                        \
+    {                                                                                   \
+        .name = "quantiles",                                                            \
+        .doc = "Run times of the quantiles that were asked for, in their order",        \
+        .type = JSON_TYPE_LIST, .offset = offsetof(T, at quantiles),                    \
+        .count_offset = offsetof(T, at quantile_count), .of = &predicted_quantile_json, \
+        .flags = JSON_OPTIONAL                                                          \
     }
 
 #define T struct result
 static const struct json_field result_rows[] = {
     RESULT_ROW(T, , phase_index, JSON_TYPE_NUMBER, "The phase, from 0"),
-    RESULT_ROW(T, , reason, JSON_TYPE_TEXT, "Why there is no prediction"),
+    RESULT_WORD(T, , reason, prediction_reason_names, "Why there is no prediction"),
     RESULT_ROWS(T, ),
-    JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
+    JSON_WORD(T, interval_basis, fitted_basis_names, JSON_OPTIONAL,
               "What its interval rests on, as interval_basis of the whole answer"),
     JSON_TEXTS(T, warnings, warning_count, 0, JSON_OPTIONAL, "Names of warnings"),
     {0},
@@ -276,8 +283,8 @@ static const struct json_object result_json = {"Prediction", "One prediction",
 #define T struct named_model
 static const struct json_field model_rows[] = {
     JSON_TEXT(T, id, JSON_OPTIONAL, "Its name; left out: not stored"),
-    JSON_TEXT(T, kind, 0, "Kind of model"),
-    JSON_TEXT(T, state, JSON_OPTIONAL,
+    JSON_WORD(T, kind, model_kind_names, 0, "Kind of model"),
+    JSON_WORD(T, state, store_model_states, JSON_OPTIONAL,
               "untrained, trained, ported, or stale (history_corrected)"),
     JSON_INTEGER(T, version, 0, JSON_EXACT, 0, 0, "Version that answered; 0: none"),
     {0},
@@ -322,7 +329,7 @@ static const struct json_object basis_json = {
 
 #define T struct reason_row
 static const struct json_field reason_rows[] = {
-    JSON_TEXT(T, reason, 0, "Name of the reason"),
+    JSON_WORD(T, reason, prediction_reason_names, 0, "Name of the reason"),
     JSON_TEXT(T, detail, 0, "What it means"),
     {0},
 };
@@ -337,8 +344,8 @@ static const struct json_field answer_rows[] = {
     JSON_CHOICE(T, kind, run_time_kinds, 0, 0, "run_time"),
     RESULT_ROWS(T, result.),
     JSON_NUMBER(T, interval_level, 0, 0, 0, 0, "Share of the runs in the interval"),
-    JSON_TEXT(
-        T, interval_basis, JSON_OPTIONAL,
+    JSON_WORD(
+        T, interval_basis, fitted_basis_names, JSON_OPTIONAL,
         "same_configuration: errors on runs with the same inputs as others; inside: "
         "on runs with new ones inside the ranges seen; extrapolation: outside them; "
         "reference: of the model that it was ported from; none; in the profile "

@@ -28,6 +28,19 @@ const char *const model_target_names[] = {
 const char *const fitted_verdict_names[] = {"fit",      "outlier", "unusable",
                                             "left_out", "new",     NULL};
 
+#define MEANT(symbol, name, meaning) #name,
+#define NAMED(symbol, name)          #name,
+
+const char *const fitted_reason_names[] = {FITTED_REASON_WORDS, NULL};
+
+const char *const fitted_basis_names[] = {PREDICTION_BASES(MEANT) LOG_GROUPS(MEANT)
+                                              REGRESSION_BASES(MEANT)
+                                                  FITTED_MACHINE_PRIOR,
+                                          NULL};
+
+const char *const fitted_method_names[] = {
+    PERF_METHODS(NAMED) MODEL_KINDS(NAMED) FITTED_BY_HISTORY, FITTED_BY_ENSEMBLE, NULL};
+
 static const struct regression_kind *regression_of(enum model_kind kind)
 {
     return kind < MODEL_LINEAR ? NULL : regression_kind_find(model_kind_names[kind]);
@@ -648,7 +661,7 @@ static enum error_code train_preliminary(struct fitted_model *m,
 
     assess_runs(runs, count, s->profile == PERF_ROBUST, verdict);
     if (differ_in_processors(runs, verdict, count)) {
-        m->reason = "mixed_processors";
+        m->reason = FITTED_MIXED_PROCESSORS;
         return OK;
     }
     TRY(perf_preliminary_fit(samples, count, (size_t)s->comp_degree,
@@ -1143,10 +1156,11 @@ static void predict_auto(const struct fitted_model *m, const struct perf_query *
     out->time_s = exp(answer.y);
     if (!(out->time_s > 0) || !isfinite(out->time_s)) {
         out->time_s = (double)NAN;
-        out->reason = isnan(answer.y) ? "no_data" : "not_finite";
+        out->reason = regression_reason_names[isnan(answer.y) ? REGRESSION_NO_DATA
+                                                              : REGRESSION_NOT_FINITE];
         return;
     }
-    out->method = answer.group == LOG_SAME ? "history" : "ensemble";
+    out->method = answer.group == LOG_SAME ? FITTED_BY_HISTORY : FITTED_BY_ENSEMBLE;
     out->extrapolation_ratio = answer.distance;
     out->far_input = answer.far_input;
     if (answer.distance > 2)

@@ -163,6 +163,32 @@ void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *q
 /* Basis of an interval on a machine of which nothing was seen. */
 #define FITTED_MACHINE_PRIOR "machine_prior"
 
+/* Reasons beside those of the kinds: no version yet, and runs on several numbers of
+ * processors for a preliminary model. */
+#define FITTED_UNTRAINED             "untrained"
+#define FITTED_MIXED_PROCESSORS      "mixed_processors"
+
+#define FITTED_WORD_UNLESS(is, name) (is) ? "" : #name,
+#define FITTED_OF_STATUS(symbol, name, doc) \
+    FITTED_WORD_UNLESS(PERF_##symbol == PERF_READY, name)
+#define FITTED_OF_REGRESSION(symbol, name, doc) \
+    FITTED_WORD_UNLESS(REGRESSION_##symbol == REGRESSION_OK, name)
+#define FITTED_REASON_WORDS                  \
+    PERF_STATUSES(FITTED_OF_STATUS)          \
+    REGRESSION_REASONS(FITTED_OF_REGRESSION) \
+    FITTED_UNTRAINED, FITTED_MIXED_PROCESSORS
+
+/* How a model of kind auto found a time: from the runs of that configuration, or by its
+ * members. */
+#define FITTED_BY_HISTORY  "history"
+#define FITTED_BY_ENSEMBLE "ensemble"
+
+/* Words of answers: why there is no model or no time, what an interval rests on, and how
+ * a time was found. Some more than once, some "", ended by NULL. */
+extern const char *const fitted_reason_names[];
+extern const char *const fitted_basis_names[];
+extern const char *const fitted_method_names[];
+
 /* auto: the effect of the machine of a run or question. */
 double fitted_effect_of(const struct fitted_model *m, const double *inputs);
 

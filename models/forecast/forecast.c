@@ -138,7 +138,7 @@ static void list_missing(const struct load_forecast_in *in, const struct chosen 
         const char *one = in->resource_ids[c->position[key.low]];
         const char *other = in->resource_ids[c->position[key.high]];
 
-        out->reason = "no_load_history";
+        out->reason = FORECAST_NO_HISTORY;
         if (out->missing_count++ >= MISSING_LISTED_MAX)
             continue;
         missing[out->missing_listed++] =

@@ -94,8 +94,10 @@ struct resource_forecast {
     size_t bucket_count; /* read */
 };
 
+#define FORECAST_NO_HISTORY "no_load_history"
+
 struct load_forecast {
-    /* NULL: forecast made; else "no_load_history", with the chosen things that have
+    /* NULL: forecast made; else FORECAST_NO_HISTORY, with the chosen things that have
      * none in `missing`, as texts "n1" and "n1|n2", at most 20. */
     const char *reason;
     const char *const *missing;

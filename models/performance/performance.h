@@ -178,11 +178,17 @@ enum error_code perf_train(const struct perf_sample *samples, size_t count,
 
 /* ---- predictions ---- */
 
+/* symbol, name on the wire */
+#define PERF_METHODS(X)                                                               \
+    X(NATIVE, native)     /* the site's own model */                                  \
+    X(SCALED, scaled)     /* the reference's, by R_cpu and R_bw */                    \
+    X(REFIT, refit)       /* the reference's functions, fitted to this site's runs */ \
+    X(FALLBACK, fallback) /* no combination gave a positive time: one refitted >= 0 */
+
 enum perf_method {
-    PERF_NATIVE,   /* the site's own model */
-    PERF_SCALED,   /* the reference's, by R_cpu and R_bw */
-    PERF_REFIT,    /* the reference's functions, fitted to this site's runs */
-    PERF_FALLBACK, /* no combination gave a positive time: one refitted with >= 0 */
+#define X(symbol, name) PERF_##symbol,
+    PERF_METHODS(X)
+#undef X
 };
 extern const char *const perf_method_names[];
 
