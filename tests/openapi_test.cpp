@@ -520,6 +520,12 @@ TEST_CASE("words of answers are named", "[openapi]")
         CHECK(known(schema, "state") ==
               json({"untrained", "stale", "trained", "ported"}));
     }
+    CHECK(known("Algorithm", "family").dump().find("\"scan\"") != std::string::npos);
+    CHECK(known("PlanInterval", "reschedule_cost_basis").size() == 4);
+    CHECK(known("CheckpointBasis", "prior_scope") == json({"site", "all"}));
+    CHECK(known("QueueFailure", "reason") == json({"max_placement_tries", "max_wait_s"}));
+    CHECK(known("StoredDecision", "status").size() == 4);
+    CHECK(known("RemainingTimeAnswer", "source").size() > 5);
     CHECK(known("ModelVersion", "state") == json({"trained", "ported"}));
     CHECK(known("ModelVersion", "cause") == known("LearnOutcome", "cause"));
     CHECK(known("Prediction", "method").size() > 5);

@@ -54,7 +54,7 @@ static const struct json_field basis_rows[] = {
                 "Time in which they were seen, less that in which it was down"),
     JSON_NUMBER(T, nodes, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
                 "Nodes that the figures are sums over"),
-    JSON_TEXT(T, prior_scope, JSON_OPTIONAL,
+    JSON_WORD(T, prior_scope, rate_prior_scopes + RATE_PRIOR_NONE + 1, JSON_OPTIONAL,
               "Other hosts that tell of it: site or all; left out: none"),
     JSON_NUMBER(T, prior_shape, 0, 0, 0, JSON_OPTIONAL,
                 "Shape of the Gamma distribution of their rates"),

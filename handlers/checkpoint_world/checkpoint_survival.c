@@ -51,11 +51,12 @@ static const struct json_object tallies_json = {
     "KeptFailureLevels", "Levels that failures of a decision asked for",
     sizeof(struct tallies), tallies_rows};
 
-static const char *const scopes[] = {"resources", "all"};
+static const char *const scopes[] = {"resources", "all", NULL};
 
 #define T struct checkpoint_survival
 static const struct json_field survival_rows[] = {
-    JSON_TEXT(T, scope, 0, "Whose: resources, those of the job; all, of the tenant"),
+    JSON_WORD(T, scope, scopes, 0,
+              "Whose: resources, those of the job; all, of the tenant"),
     JSON_NUMBER(T, failure_count, 0, 0, 0, 0, "Stored failures with a level"),
     JSON_NUMBERS(T, ratios, ratio_count, 0, 0, 0,
                  "survives_ratio of the levels of the request"),

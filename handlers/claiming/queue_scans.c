@@ -161,7 +161,8 @@ static const struct json_object promotion_json = {
 #define T struct failure
 static const struct json_field failure_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_TEXT(T, reason, 0, "The limit that it is over: max_placement_tries, max_wait_s"),
+    JSON_WORD(T, reason, co_scan_outcome_names + CO_SCAN_TRIES, 0,
+              "The limit that it is over: max_placement_tries, max_wait_s"),
     {0},
 };
 #undef T

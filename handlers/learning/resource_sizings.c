@@ -139,15 +139,20 @@ struct sizing_row {
     size_t warning_count;
 };
 
-#define T struct sizing_row
+#define LADDER             "ladder"
+#define REQUEST            "request"
+#define NO_DATA            "no_data"
+#define CAPACITY_TOO_SMALL "capacity_too_small"
+
+#define T                  struct sizing_row
 static const struct json_field row_rows[] = {
     JSON_TEXT(T, id, 0, "The task"),
     JSON_LIST(T, attempts, attempt_count, struct sizing_attempt, &attempt_json, 0, 0,
               "What to ask for, attempt by attempt; empty: see reason"),
-    JSON_TEXT(T, method, JSON_OPTIONAL,
+    JSON_WORD(T, method, JSON_NAMES(LADDER, REQUEST), JSON_OPTIONAL,
               "ladder: the requests of least waste; request: too few runs are known, the "
               "request itself and then half as much again as the largest peak"),
-    JSON_TEXT(T, reason, JSON_OPTIONAL,
+    JSON_WORD(T, reason, JSON_NAMES(NO_DATA, CAPACITY_TOO_SMALL), JSON_OPTIONAL,
               "Why there are no attempts: no_data (no runs, and no request), "
               "capacity_too_small (the attempt before had all that there is)"),
     JSON_NUMBER(T, peak_bytes, 0, 0, 0, JSON_OPTIONAL, "The peak to be expected"),
@@ -161,7 +166,7 @@ static const struct json_field row_rows[] = {
                 "out without a run time"),
     JSON_NUMBER(T, requested_waste_byte_s, 0, 0, 0, JSON_OPTIONAL,
                 "The same with memory_requested_bytes as the first attempt's request"),
-    JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
+    JSON_WORD(T, interval_basis, log_group_names, JSON_OPTIONAL,
               "What the interval rests on: same_configuration, inside, extrapolation"),
     JSON_TEXT(T, model_id, JSON_OPTIONAL, "The model of peaks"),
     JSON_NUMBER(T, model_version, 0, 0, 0, JSON_OPTIONAL, "Its version"),
@@ -381,10 +386,10 @@ static void size_by_request(struct sizing *s)
     double last = rounded(&s->rules, s->cap);
 
     if (isnan(t->memory_requested_bytes)) {
-        s->row->reason = "no_data";
+        s->row->reason = NO_DATA;
         return;
     }
-    s->row->method = "request";
+    s->row->method = REQUEST;
     if (!is_retry(t) && t->memory_requested_bytes > s->rules.capacity)
         warn(s, arena_printf(s->rq->arena,
                              "capacity_too_small: %.15g bytes are asked for, which no "
@@ -448,7 +453,7 @@ static void size_by_ladder(struct sizing *s, const struct ensemble_answer *answe
     if (isinf(s->row->peak_high_bytes))
         s->row->peak_high_bytes = (double)NAN; /* beyond all numbers */
     s->row->interval_basis = log_group_names[answer->group];
-    s->row->method = "ladder";
+    s->row->method = LADDER;
     mark = arena_mark(a);
     sizing_points(&peak, &points, &count, &cut, a);
     sizing_best(points, count, &s->rules, &s->rq->budget, &ladder, a);
@@ -481,7 +486,7 @@ static void size_task(struct sizing *s)
     s->row->expected_waste_byte_s = s->row->requested_waste_byte_s = (double)NAN;
     find_rules(s);
     if (is_retry(s->task) && s->task->memory_requested_bytes >= s->rules.capacity) {
-        s->row->reason = "capacity_too_small";
+        s->row->reason = CAPACITY_TOO_SMALL;
         return;
     }
     if (models->peak)

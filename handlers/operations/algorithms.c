@@ -23,26 +23,39 @@
 
 #include <string.h>
 
+/* name, where its policies decide, they, which options one reads; NULL: all */
+#define FAMILIES(X)                                                                   \
+    X("checkpoint", "/v1/checkpoint-intervals", checkpoint_policies,                  \
+      checkpoint_reads_option)                                                        \
+    X("claim", "/v1/claims", co_claim_policies, NULL)                                 \
+    X("coallocation", "/v1/coallocations", coallocation_policies, NULL)               \
+    X("dispatch", "/v1/simulations", dispatch_policies, NULL)                         \
+    X("fault_tolerance", "/v1/fault-tolerance-plans", fault_tolerance_policies, NULL) \
+    X("migration", "/v1/reschedules", migration_policies, NULL)                       \
+    X("parallel", "/v1/parallel-schedules", parallel_policies, NULL)                  \
+    X("placement", "/v1/placements", placement_policies, NULL)                        \
+    X("plan", "/v1/rescheduling-plans", plan_policies, NULL)                          \
+    X("prediction", "/v1/predictions", progress_policies, NULL)                       \
+    X("queue", "/v1/queue-orders", queue_policies, NULL)                              \
+    X("queue", "/v1/queue-orders", cluster_policies, NULL)                            \
+    X("replication", "/v1/replica-counts", replication_policies, NULL)                \
+    X("scan", "/v1/queue-scans", co_scan_policies, NULL)                              \
+    X("vm", "/v1/simulations", vm_policies, NULL)                                     \
+    X("workflow", "/v1/workflow-schedules", workflow_policies, NULL)                  \
+    X("workflow_round", "/v1/workflow-schedules", workflow_round_policies, NULL)
+
 const struct policy_family policy_families[] = {
-    {"checkpoint", "/v1/checkpoint-intervals", checkpoint_policies,
-     checkpoint_reads_option},
-    {"claim", "/v1/claims", co_claim_policies, NULL},
-    {"coallocation", "/v1/coallocations", coallocation_policies, NULL},
-    {"dispatch", "/v1/simulations", dispatch_policies, NULL},
-    {"fault_tolerance", "/v1/fault-tolerance-plans", fault_tolerance_policies, NULL},
-    {"migration", "/v1/reschedules", migration_policies, NULL},
-    {"parallel", "/v1/parallel-schedules", parallel_policies, NULL},
-    {"placement", "/v1/placements", placement_policies, NULL},
-    {"plan", "/v1/rescheduling-plans", plan_policies, NULL},
-    {"prediction", "/v1/predictions", progress_policies, NULL},
-    {"queue", "/v1/queue-orders", queue_policies, NULL},
-    {"queue", "/v1/queue-orders", cluster_policies, NULL},
-    {"replication", "/v1/replica-counts", replication_policies, NULL},
-    {"scan", "/v1/queue-scans", co_scan_policies, NULL},
-    {"vm", "/v1/simulations", vm_policies, NULL},
-    {"workflow", "/v1/workflow-schedules", workflow_policies, NULL},
-    {"workflow_round", "/v1/workflow-schedules", workflow_round_policies, NULL},
-    {0},
+#define X(name, endpoint, policies, reads) {name, endpoint, policies, reads},
+    FAMILIES(X)
+#undef X
+        {0},
+};
+
+static const char *const family_names[] = {
+#define X(name, endpoint, policies, reads) name,
+    FAMILIES(X)
+#undef X
+        NULL,
 };
 
 const char *algorithm_endpoint(const char *name)
@@ -137,7 +150,7 @@ static const struct json_object source_json = {"AlgorithmSource",
 
 #define T struct algorithm
 static const struct json_field algorithm_rows[] = {
-    JSON_TEXT(T, family, 0, "Kind of decision"),
+    JSON_WORD(T, family, family_names, 0, "Kind of decision"),
     JSON_TEXT(T, name, 0, "Value of `algorithm` in a request"),
     JSON_TEXT(T, purpose, 0, "What it does"),
     JSON_CHOICE(T, origin, policy_origin_names, 0, 0,

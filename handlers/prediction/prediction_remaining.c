@@ -185,7 +185,7 @@ struct remaining_answer {
 
 #define T struct candidate_row
 static const struct json_field candidate_rows[] = {
-    JSON_TEXT(T, function, 0, "psi1, psi2 or constant"),
+    JSON_WORD(T, function, progress_function_names, 0, "psi1, psi2 or constant"),
     JSON_NUMBERS(T, params, param_count, 0, 0, 0, "Limit, amplitude, decay"),
     JSON_NUMBER(T, res_norm, 0, 0, 0, JSON_OPTIONAL,
                 "Sum of squared residuals; left out: it could not be fitted"),
@@ -210,14 +210,17 @@ static const struct json_object interval_json = {
     "RemainingInterval", "How far off the estimate may be", sizeof(struct interval_row),
     interval_rows};
 
-#define T struct resource_row
+#define NO_FREE_SPEED "no_free_speed"
+
+#define T             struct resource_row
 static const struct json_field answer_resource_rows[] = {
     JSON_TEXT(T, resource_id, 0, "The resource"),
     JSON_NUMBER(T, tasks_after, 0, 0, 0, 0, "Tasks on it, with this one"),
     JSON_NUMBER(T, remaining_s, 0, 0, 0, JSON_OPTIONAL, "Wall time that is left there"),
     JSON_NUMBER(T, remaining_low_s, 0, 0, 0, JSON_OPTIONAL, "Lower end of the interval"),
     JSON_NUMBER(T, remaining_high_s, 0, 0, 0, JSON_OPTIONAL, "Upper end"),
-    JSON_TEXT(T, reason, JSON_OPTIONAL, "no_free_speed: it would never end there"),
+    JSON_WORD(T, reason, JSON_NAMES(NO_FREE_SPEED), JSON_OPTIONAL,
+              "no_free_speed: it would never end there"),
     {0},
 };
 #undef T
@@ -225,9 +228,11 @@ static const struct json_object answer_resource_json = {
     "RemainingOnResource", "What is left of the task on a resource",
     sizeof(struct resource_row), answer_resource_rows};
 
-#define T struct reason_row
+#define NO_SAMPLE "no_sample"
+
+#define T         struct reason_row
 static const struct json_field reason_rows[] = {
-    JSON_TEXT(T, reason, 0, "Name of the reason"),
+    JSON_WORD(T, reason, JSON_NAMES(NO_SAMPLE), 0, "Name of the reason"),
     JSON_TEXT(T, detail, 0, "What it means"),
     {0},
 };
@@ -235,6 +240,8 @@ static const struct json_field reason_rows[] = {
 static const struct json_object reason_json = {"RemainingReason",
                                                "Why there is no prediction",
                                                sizeof(struct reason_row), reason_rows};
+
+static const char *const abscissas[] = {"elapsed_s", "work_ref_s", NULL};
 
 #define T struct remaining_answer
 static const struct json_field answer_rows[] = {
@@ -252,14 +259,15 @@ static const struct json_field answer_rows[] = {
     JSON_NUMBER(T, remaining_low_ref_s, 0, 0, 0, JSON_OPTIONAL,
                 "Lower end of the interval"),
     JSON_NUMBER(T, remaining_high_ref_s, 0, 0, 0, JSON_OPTIONAL, "Upper end"),
-    JSON_TEXT(T, source, 0,
+    JSON_WORD(T, source, progress_source_names, 0,
               "fit: the limit of a function; extrapolation: too few reports to fit; "
               "single_sample; average: of estimates that oscillate; fallback: the fit "
               "makes no sense; policy: fits of this application were worse than "
               "extrapolation; cached: no new report; finished; initial_estimate; none"),
     JSON_TEXT(T, source_reason, JSON_OPTIONAL,
               "Of a fallback: no_fit or limit_out_of_range"),
-    JSON_TEXT(T, function, JSON_OPTIONAL, "Function whose limit the estimate is"),
+    JSON_WORD(T, function, progress_function_names, JSON_OPTIONAL,
+              "Function whose limit the estimate is"),
     JSON_NUMBERS(T, params, param_count, 0, 0, JSON_OPTIONAL, "Its parameters"),
     JSON_OBJECT(T, interval, const struct interval_row *, &interval_json,
                 JSON_POINTER | JSON_OPTIONAL, "How far off the estimate may be"),
@@ -272,7 +280,7 @@ static const struct json_field answer_rows[] = {
     JSON_INTEGER(T, samples_used, 0, JSON_EXACT, 0, 0, "Those left after thinning"),
     JSON_INTEGER(T, dropped_count, 0, JSON_EXACT, 0, 0,
                  "Of those, not believed beside their neighbours: option screen"),
-    JSON_TEXT(T, abscissa, JSON_OPTIONAL, "What they were fitted over"),
+    JSON_WORD(T, abscissa, abscissas, JSON_OPTIONAL, "What they were fitted over"),
     JSON_LIST(T, candidates, candidate_count, struct candidate_row, &candidate_json, 0,
               JSON_OPTIONAL, "Every function that was fitted"),
     JSON_LIST(T, resources, resource_count, struct resource_row, &answer_resource_json, 0,
@@ -515,7 +523,7 @@ static void list_resources(const struct remaining_request *in,
             continue;
         rows[i].remaining_s = rows[i].remaining_low_s = rows[i].remaining_high_s =
             (double)NAN;
-        rows[i].reason = "no_free_speed";
+        rows[i].reason = NO_FREE_SPEED;
     }
     out->resources = rows;
     out->resource_count = in->resource_count;
@@ -569,13 +577,12 @@ static void fill_interval(const struct progress_out *p, struct remaining_answer 
 }
 
 static const struct reason_row no_sample = {
-    "no_sample", "No report of the task's progress, and no estimate_ref_s"};
+    NO_SAMPLE, "No report of the task's progress, and no estimate_ref_s"};
 
 static void fill_answer(struct request *rq, const struct remaining_request *in,
                         const struct progress_in *question, const struct progress_out *p,
                         struct remaining_answer *out)
 {
-    static const char *const abscissas[] = {"elapsed_s", "work_ref_s"};
     bool work =
         question->options.abscissa == PROGRESS_WORK ||
         (question->options.abscissa == PROGRESS_AUTO && question->history.work_known);

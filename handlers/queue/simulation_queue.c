@@ -327,6 +327,10 @@ struct queue_simulation_answer {
     const struct study_answer *study; /* NULL: none */
 };
 
+/* By enum cluster_replay_state. */
+static const char *const outcome_names[] = {"waits",     "never",  "done", "killed",
+                                            "cancelled", "failed", NULL};
+
 #define T struct job_row
 static const struct json_field job_row_rows[] = {
     JSON_TEXT(T, job_id, JSON_OPTIONAL, "Its name, if it has one"),
@@ -339,8 +343,8 @@ static const struct json_field job_row_rows[] = {
     JSON_TEXT(T, partition_id, JSON_OPTIONAL, "cluster: the partition that it ran in"),
     JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
                "cluster: the nodes that it ran on, of its last attempt"),
-    JSON_TEXT(
-        T, outcome, JSON_OPTIONAL,
+    JSON_WORD(
+        T, outcome, outcome_names, JSON_OPTIONAL,
         "cluster: done, killed (at its limit), cancelled (when it was preempted, or "
         "at its cancel_s), failed (with a node), never, or waits: what it waits for "
         "never comes"),
@@ -980,12 +984,10 @@ static void list_never_fits(struct playing *p)
 
 static void tell_on_cluster(const struct playing *p, size_t job, struct job_row *to)
 {
-    static const char *const words[] = {"waits",  "never",     "done",
-                                        "killed", "cancelled", "failed"};
     const struct cluster_replay_outcome *o = &p->now->outcomes[job];
     const char **ids;
 
-    to->outcome = words[o->state];
+    to->outcome = outcome_names[o->state];
     to->preempted_count = o->preempted;
     if (p->body->failure_count)
         to->failed_count = o->failed;

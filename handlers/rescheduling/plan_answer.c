@@ -14,8 +14,8 @@ static const struct json_field interval_rows[] = {
                 "start; keep: the machines of the interval before; intra_site: move to "
                 "other machines of the site; inter_site: move to another site"),
     JSON_NUMBER(T, reschedule_cost_s, 0, 0, 0, 0, "Cost of the move to it"),
-    JSON_TEXT(
-        T, reschedule_cost_basis, JSON_OPTIONAL,
+    JSON_WORD(
+        T, reschedule_cost_basis, plan_cost_names, JSON_OPTIONAL,
         "Of a move: fixed (given), modelled (worked out from the checkpoint), learnt "
         "(mean of reported moves), default"),
     JSON_NUMBER(T, reschedule_cost_samples, 0, 0, 0, JSON_OPTIONAL,

@@ -16,6 +16,8 @@
 
 #include <string.h>
 
+const char *const plan_cost_names[] = {"fixed", "modelled", "learnt", "default", NULL};
+
 #define KEPT "move_costs"
 
 /* ---- what is learnt ---- */
@@ -166,13 +168,13 @@ static void cost_of_pair(struct plan_call *call, size_t from, size_t to,
 
     if (!isnan(given_s)) {
         *cost_s = given_s;
-        basis->name = "fixed";
+        basis->name = plan_cost_names[PLAN_COST_FIXED];
     } else if (!isnan(worked_s)) {
         *cost_s = fmin(worked_s, 1e100);
-        basis->name = "modelled";
+        basis->name = plan_cost_names[PLAN_COST_MODELLED];
     } else {
         *cost_s = from == to ? PLAN_INTRA_COST_S : PLAN_INTER_COST_S;
-        basis->name = "default";
+        basis->name = plan_cost_names[PLAN_COST_DEFAULT];
     }
 }
 
@@ -207,7 +209,8 @@ enum error_code plan_costs_learn(struct plan_call *call)
             strcmp(call->basis[from * n + to].name, "default") != 0)
             continue;
         *cost_at(call, from, to) = l->mean_cost_s;
-        call->basis[from * n + to] = (struct plan_cost_basis){"learnt", l->event_count};
+        call->basis[from * n + to] =
+            (struct plan_cost_basis){plan_cost_names[PLAN_COST_LEARNT], l->event_count};
     }
     return kept.unavailable
                ? plan_call_warn(call, "history_unavailable: the costs of reported moves "

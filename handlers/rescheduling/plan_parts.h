@@ -255,8 +255,16 @@ extern const struct json_object plan_best_list_json;
 /* ---- one request ---- */
 
 /* Where the cost of a move comes from. */
+enum plan_cost {
+    PLAN_COST_FIXED,    /* given */
+    PLAN_COST_MODELLED, /* worked out from the checkpoint */
+    PLAN_COST_LEARNT,   /* mean of reported moves */
+    PLAN_COST_DEFAULT
+};
+extern const char *const plan_cost_names[]; /* by enum, ended by NULL */
+
 struct plan_cost_basis {
-    const char *name;     /* "fixed", "modelled", "learnt", "default" */
+    const char *name;     /* of plan_cost_names */
     uint64_t event_count; /* learnt: reported moves */
 };
 

@@ -4,6 +4,7 @@
 #include "handlers/common/page.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/stored/removal.h"
+#include "models/decision_status.h"
 #include "service/hash.h"
 #include "service/json_holds.h"
 #include "service/json_patch.h"
@@ -113,7 +114,8 @@ const struct json_object decisions_removal_json = {
         JSON_INSTANT(T, created_at, 0, "When it was stored"),                        \
         JSON_TEXT(T, endpoint, 0, "Endpoint that decided"),                          \
         JSON_TEXT(T, algorithm, JSON_OPTIONAL, "Policy that decided"),               \
-        JSON_TEXT(T, status, 0, "optimal, feasible, infeasible or cut"),             \
+        JSON_WORD(T, status, decision_status_names, 0,                               \
+                  "optimal, feasible, infeasible or cut"),                           \
         JSON_INTEGER(T, seed, 0, JSON_EXACT, 0, 0, "Seed of the random numbers"),    \
         JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,                  \
                      "Jobs or tasks that the answer speaks of"),                     \
