@@ -91,7 +91,8 @@ static void skip(struct swf_reader *r, const struct line *line, enum swf_skip re
         c->issues[c->issue_count++] = (struct swf_issue){line->number, reason};
 }
 
-/* Negative numbers stand for what is not known; so do some wild ones in real logs. */
+/* Negative numbers stand for what is not known; so do some wild ones in real logs. Nor is
+ * a job called by a fraction. */
 static bool read_columns(char **fields, struct swf_job *job)
 {
     for (size_t i = 0; i < SWF_COLUMN_COUNT; i++) {
@@ -101,6 +102,8 @@ static bool read_columns(char **fields, struct swf_job *job)
             return false;
         *member(job, column_offsets[i]) = number < 0 ? (double)NAN : number;
     }
+    if (job->number != floor(job->number))
+        job->number = (double)NAN;
     return true;
 }
 

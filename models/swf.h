@@ -26,7 +26,7 @@
 
 /* The columns in their order: member, meaning. All are numbers; NAN: not known. */
 #define SWF_COLUMNS(X)                                                     \
-    X(number, "Number of the job, from 1")                                 \
+    X(number, "Number of the job, whole, from 1")                          \
     X(submit_s, "Arrival, s since the log's begin")                        \
     X(wait_s, "Time in the queue, s")                                      \
     X(run_s, "Run time, s")                                                \

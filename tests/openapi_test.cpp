@@ -501,6 +501,30 @@ TEST_CASE("a word of joined tables is named once, and none that is empty", "[ope
           json({"up", "down"}));
 }
 
+TEST_CASE("what is whole is an integer", "[openapi]")
+{
+    json s = printed_description()["components"]["schemas"];
+    struct {
+        const char *schema, *member;
+    } cases[] = {
+        {"Combination", "f_comp_mask"},     {"CombinationInput", "f_comp_mask"},
+        {"Combination", "f_comm_mask"},     {"Combination", "f_pcomp_id"},
+        {"ModelSample", "processors"},      {"ModelSample", "version"},
+        {"EvaluationLoss", "processors"},   {"EvaluationConfiguration", "processors"},
+        {"PlanModel", "model_version"},     {"Sizing", "model_version"},
+        {"QueueSimulationRow", "number"},   {"QueueSimulationUnplaced", "number"},
+        {"ClusterSimulationRow", "number"}, {"ParallelSchedule", "model_version"},
+    };
+
+    for (const auto &c : cases) {
+        std::string member = s[c.schema]["properties"][c.member].dump();
+
+        INFO(c.schema << ' ' << c.member << ' ' << member);
+        CHECK(member.find("\"integer\"") != std::string::npos);
+        CHECK(member.find("\"number\"") == std::string::npos);
+    }
+}
+
 TEST_CASE("words of answers are named", "[openapi]")
 {
     json s = printed_description()["components"]["schemas"];

@@ -78,6 +78,18 @@ TEST_CASE("a job has 18 columns, -1 is not known", "[swf]")
     CHECK(swf_estimate_s(&j) == 600);
 }
 
+TEST_CASE("a job is not called by a fraction", "[swf]")
+{
+    log_read log = read_log(line_of("1.5 10 0 100 4 -1 -1 8") + "\n" + good + "\n" +
+                            line_of("2.0 20 0 100 4 -1 -1 8") + "\n");
+
+    REQUIRE(log.jobs.size() == 3);
+    CHECK(std::isnan(log.jobs[0].number));
+    CHECK(log.jobs[0].submit_s == 10);
+    CHECK(log.jobs[1].number == 1);
+    CHECK(log.jobs[2].number == 2);
+}
+
 TEST_CASE("lines that are no job are counted by reason", "[swf]")
 {
     struct {
@@ -189,6 +201,7 @@ TEST_CASE("what is written reads back the same", "[swf][property]")
             reinterpret_cast<double *>(&job)[k] = x;
         }
         submit_s += rng_uniform(&r);
+        job.number = std::floor(job.number); // a fraction calls no job
         job.submit_s = submit_s;
         job.run_s = 1e6 * rng_uniform(&r);
         job.processors = 1 + double(rng_index(&r, 100));

@@ -169,7 +169,7 @@ static const struct json_field row_rows[] = {
     JSON_WORD(T, interval_basis, log_group_names, JSON_OPTIONAL,
               "What the interval rests on: same_configuration, inside, extrapolation"),
     JSON_TEXT(T, model_id, JSON_OPTIONAL, "The model of peaks"),
-    JSON_NUMBER(T, model_version, 0, 0, 0, JSON_OPTIONAL, "Its version"),
+    JSON_NUMBER(T, model_version, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE, "Its version"),
     JSON_TEXTS(T, warnings, warning_count, 0, JSON_OPTIONAL,
                "capacity_too_small: peaks above capacity_bytes were seen; few_runs; "
                "far_extrapolation"),

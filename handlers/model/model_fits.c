@@ -203,7 +203,7 @@ struct evaluation_body {
 static const struct json_field configuration_rows[] = {
     JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN, JSON_REQUIRED | JSON_ABOVE_MIN,
                 "Size of the problem"),
-    JSON_NUMBER(T, processors, 1, 1e9, NAN, JSON_REQUIRED, "Processors"),
+    JSON_NUMBER(T, processors, 1, 1e9, NAN, JSON_REQUIRED | JSON_WHOLE, "Processors"),
     JSON_NUMBER(T, actual_s, LEAST_ACTUAL_S, LONGEST_ACTUAL_S, NAN, JSON_REQUIRED,
                 "How long it ran"),
     JSON_NUMBER(T, predicted_s, -LONGEST_ACTUAL_S, LONGEST_ACTUAL_S, NAN, JSON_REQUIRED,
@@ -248,7 +248,7 @@ struct evaluation_answer {
 #define T struct loss_answer
 static const struct json_field loss_rows[] = {
     JSON_NUMBER(T, problem_size, 0, 0, 0, 0, "Size that was chosen by prediction"),
-    JSON_NUMBER(T, processors, 0, 0, 0, 0, "Processors likewise"),
+    JSON_NUMBER(T, processors, 0, 0, 0, JSON_WHOLE, "Processors likewise"),
     JSON_NUMBER(T, chosen_s, 0, 0, 0, 0, "How long that ran"),
     JSON_NUMBER(T, best_s, 0, 0, 0, 0, "How long the best one ran"),
     JSON_RATIO(T, loss_ratio, loss_pct, 0, 0, 0, "How much longer, of the best"),

@@ -156,21 +156,22 @@ struct fitted_run *model_runs_read(enum model_kind kind,
 
 #define T struct combination_row
 static const struct json_field combination_rows[] = {
-    JSON_NUMBER(T, f_comp_mask, 0, 4095, NAN, JSON_REQUIRED,
+    JSON_NUMBER(T, f_comp_mask, 0, 4095, NAN, JSON_REQUIRED | JSON_WHOLE,
                 "Functions of N in the computation: sum of 1 1, 2 ln N, 4 N^0.5, 8 N, "
                 "16 N ln N, 32 N (ln N)^2, 64 N^1.5, 128 N^2, 256 N^2 ln N, 512 N^2.5, "
                 "1024 N^3, 2048 N^3 ln N"),
-    JSON_NUMBER(T, f_comm_mask, 0, 4095, 0, 0,
+    JSON_NUMBER(T, f_comm_mask, 0, 4095, 0, JSON_WHOLE,
                 "Likewise of the communication; 0: there is none; default 0"),
-    JSON_NUMBER(T, f_bw_id, 1, PERF_BW_IDS, NAN, JSON_NULLABLE | JSON_MAY_BE_NULL,
+    JSON_NUMBER(T, f_bw_id, 1, PERF_BW_IDS, NAN,
+                JSON_NULLABLE | JSON_MAY_BE_NULL | JSON_WHOLE,
                 "Function of the bandwidth, in the denominator: 1 sqrt, 2 x, 3 x^1.5, 4 "
                 "x^2, 5 x^2.5, 6 x^3, 7 ln x, 8 x ln x; null: no such part"),
     JSON_NUMBER(
-        T, f_pcomp_id, 0, 18, NAN, JSON_NULLABLE | JSON_MAY_BE_NULL,
+        T, f_pcomp_id, 0, 18, NAN, JSON_NULLABLE | JSON_MAY_BE_NULL | JSON_WHOLE,
         "Function of the processors in the computation, in the denominator: 1 "
         "sqrt, 2 P, 3 P^1.5, 4 P^2, 5 P^2.5, 6 P^3, 7 ln P, 8 P ln P, 9 to 16 "
         "their reciprocals, 0 constant, 17 P / ln P, 18 ln P / P; null: no such part"),
-    JSON_NUMBER(T, f_pcomm_id, 0, 18, NAN, JSON_NULLABLE | JSON_MAY_BE_NULL,
+    JSON_NUMBER(T, f_pcomm_id, 0, 18, NAN, JSON_NULLABLE | JSON_MAY_BE_NULL | JSON_WHOLE,
                 "Likewise in the communication; null: no such part"),
     JSON_NUMBERS(T, coefficients, coefficient_count, -JSON_LARGEST, JSON_LARGEST,
                  JSON_REQUIRED,
@@ -178,7 +179,7 @@ static const struct json_field combination_rows[] = {
                  "order of their bits"),
     JSON_NUMBER(T, standard_error, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_OPTIONAL,
                 "Of the fit: s, or a ratio in the robust profile"),
-    JSON_NUMBER(T, low_rank_streak, 0, JSON_EXACT, 0, 0,
+    JSON_NUMBER(T, low_rank_streak, 0, JSON_EXACT, 0, JSON_WHOLE,
                 "Updates in a row among the worst tenth"),
     JSON_BOOLEAN(T, monotone_in_p, 0, 0, "The time never grows with the processors"),
     {0},
@@ -239,12 +240,7 @@ static bool read_combination(const struct combination_row *row, const char *poin
         .standard_error = isnan(row->standard_error) ? 0 : row->standard_error,
         .appe_ratio = (double)NAN,
     };
-    if (row->f_comp_mask != floor(row->f_comp_mask) ||
-        row->f_comm_mask != floor(row->f_comm_mask) ||
-        (!isnan(row->f_bw_id) && row->f_bw_id != floor(row->f_bw_id)) ||
-        (!isnan(row->f_pcomp_id) && row->f_pcomp_id != floor(row->f_pcomp_id)) ||
-        (!isnan(row->f_pcomm_id) && row->f_pcomm_id != floor(row->f_pcomm_id)) ||
-        !perf_combination_valid(out)) {
+    if (!perf_combination_valid(out)) {
         invalid(err, pointer, ITEM_INVALID_COMBINATION,
                 "the masks and ids name no combination of 1 to %d functions; one with a "
                 "f_comm_mask needs f_bw_id",

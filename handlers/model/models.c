@@ -394,17 +394,19 @@ static const struct json_field sample_rows[] = {
     JSON_INSTANT(T, started_at, 0, "When it started"),
     JSON_NUMBER(T, run_time_s, 0, 0, 0, 0, "How long it ran"),
     JSON_NUMBER(T, problem_size, 0, 0, 0, JSON_OPTIONAL, "Size of the problem"),
-    JSON_NUMBER(T, processors, 0, 0, 0, 0, "Processors used"),
+    JSON_NUMBER(T, processors, 0, 0, 0, JSON_WHOLE, "Processors used"),
     JSON_NUMBER(T, cpu_available_ratio, 0, 0, 0, JSON_OPTIONAL, "CPU that it got"),
     JSON_NUMBER(T, bandwidth_mbps, 0, 0, 0, JSON_OPTIONAL, "Bandwidth that it had"),
     JSON_BOOLEAN(T, dedicated, 0, 0, "Nothing else ran on the machines"),
     JSON_NUMBER(T, predicted_s, 0, 0, 0, JSON_OPTIONAL,
                 "Run time that was predicted before it was learnt"),
-    JSON_NUMBER(T, predicted_version, 0, 0, 0, JSON_OPTIONAL, "By this version"),
+    JSON_NUMBER(T, predicted_version, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
+                "By this version"),
     JSON_WORD(T, verdict, fitted_verdict_names, 0,
               "fit: learnt; outlier: left out, predicted much too badly; unusable: lacks "
               "what the kind needs; left_out: by a roll-back, or too old; new: waits"),
-    JSON_NUMBER(T, version, 0, 0, 0, JSON_OPTIONAL, "First version that knows it"),
+    JSON_NUMBER(T, version, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
+                "First version that knows it"),
     {0},
 };
 #undef T

@@ -84,7 +84,7 @@ static const struct json_field schedule_rows[] = {
                 "Wait of a batch site for so many machines; else 0"),
     JSON_NUMBER(T, score_s, 0, 0, 0, 0, "Sum of the two: what is minimised"),
     JSON_TEXT(T, model_id, JSON_OPTIONAL, "The stored model that was used"),
-    JSON_NUMBER(T, model_version, 0, 0, 0, JSON_OPTIONAL, "Its version"),
+    JSON_NUMBER(T, model_version, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE, "Its version"),
     JSON_RATIO(T, unseen_appe_ratio, model_error_pct, 0, 0, JSON_OPTIONAL,
                "Its mean error on runs that it had not seen: sets whose scores "
                "differ by less are as good"),

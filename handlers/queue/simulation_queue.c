@@ -334,7 +334,7 @@ static const char *const outcome_names[] = {"waits",     "never",  "done", "kill
 #define T struct job_row
 static const struct json_field job_row_rows[] = {
     JSON_TEXT(T, job_id, JSON_OPTIONAL, "Its name, if it has one"),
-    JSON_NUMBER(T, number, 0, 0, 0, JSON_OPTIONAL, "Its number in the log"),
+    JSON_NUMBER(T, number, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE, "Its number in the log"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors it needs"),
     JSON_NUMBER(T, submit_s, 0, 0, 0, 0, "When it arrived"),
     JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL, "When it started; null: never"),
@@ -391,7 +391,7 @@ static const struct json_object policy_json = {"QueueSimulationResult",
 #define T struct never_fits
 static const struct json_field never_fits_rows[] = {
     JSON_TEXT(T, job_id, JSON_OPTIONAL, "Its name, if it has one"),
-    JSON_NUMBER(T, number, 0, 0, 0, JSON_OPTIONAL, "Its number in the log"),
+    JSON_NUMBER(T, number, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE, "Its number in the log"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors it needs"),
     JSON_TEXT(T, reason, 0,
               "never_fits; on a cluster one of the reasons of POST /v1/queue-orders"),

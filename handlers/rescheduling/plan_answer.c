@@ -33,7 +33,7 @@ static const struct json_field model_rows[] = {
     JSON_INTEGER(T, phase, 0, JSON_EXACT, 0, 0, "The phase, from 1"),
     JSON_TEXT(T, site_id, 0, "Where it runs"),
     JSON_TEXT(T, model_id, 0, "The stored model of its time there"),
-    JSON_NUMBER(T, model_version, 0, 0, 0, 0, "Its version"),
+    JSON_NUMBER(T, model_version, 0, 0, 0, JSON_WHOLE, "Its version"),
     JSON_RATIO(T, model_error_ratio, model_error_pct, 0, 0, JSON_OPTIONAL,
                "Its mean error on runs that it had not seen"),
     {0},

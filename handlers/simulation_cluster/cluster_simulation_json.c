@@ -535,7 +535,7 @@ static const struct json_object metrics_json = {"ClusterSimulationMetrics", "All
 #define T struct cluster_job_row
 static const struct json_field job_row_rows[] = {
     JSON_TEXT(T, job_id, JSON_OPTIONAL, "Its name, if it has one"),
-    JSON_NUMBER(T, number, 0, 0, 0, JSON_OPTIONAL, "Its number in the log"),
+    JSON_NUMBER(T, number, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE, "Its number in the log"),
     JSON_CHOICE(T, state, replay_state_names, 0, JSON_OPEN, "What became of it"),
     JSON_TEXT(T, reason, JSON_OPTIONAL, "never_fits"),
     JSON_NUMBER(T, arrival_s, 0, 0, 0, 0, "When it arrived"),
