@@ -549,6 +549,11 @@ TEST_CASE("words of answers are named", "[openapi]")
     CHECK(known("CheckpointBasis", "prior_scope") == json({"site", "all"}));
     CHECK(known("QueueFailure", "reason") == json({"max_placement_tries", "max_wait_s"}));
     CHECK(known("StoredDecision", "status").size() == 4);
+    CHECK(known("SimulationInfo", "status").size() == 6);
+    CHECK(known("StoredSimulation", "kind") == known("SimulationInfo", "kind"));
+    CHECK(known("WorkloadInfo", "format") == json({"swf", "sacct"}));
+    CHECK(known("FailureTraceInfo", "format").size() > 1);
+    CHECK(known("LaunchPlanBarrier", "type") == json({"none", "duroc"}));
     CHECK(known("RemainingTimeAnswer", "source").size() > 5);
     CHECK(known("ModelVersion", "state") == json({"trained", "ported"}));
     CHECK(known("ModelVersion", "cause") == known("LearnOutcome", "cause"));

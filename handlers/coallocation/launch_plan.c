@@ -15,9 +15,11 @@ const struct json_object launch_plan_nameserver_json = {
     "LaunchPlanNameserver", "Where components find each other",
     sizeof(struct launch_plan_nameserver), plan_nameserver_rows};
 
+static const char *const barrier_names[] = {"none", "duroc", NULL};
+
 #define T struct launch_plan_barrier
 static const struct json_field barrier_rows[] = {
-    JSON_TEXT(T, type, 0, "duroc: components wait for each other; none"),
+    JSON_WORD(T, type, barrier_names, 0, "duroc: components wait for each other; none"),
     JSON_NUMBER(T, release_at_s, 0, 0, 0, 0, "When it opens"),
     {0},
 };
@@ -102,7 +104,7 @@ enum error_code launch_plan_make(const struct co_launch_in *in, struct launch_pl
         .runner = runner->name,
         .launch_at_s = plan.launch_at_s,
         .order_rule = (int)plan.rule,
-        .barrier = {plan.barrier ? "duroc" : "none", plan.launch_at_s},
+        .barrier = {barrier_names[plan.barrier], plan.launch_at_s},
         .pre_phase = plan.pre_phase,
         .pre_phase_count = plan.pre_phase_count,
         .post_phase = plan.post_phase,

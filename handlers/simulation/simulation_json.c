@@ -813,10 +813,10 @@ const struct json_object simulation_answer_json = {
      .type = JSON_TYPE_TEXT,                                                         \
      .offset = JSON_AT(T, simulation_id, const char *)},                             \
         JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),                \
-        JSON_TEXT(T, kind, JSON_OPTIONAL,                                            \
+        JSON_WORD(T, kind, simulation_kind_names, JSON_OPTIONAL,                     \
                   "What is simulated, as the request says; not there when it was "   \
                   "stored before kinds were"),                                       \
-        JSON_TEXT(T, status, 0,                                                      \
+        JSON_WORD(T, status, simulation_status_names, 0,                             \
                   "queued, running; done: complete; cut: by time_limit_s or "        \
                   "max_events; cancelled; failed: see error"),                       \
         {.name = "progress_ratio",                                                   \

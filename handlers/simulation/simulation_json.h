@@ -240,6 +240,9 @@ extern const struct json_object simulation_checkpoint_json;
 /* struct sim_summary: a figure over runs, of every kind of simulation. */
 extern const struct json_object sim_summary_json;
 
+extern const char *const simulation_status_names[]; /* "queued" ..., ended by NULL */
+extern const char *const simulation_kind_names[];   /* "grid" ..., ended by NULL */
+
 /* A struct store_simulation, without the result and with it. */
 extern const struct json_object simulation_info_json;
 extern const struct json_object stored_simulation_json;

@@ -29,8 +29,8 @@ static const double TIME_LIMIT_S = 10; /* with a client, unless it says otherwis
 static const double JOB_BYTES = 1200;  /* of a simulated job: 1,075 were measured */
 static const double POLL_FIRST_S = 0.02, POLL_LAST_S = 0.25;
 
-static const char *const statuses[] = {"queued",    "running", "done", "cut",
-                                       "cancelled", "failed",  NULL};
+const char *const simulation_status_names[] = {"queued",    "running", "done", "cut",
+                                               "cancelled", "failed",  NULL};
 enum { ANY = -1 };
 
 /* Every kind of simulation: name, body, answer, handler (see simulations.h). The
@@ -48,7 +48,7 @@ enum { ANY = -1 };
     X(workflow, workflow_simulation_request_json, workflow_simulation_answer_json, \
       simulate_workflows)
 
-static const char *const kind_names[] = {
+const char *const simulation_kind_names[] = {
 #define X(name, request, answer, run) #name,
     SIMULATION_KINDS(X)
 #undef X
@@ -67,8 +67,8 @@ struct simulations_page {
 
 #define T struct list_query
 static const struct json_field query_rows[] = {
-    JSON_CHOICE(T, status, statuses, ANY, 0, "Only those; default: all"),
-    JSON_CHOICE(T, kind, kind_names, ANY, 0,
+    JSON_CHOICE(T, status, simulation_status_names, ANY, 0, "Only those; default: all"),
+    JSON_CHOICE(T, kind, simulation_kind_names, ANY, 0,
                 "Only those of this kind; default: all, with those that were stored "
                 "before kinds were"),
     PAGE_ROWS(T),
@@ -492,9 +492,10 @@ enum error_code get_simulations(struct request *rq, const void *in, void *out)
     (void)in;
     TRY(request_db(rq, &db));
     TRY(store_simulations_list(
-        db, rq->principal.tenant, query->status == ANY ? NULL : statuses[query->status],
-        query->kind == ANY ? NULL : kind_names[query->kind], &part, &page->items,
-        &page->item_count, &page->next_page_token, rq->arena, rq->err));
+        db, rq->principal.tenant,
+        query->status == ANY ? NULL : simulation_status_names[query->status],
+        query->kind == ANY ? NULL : simulation_kind_names[query->kind], &part,
+        &page->items, &page->item_count, &page->next_page_token, rq->arena, rq->err));
     return page_link(rq, page->next_page_token);
 }
 

@@ -60,7 +60,8 @@ static const struct json_object summary_json = {
 
 #define T struct store_trace
 static const struct json_field info_rows[] = {
-    UPLOAD_ROWS(T, "failure_count", "Failures that a simulation can use", &summary_json),
+    UPLOAD_ROWS(T, failure_trace_format_names, "failure_count",
+                "Failures that a simulation can use", &summary_json),
     {0},
 };
 #undef T

@@ -38,13 +38,14 @@ struct uploads_page {
 #define UPLOAD_ID_ROW(T) \
     JSON_ID(T, id, 0, "Name: at most 128 of A-Z a-z 0-9 . _ ~ -; default: a UUID")
 
-/* Rows of struct store_trace; `records` is the JSON name of what a line stands for. */
-#define UPLOAD_ROWS(T, records, records_doc, summary_table)                             \
+/* Rows of struct store_trace; `records` is the JSON name of what a line stands for,
+ * `formats` the names of formats. */
+#define UPLOAD_ROWS(T, formats, records, records_doc, summary_table)                    \
     {.name = "id",                                                                      \
      .doc = "Name of the upload",                                                       \
      .type = JSON_TYPE_TEXT,                                                            \
      .offset = JSON_AT(T, trace_id, const char *)},                                     \
-        JSON_TEXT(T, format, 0, "Format of the document"),                              \
+        JSON_WORD(T, format, formats, 0, "Format of the document"),                     \
         JSON_INTEGER(T, document_bytes, 0, JSON_EXACT, 0, 0, "Length of the document"), \
         JSON_INTEGER(T, line_count, 0, JSON_EXACT, 0, 0, "Its lines"),                  \
         {.name = records,                                                               \

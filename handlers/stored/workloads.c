@@ -66,7 +66,8 @@ static const struct json_object summary_json = {
 
 #define T struct store_trace
 static const struct json_field info_rows[] = {
-    UPLOAD_ROWS(T, "job_count", "Jobs that a simulation can use", &summary_json),
+    UPLOAD_ROWS(T, workload_kinds, "job_count", "Jobs that a simulation can use",
+                &summary_json),
     {0},
 };
 #undef T
@@ -200,7 +201,7 @@ static enum error_code read_log(struct request *rq, struct store_trace *trace,
     summary.processor_count = reader->header.max_procs;
     summary.started_at_s = reader->header.unix_start_at_s;
     json_print(&summary_json, &summary, &text);
-    trace->format = "swf";
+    trace->format = workload_kinds[WORKLOAD_AS_SWF];
     trace->line_count = reader->counts.lines;
     trace->record_count = reader->counts.jobs;
     trace->skipped_count = reader->counts.skipped;
