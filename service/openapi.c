@@ -1391,7 +1391,8 @@ static void print_paths(const struct route *routes, const struct description *d)
     text_addf(b, path ? "}}" : "}");
 }
 
-/* The codes of answers, or of single mistakes, that there are today: those that are never
+/* The codes of answers, or of single mistakes, which also have those of answers where the
+ * request as a whole is at fault, that there are today: those that are never
  * sent have no cause. */
 static void print_codes(bool of_items, struct text_buffer *b)
 {
@@ -1410,7 +1411,7 @@ static void print_codes(bool of_items, struct text_buffer *b)
     size_t count = 0;
 
     for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
-        if (codes[i].of_item == of_items && codes[i].cause[0])
+        if ((of_items || !codes[i].of_item) && codes[i].cause[0])
             names[count++] = codes[i].name;
     names[count] = NULL;
     print_words("x-known-values", names, false, b);

@@ -641,6 +641,8 @@ TEST_CASE("a problem names the codes that there are, and what it always has", "[
     CHECK(std::find(codes.begin(), codes.end(), "invalid") != codes.end());
     CHECK(std::find(codes.begin(), codes.end(), "ok") == codes.end());
     codes = item["properties"]["code"]["x-known-values"];
+    for (const char *of_all : {"not_acceptable", "too_large"}) // of a request as a whole
+        CHECK(codes.dump().find(of_all) != std::string::npos);
     CHECK(std::find(codes.begin(), codes.end(), "unknown_id") != codes.end());
 }
 
