@@ -169,6 +169,14 @@ TEST_CASE("what a fault-tolerance request may not say", "[api][fault_tolerance]"
         {"negative overhead",
          {{"jobs", {{{"id", "a"}, {"length_mi", 1}, {"checkpoint_overhead_s", -1}}}}},
          {"/jobs/0/checkpoint_overhead_s"}},
+        {"work in two ways, and in none",
+         {{"jobs",
+           {{{"id", "a"}, {"length_mi", 1}, {"execution_time_s", 1}},
+            {{"id", "b"}},
+            {{"id", "c"}, {"length_mi", nullptr}},
+            {{"id", "d"}, {"execution_time_s", 0}}}}},
+         {"/jobs/0/execution_time_s", "/jobs/1/length_mi", "/jobs/2/length_mi",
+          "/jobs/3/execution_time_s"}},
     };
     for (auto &c : cases)
         DYNAMIC_SECTION(c.why)
@@ -184,6 +192,30 @@ TEST_CASE("what a fault-tolerance request may not say", "[api][fault_tolerance]"
             std::sort(c.pointers.begin(), c.pointers.end());
             CHECK(found == c.pointers);
         }
+}
+
+TEST_CASE("a job's execution time is its work at 1 MIPS", "[api][fault_tolerance]")
+{
+    api service;
+    for (const char *name : {"combined", "migration", "expected_time", "joint"}) {
+        json body = example(name), answers[2];
+        for (int way = 0; way < 2; way++) {
+            for (json &job : body["jobs"]) {
+                double work = job.contains("length_mi") ? job["length_mi"]
+                                                        : job["execution_time_s"];
+                job.erase("length_mi");
+                job.erase("execution_time_s");
+                job[way ? "execution_time_s" : "length_mi"] = work;
+            }
+            api_reply r = service.post(path, body.dump());
+            INFO(name << r.body);
+            REQUIRE(r.status == 200);
+            answers[way] = r.json();
+            for (const char *own : {"decision_id", "timings", "input_digest"})
+                answers[way].erase(own);
+        }
+        CHECK(answers[0] == answers[1]);
+    }
 }
 
 TEST_CASE("the same request gives the same plan", "[api][fault_tolerance]")

@@ -47,8 +47,15 @@ static const struct json_field job_rows[] = {
                 "When it arrived first; earlier ones come first, ties by id; default 0"),
     JSON_CHOICE(T, state, job_states, ROUND_JOB_UNKNOWN, 0,
                 "Checked against its replicas if it is given"),
-    JSON_NUMBER(T, length_mi, 0, JSON_LARGEST, 0, JSON_REQUIRED,
-                "Work of the whole job: 1 takes a second at 1 MIPS"),
+    JSON_NUMBER(T, length_mi, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "Work of the whole job: 1 takes a second at 1 MIPS; or execution_time_s",
+                JSON_UNLESS("execution_time_s")),
+    JSON_NUMBER(T, execution_time_s, 0, CHECKPOINT_LONGEST_S, NAN,
+                JSON_NULLABLE | JSON_ABOVE_MIN,
+                "Instead of length_mi: run time of the whole job without failures and "
+                "checkpoints on an unshared resource of 1 MIPS, the default of "
+                "mips_total; elsewhere it takes that over the speed",
+                JSON_NOT_WITH("length_mi")),
     JSON_BOOLEAN(T, has_checkpoint, 0, 0, "It has an image to restart from"),
     JSON_BOOLEAN(T, checkpointing, 0, 0, "Its active replica takes checkpoints"),
     JSON_NUMBER(T, replicas_started, 0, 1e9, NAN, JSON_NULLABLE | JSON_WHOLE,
@@ -564,7 +571,8 @@ static void take_jobs(struct round_call *call, const size_t *place_of)
         check_job(call, i);
         take_replicas(call, i, place_of, replicas, last_job);
         list[place] = (struct round_job){
-            .length_mi = given->length_mi,
+            .length_mi =
+                isnan(given->length_mi) ? given->execution_time_s : given->length_mi,
             .replicas = replicas,
             .replica_count = given->replica_count,
             .started_count = isnan(given->replicas_started)

@@ -30,7 +30,7 @@ struct round_job_request {
     const char *id;
     double arrival_s;
     enum round_job_state state;
-    double length_mi;
+    double length_mi, execution_time_s; /* one of them; NAN: not said */
     bool has_checkpoint, checkpointing;
     double replicas_started;         /* NAN: those in the list */
     double nodes;                    /* of each copy; NAN: not said */
