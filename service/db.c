@@ -115,6 +115,7 @@ struct db_session {
     bool has_written;   /* in this transaction */
     bool is_local;      /* its COMMIT does not wait for a standby */
     enum repair repair; /* of the last failure */
+    bool took_too_long; /* it was that of a time limit */
 };
 
 static double now_s(void)
@@ -721,6 +722,7 @@ static enum error_code wait_for(struct db_session *s, double until_s, bool sendi
 }
 
 #define LOCK_TIMED_OUT "55P03"
+#define CANCELLED      "57014" /* by its time limit, mostly */
 
 #define NO_CONNECTIONS "the database has too many connections; try again"
 
@@ -738,7 +740,7 @@ static const struct sqlstate {
      "others changed the same data; try again"},
     {LOCK_TIMED_OUT, ERR_CONFLICT, REPAIR_NONE,
      "somebody else is changing the same data; try again"},
-    {"57014", ERR_UNAVAILABLE, REPAIR_NONE, "the database took too long; ask for less"},
+    {CANCELLED, ERR_UNAVAILABLE, REPAIR_NONE, "the database took too long; ask for less"},
     {"57P", ERR_UNAVAILABLE, REPAIR_CONNECTION, "the database is restarting; try again"},
     {"25006", ERR_UNAVAILABLE, REPAIR_CONNECTION, "the database is read-only now"},
     {"26000", ERR_UNAVAILABLE, REPAIR_CONNECTION,
@@ -841,6 +843,7 @@ static enum error_code translate(struct db_session *s, const char *name,
              s->caller.request_id ? s->caller.request_id : "");
     say(s->db, what, message ? message : "no message");
     s->repair = row->repair;
+    s->took_too_long = strcmp(sqlstate, CANCELLED) == 0;
     s->spoiled = s->in_transaction;
     if (row->repair == REPAIR_CONNECTION)
         disconnect(s->db, s->connection);
@@ -1409,6 +1412,11 @@ bool db_is_in_doubt(const struct db_session *s)
 bool db_lost_connection(const struct db_session *s)
 {
     return s->repair == REPAIR_CONNECTION;
+}
+
+bool db_took_too_long(const struct db_session *s)
+{
+    return s->repair == REPAIR_NONE && s->took_too_long;
 }
 
 enum error_code db_begin(struct db_session *s, struct error *err)

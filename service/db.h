@@ -156,6 +156,9 @@ bool db_is_in_doubt(const struct db_session *s);
  * without harm may do so. */
 bool db_lost_connection(const struct db_session *s);
 
+/* Whether the last failure was that of a statement at its time limit. */
+bool db_took_too_long(const struct db_session *s);
+
 /* Runs `run` between begin and commit; repeats all of it (up to 3 times) after
  * a deadlock, a serialization failure or the loss of the connection before COMMIT, so
  * `run` must start afresh. */

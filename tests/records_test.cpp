@@ -409,6 +409,40 @@ TEST_CASE("two writers of overlapping observations: one stays", "[records][db][t
     }
 }
 
+// Statements store 20,000 records each.
+TEST_CASE("a body of many records is stored in parts, and whole", "[records][db]")
+{
+    fixture f;
+    for (const char *path : {"/v1/failures", "/v1/observations"}) {
+        bool fails = std::string(path) == "/v1/failures";
+        std::string id = fresh("many"), all;
+        auto row = [&](int i, int seconds) {
+            return json{{"resource_id", id + std::to_string(i % 50)},
+                        {fails ? "down_at" : "from_at", 1700000000 + i * 100},
+                        {fails ? "up_at" : "to_at", 1700000000 + i * 100 + seconds}}
+                       .dump() +
+                   "\n";
+        };
+        for (int i = 0; i < 41000; i++)
+            all += row(i, 10);
+        all += row(0, 10) + row(1, 20); // again, and otherwise, in another part
+        json answer =
+            f.ask("POST", std::string(path) + "?on_conflict=refuse", all, 200, ndjson);
+        CHECK(sum(answer) == "41002 = 41000 stored + 1 duplicates + 0 replaced + 1 "
+                             "refused");
+        REQUIRE(answer["errors"].size() == 1);
+        CHECK(answer["errors"][0]["line"] == 41002);
+        answer =
+            f.ask("POST", std::string(path) + "?on_conflict=refuse", all, 200, ndjson);
+        CHECK(sum(answer) == "41002 = 0 stored + 41001 duplicates + 0 replaced + 1 "
+                             "refused");
+        CHECK(answer["errors"][0]["line"] == 41002);
+        answer = f.ask("POST", std::string(path) + "?on_conflict=replace",
+                       row(40999, 10) + row(40999, 30), 200, ndjson);
+        CHECK(sum(answer) == "2 = 0 stored + 1 duplicates + 1 replaced + 0 refused");
+    }
+}
+
 TEST_CASE("two writers of the same records store each once", "[records][db][threads]")
 {
     NEED_DATABASE();

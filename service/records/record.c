@@ -396,6 +396,12 @@ static enum error_code statement_of(const struct record *record, const char *wha
 
 /* ---- storing ---- */
 
+/* Rows of one statement that inserts or compares. */
+static size_t part_rows(const struct record *record)
+{
+    return record->part_rows ? record->part_rows : 20000;
+}
+
 /* One call of record_store(). */
 struct storing {
     const char *tenant;
@@ -442,7 +448,20 @@ static enum error_code take_locks(struct db_session *s, const struct storing *w,
                        w->count, NULL, w->arena, err);
 }
 
-/* What is not there yet. */
+/* The rows from `from` on, as many as a statement takes. */
+static struct storing part_of(const struct storing *w, size_t from)
+{
+    struct storing part = *w;
+    size_t most = part_rows(w->record);
+
+    part.items = (const char *)w->items + from * w->record->json->size;
+    part.rows = (const char *)w->rows + from * w->layout.row_size;
+    part.count = w->count - from < most ? w->count - from : most;
+    return part;
+}
+
+/* What is not there yet. In parts, whose sorts need no disk and each of which has the
+ * time limit of a statement for itself; a key's first row is in the first of them. */
 static enum error_code insert(struct db_session *s, const struct storing *w,
                               struct error *err)
 {
@@ -472,18 +491,25 @@ static enum error_code insert(struct db_session *s, const struct storing *w,
     add_key_list(record, &b);
     text_addf(&b, ", place ON CONFLICT DO NOTHING");
     TRY(statement_of(record, "insert", &b, DB_REPEATABLE, &statement, err));
-    return run_list(s, w, &statement, &w->out->stored, err);
+    for (size_t from = 0; from < w->count; from += part_rows(record)) {
+        const struct storing part = part_of(w, from);
+        size_t stored = 0;
+
+        TRY(run_list(s, &part, &statement, &stored, err));
+        w->out->stored += stored;
+    }
+    return OK;
 }
 
-/* Which of the new rows have the key of a stored one and other values. */
-static enum error_code find_differing(struct db_session *s, const struct storing *w,
-                                      struct error *err)
+/* Which of these rows have the key of a stored one and other values. */
+static enum error_code find_differing_in(struct db_session *s, const struct storing *w,
+                                         const uint64_t **found, size_t *count,
+                                         struct error *err)
 {
     static const struct db_column columns[] = {{"place", DB_INTEGER, 0}, {0}};
     const struct record *record = w->record;
     struct text_buffer b = {.arena = w->arena};
     struct db_statement statement;
-    uint64_t *places;
     void *list;
 
     text_addf(&b, "SELECT n.place - 1");
@@ -496,9 +522,32 @@ static enum error_code find_differing(struct db_session *s, const struct storing
     text_addf(&b, " ORDER BY 1");
     TRY(statement_of(record, "compare", &b, DB_REPEATABLE, &statement, err));
     TRY(db_list_rows(s, &statement, w->tenant, w->layout.columns, w->layout.row_size,
-                     w->rows, w->count, columns, sizeof(*places), &list,
-                     &w->out->refused_count, w->arena, err));
-    w->out->refused = list;
+                     w->rows, w->count, columns, sizeof(**found), &list, count, w->arena,
+                     err));
+    *found = list;
+    return OK;
+}
+
+static enum error_code find_differing(struct db_session *s, const struct storing *w,
+                                      struct error *err)
+{
+    uint64_t *places;
+
+    if (w->count <= part_rows(w->record))
+        return find_differing_in(s, w, &w->out->refused, &w->out->refused_count, err);
+    places = arena_try(w->arena, sizeof(*places), w->count);
+    if (!places)
+        return fail_memory(err);
+    w->out->refused = places;
+    for (size_t from = 0; from < w->count; from += part_rows(w->record)) {
+        const struct storing part = part_of(w, from);
+        const uint64_t *found;
+        size_t count;
+
+        TRY(find_differing_in(s, &part, &found, &count, err));
+        for (size_t i = 0; i < count; i++)
+            places[w->out->refused_count++] = from + found[i];
+    }
     return OK;
 }
 
@@ -569,8 +618,9 @@ static enum error_code store_whole(struct db_session *s, struct storing *w,
 {
     const struct error before = *err;
     enum error_code code;
-    bool one_statement = !w->record->lock_base && w->policy != RECORD_REPLACE &&
-                         (w->count <= 1 || !w->all_or_none);
+    bool one_statement =
+        !w->record->lock_base && w->policy != RECORD_REPLACE &&
+        (w->count <= 1 || (!w->all_or_none && w->count <= part_rows(w->record)));
 
     if (db_in_transaction(s) || one_statement)
         return store_rows(s, w, err);
@@ -601,6 +651,15 @@ enum error_code record_store(struct db_session *s, const char *tenant,
     if (code == ERR_CONFLICT && out->refused_count > 0) {
         *err = before; /* the caller says which */
         return OK;
+    }
+    if (code == ERR_UNAVAILABLE && count > 1 && db_took_too_long(s)) {
+        int later_s = err->retry_after_s;
+
+        fail(err, code, "",
+             "the database took too long to store %zu records, and none of them is "
+             "stored; send them in several requests",
+             count);
+        err->retry_after_s = later_s;
     }
     return code;
 }

@@ -84,6 +84,7 @@ struct record {
                            lists can be asked for what was under way; NULL: none */
     bool expires;       /* what is older than the samples that are kept is refused */
     uint64_t lock_base; /* advisory locks; 0: a unique index has the key */
+    size_t part_rows;   /* most of a statement that inserts; 0: 20000 */
     /* A filter that is no column: its name, what it is, and a condition up to the value.
      */
     const char *other, *other_doc, *other_sql;
