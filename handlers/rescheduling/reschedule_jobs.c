@@ -71,7 +71,7 @@ static const struct json_field failure_rows[] = {
                 "ended: the wrapper has; default other"),
     JSON_INTEGER(T, failed_attempts, 1, JSON_EXACT, 1, 0,
                  "Failed attempts of this stage, with this one; default 1"),
-    JSON_NUMBER(T, exit_code, -1e9, 1e9, NAN, JSON_NULLABLE,
+    JSON_NUMBER(T, exit_code, -1e9, 1e9, NAN, JSON_NULLABLE | JSON_WHOLE,
                 "Of a wrapper that has ended; null: none was set, it was killed"),
     JSON_BOOLEAN(T, gatekeeper_answers, 1, 0,
                  "Of a silent job manager; false: the resource or its network has "

@@ -4,7 +4,7 @@
 #define OPT              JSON_OPTIONAL
 
 #define NUM(T, m, doc)   JSON_NUMBER(T, m, 0, 0, 0, OPT, doc)
-#define COUNT(T, m, doc) JSON_NUMBER(T, m, 0, 0, 0, OPT | JSON_WHOLE, doc)
+#define COUNT(T, m, doc) NUM(T, m, doc) /* as a document says it: not always whole */
 #define WORD(T, m, doc)  JSON_TEXT(T, m, OPT, doc)
 #define TEXTS(T, m, text)                                         \
     {                                                             \
