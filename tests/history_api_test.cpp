@@ -279,9 +279,11 @@ TEST_CASE("all mistakes of a body are named", "[api]")
         {"/v1/failures/recoveries", "{\"resource_id\":\"a\",\"up_at\":9e10}", "/up_at"},
         {"/v1/failures/recoveries", "{\"up\":1}", "/up /resource_id /up_at"},
         {"/v1/executions",
-         "{\"application_id\":\"a\",\"started_at\":9e10,\"run_time_s\":1,"
-         "\"parameters\":[1]}",
-         "/started_at /parameters"},
+         "{\"application_id\":\"a\",\"started_at\":9e10,\"run_time_s\":1}",
+         "/started_at"},
+        {"/v1/executions",
+         "{\"application_id\":\"a\",\"run_time_s\":-1,\"parameters\":[1]}",
+         "/run_time_s /parameters"},
         {"/v1/executions",
          "{\"application_id\":\"a\",\"started_at\":1,\"run_time_s\":1,"
          "\"processors\":1.5,\"phase_index\":0.5,\"exit_code\":-0.5,"

@@ -11,7 +11,7 @@ async function main() {
     s.expect("makespan", placed.objective.makespan_s, 6);
 
     const simulated = s.need("simulation", (await api.simulate({ body: s.queue })).data);
-    if (!("kind" in simulated) || simulated.kind !== "queue")
+    if (!("results" in simulated) || simulated.kind !== "queue")
         return s.expect("kind", simulated, "queue");
     s.expect("mean wait", simulated.results[0].mean_wait_s, 0);
 

@@ -13,7 +13,7 @@ async function main() {
 
     const simulated = s.need("simulation",
         (await api.POST("/v1/simulations", { body: s.queue })).data);
-    if (!("kind" in simulated) || simulated.kind !== "queue")
+    if (!("results" in simulated) || simulated.kind !== "queue")
         return s.expect("kind", simulated, "queue");
     s.expect("mean wait", simulated.results[0].mean_wait_s, 0);
 
