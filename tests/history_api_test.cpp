@@ -283,7 +283,7 @@ TEST_CASE("all mistakes of a body are named", "[api]")
          "/started_at"},
         {"/v1/executions",
          "{\"application_id\":\"a\",\"run_time_s\":-1,\"parameters\":[1]}",
-         "/run_time_s /parameters"},
+         "/run_time_s /parameters /started_at"},
         {"/v1/executions",
          "{\"application_id\":\"a\",\"started_at\":1,\"run_time_s\":1,"
          "\"processors\":1.5,\"phase_index\":0.5,\"exit_code\":-0.5,"
