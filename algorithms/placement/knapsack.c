@@ -31,10 +31,11 @@ enum { STATES_MAX = 4000, TURN_WORDS = 3, TURNS_MAX = 64 * TURN_WORDS };
 /* Lighter than this share of the room, over the count: taken without its weight. */
 static const double LIGHT = 1e-12;
 
-static const double WIDER =
-    1.5; /* the reach, than the last question's would have had to be */
-static const double LEAST_REACH = 1e-9; /* of all profit */
-enum { CORE_WIDE = 64 };                /* items: worth another look at the rate */
+/* The next reach, by what the last question would have needed; the least, of all profit.
+ */
+static const double WIDER = 1.5, LEAST_REACH = 1e-9;
+
+enum { CORE_WIDE = 64 }; /* items: worth another look at the rate */
 
 struct item {
     double weight, profit, rate;
@@ -43,9 +44,9 @@ struct item {
 
 struct state {
     double weight, profit; /* of the core's items */
-    uint64_t
-        turned[TURN_WORDS]; /* items that are against the start, by the first turns */
-    bool is_merged;         /* no set need have both numbers */
+    /* which items are against the start, by the first turns */
+    uint64_t turned[TURN_WORDS];
+    bool is_merged; /* no set need have both numbers */
 };
 
 struct knapsack {
@@ -241,16 +242,15 @@ static void merge(struct knapsack *k)
     k->state_count = count;
 }
 
-/* From above, for the core: until no state is left, or turns or the budget are at their
- * end.
- */
+/* From above, for the core: until no state is left, or the budget is at its end. */
 static double grow(struct knapsack *k, struct ticks *ticks)
 {
     struct sides sides = {k->start, k->start};
     bool to_right = true;
 
     while (k->state_count > 0 && k->best < k->most - k->slack) {
-        bool has_right = sides.right<k->core_count, has_left = sides.left> 0;
+        bool has_right = sides.right < k->core_count;
+        bool has_left = sides.left > 0;
 
         if (!has_right && !has_left)
             break;

@@ -1,9 +1,9 @@
 /* workflow/round_members.c - where members of groups are while a round is made.
  *
- * A round plans for now alone, so what has a place holds it at the same time: members of
- * spread and of exclude are counted for each value of the key, those that others run too.
- * All members of a pack are on value v if the sum of (value - v)^2 over them is 0, which
- * their number, the sum of values and that of squares tell (exact, modulo 2^64).
+ * A round plans this moment alone, so what has a place holds it at the same time: members
+ * of spread and of exclude are counted for each value of the key, those that others run
+ * too. All members of a pack are on value v if the sum of (value - v)^2 over them is 0,
+ * which their number, the sum of values and that of squares tell (exact, modulo 2^64).
  *
  * Gangs are the business of round_units.c: one that runs may move.
  *
