@@ -41,7 +41,6 @@ struct answer {
     }
     nlohmann::json json() const
     {
-        INFO(status << " " << body.substr(0, 2000));
         return nlohmann::json::parse(body);
     }
     bool closes() const

@@ -89,9 +89,10 @@ class reader
   private:
     [[noreturn]] void refuse(const std::string &what) const
     {
-        throw std::runtime_error("not JSON, at byte " + std::to_string(at_ - begin_) +
-                                 ": " + what + ": " +
-                                 std::string(at_, std::min<ptrdiff_t>(end_ - at_, 40)));
+        throw std::runtime_error(
+            "not JSON, at byte " + std::to_string(at_ - begin_) + ": " + what + ": " +
+            std::string(at_, std::min<ptrdiff_t>(end_ - at_, 40)) + "\nin " +
+            std::string(begin_, std::min<ptrdiff_t>(end_ - begin_, 2000)));
     }
     void blanks()
     {

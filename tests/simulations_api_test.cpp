@@ -1266,6 +1266,7 @@ TEST_CASE("a long log is stored in pieces, packed or not", "[simulations][db]")
     grid.erase("stop");
     grid["workload_id"] = "long";
     grid["workload"] = {{"job_count", 2}};
+    grid["time_limit_s"] = 300;
     CHECK(mean_of(a.post("/v1/simulations", grid.dump()).json(), 0, "jobs_done") == 2);
 
     for (const char *name : {"long", "packed"})
