@@ -38,6 +38,10 @@ struct reader {
     bool copy_texts;                 /* the tree goes before the struct does */
     struct json_renames *renames;    /* NULL: nobody wants to know */
     const struct json_object *table; /* whose member is being read */
+    const struct json_field *kinds;  /* of an object that names none; NULL */
+    const cJSON *kinds_object;       /* ... that object, */
+    const struct place *kinds_at;    /* its place, */
+    size_t kind;                     /* and what it is taken for */
     double factor; /* of the former name that is being read; 0: numbers as they are */
 };
 
@@ -841,6 +845,39 @@ static size_t fields_count(const struct json_object *table)
     return count;
 }
 
+/* The members of the object that the table has. */
+static size_t shared_count(const struct json_object *table, const cJSON *object)
+{
+    size_t count = 0;
+
+    for (const cJSON *e = object->child; e; e = e->next)
+        count += json_has_member(table, e->string);
+    return count;
+}
+
+/* An object that does not say of which kind it is has a member of another kind: the one
+ * that has most of its members. */
+static bool hint_kind(struct reader *r, const struct place *p)
+{
+    const struct json_kind *meant = NULL;
+    size_t most = 0;
+
+    if (!r->kinds || p->up != r->kinds_at)
+        return false;
+    for (const struct json_kind *k = r->kinds->kinds; k->name; k++) {
+        size_t count = shared_count(k->of, r->kinds_object);
+
+        if (!json_has_member(k->of, p->name) || count <= most)
+            continue;
+        meant = k;
+        most = count;
+    }
+    if (meant)
+        error_hint(r->err, "say \"%s\": \"%s\"; without it this is '%s'", r->kinds->name,
+                   meant->name, r->kinds->kinds[r->kind].name);
+    return meant;
+}
+
 static void unknown_member(struct reader *r, const struct json_object *table,
                            const cJSON *v, const struct place *p)
 {
@@ -857,7 +894,8 @@ static void unknown_member(struct reader *r, const struct json_object *table,
     if (cJSON_IsNumber(v) || cJSON_IsString(v))
         print_item(v, &b);
     value.json = b.length && !b.failed ? b.data : NULL;
-    json_hint_member(table, p->name, &value, r->err);
+    if (!hint_kind(r, p))
+        json_hint_member(table, p->name, &value, r->err);
 }
 
 /* The row's former name; NULL: it has not this one. */
@@ -1027,7 +1065,14 @@ static void read_kind(struct reader *r, const struct json_field *f, const cJSON 
         rename_property(r, f, property);
     to->kind = kind;
     to->value = arena_alloc(r->arena, f->kinds[kind].of->size, 1);
+    if (!property) {
+        r->kinds = f;
+        r->kinds_object = v;
+        r->kinds_at = p;
+        r->kind = kind;
+    }
     read_object(r, f->kinds[kind].of, v, p, to->value);
+    r->kinds = NULL;
 }
 
 /* The first letter of a text that goes on a sentence: small, unless it begins a name or

@@ -458,6 +458,7 @@ static const struct {
     {"parents", "depends_on"},
     {"deps", "depends_on"},
     {"speed", "mips_total"},
+    {"mips", "mips_total"},
     {"submit_time", "submit_s"},
     {"queue", "partition_ids"},
     {"partition", "partition_ids"},
@@ -477,40 +478,77 @@ static const struct {
 static const struct {
     const char *word, *member;
 } loose[] = {
+    {"app", "application_id"},
+    {"application", "application_id"},
     {"arrival", "release_s"},
     {"arrival_s", "release_s"},
     {"arrival_time", "release_s"},
+    {"available", "failed"},
     {"cluster", "snapshot"},
     {"config", "options"},
+    {"cpu", "cpu_available_ratio"},
     {"criterion", "objective"},
     {"data", "bytes"},
+    {"date", "observed_at"},
+    {"date", "down_at"},
+    {"date", "started_at"},
     {"due", "deadline_s"},
     {"due_s", "deadline_s"},
     {"due_date", "deadline_at"},
+    {"end", "up_at"},
+    {"end_time", "up_at"},
+    {"estimate_ref_s", "execution_time_s"},
+    {"estimate_ref_s", "run_time_s"},
+    {"estimate_s", "execution_time_s"},
+    {"estimate_s", "run_time_s"},
+    {"exit_status", "exit_code"},
+    {"exitcode", "exit_code"},
     {"from", "task_id"},
     {"goal", "objective"},
     {"grid", "snapshot"},
+    {"host_id", "resource_id"},
+    {"hostname", "resource_id"},
     {"hosts", "resources"},
     {"infrastructure", "snapshot"},
+    {"input_size", "problem_size"},
+    {"job_id", "execution_id"},
     {"job_name", "id"},
     {"jobs", "tasks"},
+    {"machine_id", "resource_id"},
     {"machines", "resources"},
+    {"max_rss", "memory_peak_bytes"},
     {"max_time", "time_limit_s"},
     {"max_time_s", "time_limit_s"},
+    {"maxrss", "memory_peak_bytes"},
     {"meta", "labels"},
     {"metadata", "labels"},
     {"method", "algorithm"},
+    {"node", "resource_id"},
+    {"node_id", "resource_id"},
     {"nodes", "resources"},
     {"nodes", "tasks"},
     {"parameters", "options"},
     {"params", "options"},
     {"parent", "task_id"},
+    {"peak_rss", "memory_peak_bytes"},
     {"platform", "snapshot"},
     {"policy", "algorithm"},
+    {"program", "application_id"},
     {"random_seed", "seed"},
+    {"reason", "cause"},
+    {"rss", "memory_peak_bytes"},
+    {"run_id", "execution_id"},
+    {"scheduler", "algorithm"},
     {"servers", "resources"},
     {"settings", "options"},
     {"size", "bytes"},
+    {"size", "problem_size"},
+    {"start", "started_at"},
+    {"start", "down_at"},
+    {"start_time", "started_at"},
+    {"start_time", "down_at"},
+    {"state", "failed"},
+    {"status", "failed"},
     {"strategy", "algorithm"},
     {"submit", "release_s"},
     {"submit_s", "release_s"},
@@ -518,11 +556,25 @@ static const struct {
     {"system", "snapshot"},
     {"tags", "labels"},
     {"task", "task_id"},
+    {"task_id", "execution_id"},
     {"tasks", "jobs"},
+    {"time", "observed_at"},
+    {"time", "down_at"},
+    {"time", "started_at"},
     {"timeout", "time_limit_s"},
     {"timeout_s", "time_limit_s"},
+    {"timestamp", "observed_at"},
+    {"timestamp", "down_at"},
+    {"timestamp", "started_at"},
+    {"tool", "application_id"},
     {"workers", "resources"},
 };
+
+/* What is used of a processor, where here stands what is free. */
+static const char *const used_words[] = {
+    "busy",     "cpu_busy",        "cpu_load",        "cpu_usage",
+    "cpu_used", "cpu_utilisation", "cpu_utilization", "load",
+    "usage",    "utilisation",     "utilization",     NULL};
 
 /* The names of a table's members; behind them former ones, with the member's. */
 struct known {
@@ -731,6 +783,40 @@ static bool by_foreign_word(const struct known *known, const char *name,
     return true;
 }
 
+/* The name without the unit at its end, if it has one. */
+static const char *stem_of(const char *name, char *rest)
+{
+    for (size_t i = 0; i < UNITS; i++)
+        if (strip_unit(name, &units[i], rest))
+            return rest;
+    return name;
+}
+
+/* What is used, of what is free. */
+static bool by_use(const struct known *known, const char *name,
+                   const struct json_value *value, struct error *err)
+{
+    const char *member = find(known, "cpu_available_ratio");
+    char rest[NAME_BYTES], here[40];
+    const char *stem = stem_of(name, rest);
+    double used = value->is_number ? value->number : HUGE_VAL;
+    size_t i = 0;
+
+    while (used_words[i] && strcmp(used_words[i], stem) != 0)
+        i++;
+    if (!member || !used_words[i])
+        return false;
+    if (ends_in(name, "pct") || ends_in(name, "percent") || (used > 1 && used <= 100))
+        used /= 100;
+    if (used >= 0 && used <= 1)
+        error_hint(err, "'%s' is what is free of a processor, not what is used; here: %s",
+                   member, number_text(1 - used, here, sizeof(here)));
+    else
+        error_hint(err, "'%s' is what is free of a processor, not what is used", member);
+    allow(member, err);
+    return true;
+}
+
 static int by_name(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
@@ -751,13 +837,25 @@ static void name_all(struct known *known, struct error *err)
     error_allow(err, NULL, known->names, known->count);
 }
 
+/* The member of that name that takes instants, for one. */
+static const char *find_instant(const struct known *known, const char *name,
+                                const char *text)
+{
+    char whole[NAME_BYTES + 8];
+    double at_s;
+
+    if (!text || !instant_read(text, &at_s))
+        return NULL;
+    snprintf(whole, sizeof(whole), "%s_at", name);
+    return find(known, whole);
+}
+
 /* The name lacks its unit, or is one of the loose words, or the only id that there is. */
 static const char *find_loose(const struct known *known, const char *name)
 {
     static const char *const units_of[] = {"_s", "_bytes", "_mbps", "_ratio", "_at"};
     const char *found = NULL, *id = NULL;
     char whole[NAME_BYTES + 8];
-
     for (size_t i = 0; i < sizeof(units_of) / sizeof(units_of[0]) && !found; i++) {
         snprintf(whole, sizeof(whole), "%s%s", name, units_of[i]);
         found = find(known, whole);
@@ -787,11 +885,18 @@ static const struct json_field *find_below(const struct json_object *table,
     return NULL;
 }
 
-/* A name that belongs one level down, or that a loose word means there. */
+/* A name that belongs one level down, or that another tool's or a loose word means there.
+ */
 static bool by_place(const struct json_object *table, const char *name, struct error *err)
 {
     const struct json_field *f = find_below(table, name);
+    char rest[NAME_BYTES];
+    const char *member = foreign_member(stem_of(name, rest));
 
+    if (!f && member) {
+        f = find_below(table, member);
+        name = f ? member : name;
+    }
     for (size_t i = 0; i < sizeof(loose) / sizeof(loose[0]) && !f; i++)
         if (strcmp(loose[i].word, name) == 0) {
             f = find_below(table, loose[i].member);
@@ -807,14 +912,21 @@ static bool by_place(const struct json_object *table, const char *name, struct e
     return true;
 }
 
-/* What needs another is no job of its own. */
-static bool by_endpoint(const char *name, struct error *err)
+/* What needs another: jobs name it, tasks get its data as well. */
+static bool by_endpoint(const struct known *known, const char *name, struct error *err)
 {
-    const char *meant = foreign_member(name);
+    const char *meant = foreign_member(name), *after = find(known, "after");
 
     if (strcmp(meant ? meant : name, "depends_on") != 0)
         return false;
-    error_hint(err, "what waits for others is a task of POST /v1/workflow-schedules");
+    if (!after) {
+        error_hint(err, "what waits for others is a task of POST /v1/workflow-schedules");
+        return true;
+    }
+    error_hint(err,
+               "did you mean 'after': [{\"job_id\": ...}]? With data that goes from one "
+               "to the other they are tasks of POST /v1/workflow-schedules");
+    allow(after, err);
     return true;
 }
 
@@ -839,7 +951,7 @@ void json_hint_member(const struct json_object *table, const char *name,
                       const struct json_value *value, struct error *err)
 {
     struct known known = {.count = 0};
-    char snake[NAME_BYTES];
+    char snake[NAME_BYTES], rest[NAME_BYTES];
     const char *member;
 
     list_names(table, &known);
@@ -854,13 +966,17 @@ void json_hint_member(const struct json_object *table, const char *name,
         return;
     }
     if (by_unit(&known, snake, value, err) ||
-        by_foreign_word(&known, snake, name, value, err))
+        by_foreign_word(&known, snake, name, value, err) ||
+        by_use(&known, snake, value, err))
         return;
-    member = names_nearest(snake, known.names, known.all_count);
+    member = find_instant(&known, snake, value->text);
+    /* A word whose meaning is known is no other one with a letter wrong. */
+    if (!member && !foreign_member(stem_of(snake, rest)))
+        member = names_nearest(snake, known.names, known.all_count);
     if (!member)
         member = find_loose(&known, snake);
     if (member)
         hint_nearest(&known, member, value, err);
-    else if (!by_place(table, snake, err) && !by_endpoint(snake, err))
+    else if (!by_place(table, snake, err) && !by_endpoint(&known, snake, err))
         name_all(&known, err);
 }

@@ -99,6 +99,40 @@ const struct route *nearest_route(const struct route *table, const char *method,
     return *there ? nearest : NULL;
 }
 
+/* What people call things here, by the last word of a path. */
+static const char *path_of_word(const char *path)
+{
+    static const char *const words[][2] = {
+        {"allocation", "/v1/placements"},
+        {"checkpoint", "/v1/checkpoint-intervals"},
+        {"cluster", "/v1/snapshots"},
+        {"health", "/readyz"},
+        {"job", "/v1/placements"},
+        {"metric", "/metrics"},
+        {"node", "/v1/snapshots"},
+        {"policie", "/v1/algorithms"},
+        {"queue", "/v1/queue-orders"},
+        {"replication", "/v1/replica-counts"},
+        {"resource", "/v1/snapshots"},
+        {"run", "/v1/executions"},
+        {"schedule", "/v1/workflow-schedules"},
+        {"task", "/v1/workflow-schedules"},
+        {"trace", "/v1/workloads"},
+        {"version", "/v1/service-info"},
+        {"workflow", "/v1/workflow-schedules"},
+    };
+    char segment[SEGMENT_BYTES];
+    const char *word = strncmp(path, "/v1/", 4) == 0 ? path + 4 : path + (*path == '/');
+    size_t length;
+
+    if (!take_segment(word, segment, &length) || word[length])
+        return NULL;
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (strcmp(words[i][0], segment) == 0)
+            return words[i][1];
+    return NULL;
+}
+
 enum error_code nearest_refuse(struct request *rq, enum error_code code,
                                const char *allow)
 {
@@ -119,6 +153,8 @@ enum error_code nearest_refuse(struct request *rq, enum error_code code,
     length = strlen(m->path);
     length -= length > 1 && m->path[length - 1] == '/';
     path = arena_try_text(rq->arena, m->path, length);
+    if (path && path_of_word(path))
+        path = path_of_word(path);
     nearest =
         path ? nearest_route(rq->service->routes, method, path, &there, rq->arena) : NULL;
     if (!nearest && path) /* all of the API is below /v1 */

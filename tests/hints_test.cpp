@@ -507,6 +507,95 @@ TEST_CASE("words of other tools are known where their members are", "[hints][api
     CHECK(log["/jobs/0/cpus"] == "in a pool it is 'processors'");
 }
 
+TEST_CASE("what newcomers write: what is meant", "[hints][api]")
+{
+    const struct {
+        const char *path, *body, *pointer, *hint;
+    } cases[] = {
+        {"/v1/placements", R"({"jobs": [{"id": "j", "depends_on": ["a"]}]})",
+         "/jobs/0/depends_on",
+         "did you mean 'after': [{\"job_id\": ...}]? With data that goes from one to the "
+         "other they are tasks of POST /v1/workflow-schedules"},
+        {"/v1/placements",
+         R"({"jobs": [{"id": "j", "deadline": "2026-12-01T00:00:00Z"}]})",
+         "/jobs/0/deadline", "did you mean 'deadline_at'?"},
+        {"/v1/placements", R"({"jobs": [{"id": "j", "deadline": 60}]})",
+         "/jobs/0/deadline", "did you mean 'deadline_s'?"},
+        {"/v1/placements", R"({"snapshot": {"resources": [{"id": "n", "load": 0.75}]}})",
+         "/snapshot/resources/0/load",
+         "'cpu_available_ratio' is what is free of a processor, not what is used; here: "
+         "0.25"},
+        {"/v1/placements", R"({"snapshot": {"resources": [{"id": "n", "load": 300}]}})",
+         "/snapshot/resources/0/load",
+         "'cpu_available_ratio' is what is free of a processor, not what is used"},
+        {"/v1/load-samples", R"({"cpu_used_pct": 0.5})", "/cpu_used_pct",
+         "'cpu_available_ratio' is what is free of a processor, not what is used; here: "
+         "0.995"},
+        {"/v1/load-samples", R"({"cpu": 0.5})", "/cpu",
+         "did you mean 'cpu_available_ratio'?"},
+        {"/v1/load-samples", R"({"timestamp": 5})", "/timestamp",
+         "did you mean 'observed_at'?"},
+        {"/v1/executions", R"({"job_id": "j"})", "/job_id",
+         "did you mean 'execution_id'?"},
+        {"/v1/executions", R"({"start_time": 5})", "/start_time",
+         "did you mean 'started_at'?"},
+        {"/v1/failures", R"({"node": "n"})", "/node", "did you mean 'resource_id'?"},
+        {"/v1/failures", R"({"time": 5})", "/time", "did you mean 'down_at'?"},
+        {"/v1/checkpoint-intervals", R"({"mtbf_h": 2})", "/mtbf_h",
+         "it belongs into 'jobs': [{\"mean_failure_interval_s\": ...}]"},
+        // no letter wrong in mttr_s, which is of a repair
+        {"/v1/replica-counts", R"({"jobs": [{"id": "j", "mtbf_s": 9}]})",
+         "/jobs/0/mtbf_s", "known here: "},
+        {"/v1/replica-counts", R"({"jobs": [{"id": "j", "estimate_ref_s": 9}]})",
+         "/jobs/0/estimate_ref_s", "did you mean 'execution_time_s'?"},
+        {"/v1/simulations", R"({"policies": ["fcfs"], "processors": 4, "zzz": 1})",
+         "/policies", "say \"kind\": \"queue\"; without it this is 'grid'"},
+        {"/v1/simulations", R"({"policies": ["fcfs"], "processors": 4, "zzz": 1})",
+         "/zzz", "known here: "},
+        {"/v1/simulations", R"({"kind": "grid", "policies": ["fcfs"]})", "/policies",
+         "known here: "},
+        {"/v1/simulations", R"({"stop": {"policies": ["fcfs"]}})", "/stop/policies",
+         "known here: "},
+        {"/v1/placements",
+         R"({"snapshot": {"resources": []}, "jobs": [], "algorithm": "HEFT"})",
+         "/algorithm", "'heft' belongs to POST /v1/workflow-schedules"},
+        {"/v1/placements",
+         R"({"snapshot": {"resources": []}, "jobs": [], "algorithm": "Min-Min"})",
+         "/algorithm", "did you mean 'min_min'?"},
+        {"/v1/queue-orders", R"({"processors": 4, "jobs": [], "algorithm": "Backfill"})",
+         "/algorithm", "did you mean 'easy'?"},
+    };
+    api a;
+
+    for (auto &c : cases) {
+        api_reply reply = a.post(c.path, c.body);
+        INFO(c.path << " " << c.body << "\n" << reply.body);
+        CHECK(reply.status == 422);
+        std::string hint = "no such mistake";
+        const nlohmann::json answer = reply.json();
+        for (auto &e : answer["errors"])
+            if (e.value("pointer", "") == c.pointer)
+                hint = e.value("hint", "");
+        if (std::string(c.hint) == "known here: ")
+            hint = hint.substr(0, strlen(c.hint));
+        CHECK(hint == c.hint);
+    }
+    const std::map<std::string, std::string> paths = {
+        {"/v1/jobs", "/v1/placements"},
+        {"/v1/job/7", ""},
+        {"/schedule", "/v1/workflow-schedules"},
+        {"/v1/Workflows", "/v1/workflow-schedules"},
+        {"/v1/policies", "GET /v1/algorithms"},
+        {"/v1/placement", "/v1/placements"},
+    };
+    for (auto &[path, meant] : paths) {
+        api_reply reply = a.post(path, "{}");
+        INFO(path << "\n" << reply.body);
+        CHECK(reply.status == 404);
+        CHECK(reply.json()["errors"][0].value("hint", "") == meant);
+    }
+}
+
 TEST_CASE("a list where an object belongs: into the member that it is about",
           "[hints][api]")
 {

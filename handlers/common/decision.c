@@ -12,6 +12,7 @@
 #include "service/stored_hint.h"
 #include "service/uuid.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define T struct decision_timings
@@ -351,25 +352,59 @@ enum error_code decision_keep_lookup(struct request *rq, const char *name,
     return OK;
 }
 
+enum { ALGORITHM_BYTES = 64 };
+
+/* As names are spelt here: "Min-Min" min_min. */
+static const char *algorithm_spelling(const char *name, char spelling[ALGORITHM_BYTES])
+{
+    size_t i = 0;
+
+    for (; name[i] && i < ALGORITHM_BYTES - 1; i++)
+        spelling[i] = name[i] == '-' || name[i] == ' '
+                          ? '_'
+                          : (char)tolower((unsigned char)name[i]);
+    spelling[i] = 0;
+    return spelling;
+}
+
 /* What was meant by the name of an algorithm: one of another endpoint, or the nearest. */
 static void hint_algorithm(const char *name, const char *nearest, struct error *err)
 {
-    const char *elsewhere = algorithm_endpoint(name);
+    char spelling[ALGORITHM_BYTES];
+    const char *elsewhere = algorithm_endpoint(algorithm_spelling(name, spelling));
 
-    if (elsewhere)
-        error_hint(err, "'%.60s' belongs to POST %s", name, elsewhere);
+    if (elsewhere && !(nearest && strcmp(nearest, spelling) == 0))
+        error_hint(err, "'%s' belongs to POST %s", spelling, elsewhere);
     else if (nearest)
         error_hint(err, "did you mean '%s'?", nearest);
+}
+
+/* What others call a policy that the tables have; NULL: no word for any. */
+static const char *also_called(const char *name, const struct policy *const *tables)
+{
+    static const char *const words[][2] = {
+        {"backfill", "easy"}, {"backfilling", "easy"},       {"fifo", "fcfs"},
+        {"shortest", "sjf"},  {"shortest_job_first", "sjf"}, {"spt", "sjf"},
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        for (size_t t = 0; strcmp(words[i][0], name) == 0 && tables[t]; t++)
+            if (policy_find(tables[t], words[i][1]))
+                return words[i][1];
+    return NULL;
 }
 
 void decision_no_policy(const char *pointer, const char *name, const char *what,
                         const struct policy *const *tables, struct error *err)
 {
-    char hint[NAMES_HINT_BYTES];
+    char hint[NAMES_HINT_BYTES], spelling[ALGORITHM_BYTES];
+    const char *nearest = policy_nearest(name, tables);
 
+    if (!nearest)
+        nearest = also_called(algorithm_spelling(name, spelling), tables);
     invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no %s '%.60s' here; %s", what,
             name, policy_hint(name, tables, hint, sizeof(hint)));
-    hint_algorithm(name, policy_nearest(name, tables), err);
+    hint_algorithm(name, nearest, err);
     policy_allow(err, name, tables);
 }
 

@@ -48,7 +48,7 @@ static const struct json_field job_rows[] = {
     JSON_CHOICE(T, state, job_states, ROUND_JOB_UNKNOWN, 0,
                 "Checked against its replicas if it is given"),
     JSON_NUMBER(T, length_mi, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
-                "Work of the whole job: 1 takes a second at 1 MIPS; or execution_time_s",
+                "Work of the whole job: 1 takes a second at 1 MIPS",
                 JSON_UNLESS("execution_time_s")),
     JSON_NUMBER(T, execution_time_s, 0, CHECKPOINT_LONGEST_S, NAN,
                 JSON_NULLABLE | JSON_ABOVE_MIN,
