@@ -162,9 +162,14 @@ enum error_code json_tree(const char *text, size_t length, cJSON **tree, struct 
                            "the text breaks off or is wrong here", err);
     while (end < text + length && strchr(" \t\r\n", *end))
         end++;
-    if (end != text + length)
-        return json_refuse(text, length, (size_t)(end - text),
-                           "there is more text behind the value", err);
+    if (end != text + length) {
+        json_refuse(text, length, (size_t)(end - text),
+                    "there is more text behind the value", err);
+        if (*end == '{' && !err->hint)
+            err->hint = "several stand in [ ] with commas between them, or a line each "
+                        "under Content-Type: application/x-ndjson where many are taken";
+        return err->code;
+    }
     *tree = root;
     return OK;
 }

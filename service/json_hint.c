@@ -478,16 +478,22 @@ static const struct {
 static const struct {
     const char *word, *member;
 } loose[] = {
+    {"after", "from"},
+    {"allowed", "resource_ids"},
+    {"allowed", "requirement"},
     {"app", "application_id"},
     {"application", "application_id"},
     {"arrival", "release_s"},
     {"arrival_s", "release_s"},
     {"arrival_time", "release_s"},
     {"available", "failed"},
+    {"before", "to"},
     {"cluster", "snapshot"},
     {"config", "options"},
     {"cpu", "cpu_available_ratio"},
+    {"count", "page_size"},
     {"criterion", "objective"},
+    {"cursor", "page_token"},
     {"data", "bytes"},
     {"date", "observed_at"},
     {"date", "down_at"},
@@ -496,6 +502,7 @@ static const struct {
     {"due_s", "deadline_s"},
     {"due_date", "deadline_at"},
     {"end", "up_at"},
+    {"end", "to"},
     {"end_time", "up_at"},
     {"estimate_ref_s", "execution_time_s"},
     {"estimate_ref_s", "run_time_s"},
@@ -511,9 +518,12 @@ static const struct {
     {"hosts", "resources"},
     {"infrastructure", "snapshot"},
     {"input_size", "problem_size"},
+    {"id", "execution_id"},
+    {"id", "resource_id"},
     {"job_id", "execution_id"},
     {"job_name", "id"},
     {"jobs", "tasks"},
+    {"limit", "page_size"},
     {"machine_id", "resource_id"},
     {"machines", "resources"},
     {"max_rss", "memory_peak_bytes"},
@@ -527,6 +537,8 @@ static const struct {
     {"node_id", "resource_id"},
     {"nodes", "resources"},
     {"nodes", "tasks"},
+    {"offset", "page_token"},
+    {"page", "page_token"},
     {"parameters", "options"},
     {"params", "options"},
     {"parent", "task_id"},
@@ -541,10 +553,12 @@ static const struct {
     {"scheduler", "algorithm"},
     {"servers", "resources"},
     {"settings", "options"},
+    {"since", "from"},
     {"size", "bytes"},
     {"size", "problem_size"},
     {"start", "started_at"},
     {"start", "down_at"},
+    {"start", "from"},
     {"start_time", "started_at"},
     {"start_time", "down_at"},
     {"state", "failed"},
@@ -567,6 +581,7 @@ static const struct {
     {"timestamp", "down_at"},
     {"timestamp", "started_at"},
     {"tool", "application_id"},
+    {"until", "to"},
     {"workers", "resources"},
 };
 
@@ -860,6 +875,9 @@ static const char *find_loose(const struct known *known, const char *name)
         snprintf(whole, sizeof(whole), "%s%s", name, units_of[i]);
         found = find(known, whole);
     }
+    snprintf(whole, sizeof(whole), "%ss", name);
+    if (!found)
+        found = find(known, whole);
     for (size_t i = 0; i < sizeof(loose) / sizeof(loose[0]) && !found; i++)
         if (strcmp(loose[i].word, name) == 0)
             found = find(known, loose[i].member);
@@ -910,6 +928,26 @@ static bool by_place(const struct json_object *table, const char *name, struct e
                f->name, name);
     allow(f->name, err);
     return true;
+}
+
+/* What no name of a member says. */
+static bool by_note(const struct json_object *table, const char *name, struct error *err)
+{
+    static const char of_snapshot[] =
+        "a stored one is named by 'snapshot_id' in a decision; to store it, its name "
+        "stands "
+        "in the path, PUT /v1/snapshots/NAME, or in the query, ?id=NAME";
+    static const struct {
+        const char *table, *word, *hint;
+    } notes[] = {{"Snapshot", "id", of_snapshot}, {"Snapshot", "name", of_snapshot}};
+
+    for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+        if (strcmp(notes[i].table, table->name) == 0 &&
+            strcmp(notes[i].word, name) == 0) {
+            error_hint(err, "%s", notes[i].hint);
+            return true;
+        }
+    return false;
 }
 
 /* What needs another: jobs name it, tasks get its data as well. */
@@ -965,7 +1003,7 @@ void json_hint_member(const struct json_object *table, const char *name,
         allow(member, err);
         return;
     }
-    if (by_unit(&known, snake, value, err) ||
+    if (by_note(table, snake, err) || by_unit(&known, snake, value, err) ||
         by_foreign_word(&known, snake, name, value, err) ||
         by_use(&known, snake, value, err))
         return;

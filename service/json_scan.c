@@ -40,6 +40,24 @@ static bool ends_in_comma(const char *text, size_t at)
     return i > 0 && text[i - 1] == ',';
 }
 
+/* Brackets that are open at the end, those in strings aside. */
+static long open_count(const char *text, size_t length)
+{
+    bool in_string = false;
+    long count = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (in_string && text[i] == '\\')
+            i++;
+        else if (text[i] == '"')
+            in_string = !in_string;
+        else if (!in_string)
+            count +=
+                (text[i] == '{' || text[i] == '[') - (text[i] == '}' || text[i] == ']');
+    }
+    return count;
+}
+
 /* What other languages write there, and JSON does not; NULL: it is nothing of that. */
 static const char *meant(const char *text, size_t length, size_t at)
 {
@@ -47,6 +65,9 @@ static const char *meant(const char *text, size_t length, size_t at)
         const char *begins, *hint;
     } foreign[] = {
         {"'", "strings stand in double quotes"},
+        {".", "a number begins with a digit: 0.5"},
+        {"+", "a number has no plus before it"},
+        {"@", "this is the name of a file, not what stands in it"},
         {"/", "JSON has no comments"},
         {"#", "JSON has no comments"},
         {"NaN", "JSON has no NaN; leave the member out"},
@@ -71,7 +92,7 @@ static const char *meant(const char *text, size_t length, size_t at)
         before--;
     if (at < length && ends_in_comma(text, at))
         return "the last one has no comma behind it";
-    if (at + 1 >= length && length && text[length - 1] != '}' && text[length - 1] != ']')
+    if (at + 1 >= length && open_count(text, length) > 0)
         return "a bracket is not closed";
     while (at + 1 < length && (text[at] == '{' || is_space((unsigned char)text[at])))
         at++;

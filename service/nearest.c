@@ -147,6 +147,8 @@ enum error_code nearest_refuse(struct request *rq, enum error_code code,
     if (code == ERR_METHOD) {
         reply_header_add(rq->reply, "Allow",
                          arena_try_text(rq->arena, allow, strlen(allow)));
+        rq->err->hint = arena_try_printf(rq->arena, "%.*s %s", (int)strcspn(allow, ","),
+                                         allow, m->path);
         return fail(rq->err, code, "", "%.20s is not possible here; the path allows %s",
                     m->method, allow);
     }

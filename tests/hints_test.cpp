@@ -363,6 +363,13 @@ TEST_CASE("what is no JSON, but is elsewhere: what is meant", "[hints]")
         {"[None]", "did you mean null?"},
         {"\xef\xbb\xbf[]", "leave out the byte order mark; JSON is UTF-8 anyway"},
         {"[1", "a bracket is not closed"},
+        {R"({"a": [{"b": "}"}])", "a bracket is not closed"},
+        {"[.5]", "a number begins with a digit: 0.5"},
+        {"[+5]", "a number has no plus before it"},
+        {"@job.json", "this is the name of a file, not what stands in it"},
+        {"{\"id\": \"a\"}\n{\"id\": \"b\"}", "several stand in [ ] with commas between "
+                                             "them, or a line each under Content-Type: "
+                                             "application/x-ndjson where many are taken"},
         {"[\"a", "close it with \""},
         {"[\"a\\", "close it with \""},
         {"", "send a JSON object, and its length"},
@@ -546,6 +553,12 @@ TEST_CASE("what newcomers write: what is meant", "[hints][api]")
         // no letter wrong in mttr_s, which is of a repair
         {"/v1/replica-counts", R"({"jobs": [{"id": "j", "mtbf_s": 9}]})",
          "/jobs/0/mtbf_s", "known here: "},
+        {"/v1/placements", R"({"jobs": [{"id": "j", "allowed": ["n"]}]})",
+         "/jobs/0/allowed", "did you mean 'requirement'?"},
+        {"/v1/snapshots", R"({"id": "lab"})", "/id",
+         "a stored one is named by 'snapshot_id' in a decision; to store it, its name "
+         "stands "
+         "in the path, PUT /v1/snapshots/NAME, or in the query, ?id=NAME"},
         {"/v1/replica-counts", R"({"jobs": [{"id": "j", "estimate_ref_s": 9}]})",
          "/jobs/0/estimate_ref_s", "did you mean 'execution_time_s'?"},
         {"/v1/simulations", R"({"policies": ["fcfs"], "processors": 4, "zzz": 1})",
@@ -588,6 +601,23 @@ TEST_CASE("what newcomers write: what is meant", "[hints][api]")
         {"/v1/policies", "GET /v1/algorithms"},
         {"/v1/placement", "/v1/placements"},
     };
+    const std::map<std::string, std::string> queries = {
+        {"/v1/failures?limit=10", "did you mean 'page_size'?"},
+        {"/v1/failures?cursor=x", "did you mean 'page_token'?"},
+        {"/v1/failures?since=2026-01-01", "did you mean 'from'?"},
+        {"/v1/failures?end=2026-01-01", "did you mean 'to'?"},
+    };
+    for (auto &[path, meant] : queries) {
+        api_reply reply = a.get(path);
+        INFO(path << "\n" << reply.body);
+        CHECK(reply.status == 422);
+        CHECK(reply.json()["errors"][0].value("hint", "") == meant);
+    }
+    CHECK(a.call("POST", "/v1/workflow-schedules?speed=1", "<adag/>",
+                 {{"content_type", "application/xml"}})
+              .json()["errors"][0]["hint"] == "did you mean 'speeds'?");
+    CHECK(a.get("/v1/placements").json()["errors"][0].value("hint", "") ==
+          "POST /v1/placements");
     for (auto &[path, meant] : paths) {
         api_reply reply = a.post(path, "{}");
         INFO(path << "\n" << reply.body);
