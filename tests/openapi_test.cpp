@@ -525,6 +525,21 @@ TEST_CASE("what is whole is an integer", "[openapi]")
     }
 }
 
+TEST_CASE("a simulation and its result are told apart by kind", "[openapi]")
+{
+    json s = printed_description()["components"]["schemas"];
+
+    for (const char *schema : {"SimulationInfo", "StoredSimulation"}) {
+        CHECK(s[schema]["properties"]["kind"]["enum"] == json({"stored"}));
+        CHECK(s[schema]["required"].dump().find("\"kind\"") != std::string::npos);
+    }
+    for (const auto &[kind, r] :
+         s["AnySimulationAnswer"]["discriminator"]["mapping"].items()) {
+        INFO(kind << ' ' << r);
+        CHECK(kind != "stored");
+    }
+}
+
 TEST_CASE("words of answers are named", "[openapi]")
 {
     json s = printed_description()["components"]["schemas"];
@@ -550,7 +565,7 @@ TEST_CASE("words of answers are named", "[openapi]")
     CHECK(known("QueueFailure", "reason") == json({"max_placement_tries", "max_wait_s"}));
     CHECK(known("StoredDecision", "status").size() == 4);
     CHECK(known("SimulationInfo", "status").size() == 6);
-    CHECK(known("StoredSimulation", "kind") == known("SimulationInfo", "kind"));
+    CHECK(known("StoredSimulation", "simulates") == known("SimulationInfo", "simulates"));
     CHECK(known("WorkloadInfo", "format") == json({"swf", "sacct"}));
     CHECK(known("FailureTraceInfo", "format").size() > 1);
     CHECK(known("LaunchPlanBarrier", "type") == json({"none", "duroc"}));
