@@ -794,7 +794,7 @@ static const struct json_field answer_rows[] = {
     JSON_INTEGER(T, runs_completed, 0, JSON_EXACT, 0, 0,
                  "Runs that are complete for every label"),
     JSON_INTEGER(T, events_executed, 0, JSON_EXACT, 0, 0, "Events of all runs"),
-    JSON_NUMBERS(T, seeds, seed_count, 0, JSON_EXACT, 0,
+    JSON_NUMBERS(T, seeds, seed_count, 0, JSON_EXACT, JSON_WHOLE,
                  "Of the complete runs; each alone as `seed` gives its run again"),
     DECISION_END_ROWS(T),
     {0},
