@@ -360,7 +360,7 @@ static enum error_code parse(struct reader *r, const char *text, size_t length)
 enum error_code dax_read(const char *text, size_t length, const char *pointer,
                          struct workflow_import *out, struct arena *a, struct error *err)
 {
-    const struct workflow_source source = {"dax", pointer, NULL};
+    const struct workflow_source source = {WORKFLOW_IN_DAX, pointer, NULL};
     struct reader r = {.arena = a, .err = err, .declared_jobs = NAN};
     enum error_code code;
 

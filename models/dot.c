@@ -529,7 +529,7 @@ static enum error_code add_tasks(struct reader *r)
 enum error_code dot_read(const char *text, size_t length, const char *pointer,
                          struct workflow_import *out, struct arena *a, struct error *err)
 {
-    const struct workflow_source source = {"dot", pointer, NULL};
+    const struct workflow_source source = {WORKFLOW_IN_DOT, pointer, NULL};
     struct reader r = {
         .at = text, .end = text + length, .line = 1, .arena = a, .err = err};
 

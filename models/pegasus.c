@@ -164,7 +164,7 @@ enum error_code pegasus_read(const char *text, size_t length, const char *pointe
                              struct workflow_import *out, struct arena *a,
                              struct error *err)
 {
-    const struct workflow_source source = {"pegasus", pointer, NULL};
+    const struct workflow_source source = {WORKFLOW_IN_PEGASUS, pointer, NULL};
     struct reader r = {.err = err};
     const struct yaml_node *root;
     const char *version;

@@ -165,7 +165,7 @@ enum error_code snakemake_d3_read(const char *text, size_t length, const char *p
                                   struct workflow_import *out, struct arena *a,
                                   struct error *err)
 {
-    const struct workflow_source source = {"snakemake_d3", pointer, locate};
+    const struct workflow_source source = {WORKFLOW_IN_SNAKEMAKE_D3, pointer, locate};
     struct reader r = {.err = err, .pointer = pointer};
     const char *member;
 

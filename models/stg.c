@@ -137,7 +137,7 @@ static enum error_code read_task(struct reader *r, const struct word *id)
 enum error_code stg_read(const char *text, size_t length, const char *pointer,
                          struct workflow_import *out, struct arena *a, struct error *err)
 {
-    const struct workflow_source source = {"stg", pointer, NULL};
+    const struct workflow_source source = {WORKFLOW_IN_STG, pointer, NULL};
     struct reader r = {.at = text, .end = text + length, .line = 1, .err = err};
     struct word declared = {0}, id = {0};
     size_t tasks = 0, rest;

@@ -579,7 +579,7 @@ enum error_code wfformat_read(const char *text, size_t length, const char *point
                               struct workflow_import *out, struct arena *a,
                               struct error *err)
 {
-    const struct workflow_source source = {"wfformat", pointer, locate};
+    const struct workflow_source source = {WORKFLOW_IN_WFFORMAT, pointer, locate};
     struct reader r = {.arena = a, .err = err, .pointer = pointer};
     const char *member;
 

@@ -104,6 +104,12 @@ struct workflow_builder {
     size_t implied_count, implied_size;
 };
 
+const char *const workflow_repair_names[] = {
+#define X(name, doc) #name,
+    WORKFLOW_REPAIRS(X)
+#undef X
+        NULL};
+
 static const struct {
     const char *kind, *detail;
 } repair_kinds[] = {

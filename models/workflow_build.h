@@ -27,6 +27,14 @@
 
 #include <stdint.h>
 
+/* Formats, workflow_import.format. */
+#define WORKFLOW_IN_DAX          "dax"
+#define WORKFLOW_IN_STG          "stg"
+#define WORKFLOW_IN_WFFORMAT     "wfformat"
+#define WORKFLOW_IN_DOT          "dot"
+#define WORKFLOW_IN_SNAKEMAKE_D3 "snakemake_d3"
+#define WORKFLOW_IN_PEGASUS      "pegasus"
+
 /* What was repaired or left out: name on the wire, meaning. */
 #define WORKFLOW_REPAIRS(X)                                                             \
     X(unknown_run_times, "Tasks without a run time, or with a negative one: not known") \
@@ -59,6 +67,8 @@ enum workflow_repair {
         WORKFLOW_REPAIR_COUNT
 };
 
+extern const char *const workflow_repair_names[]; /* by enum, ended by NULL */
+
 /* One kind of repair that was made. */
 struct workflow_repaired {
     const char *kind, *detail;
@@ -70,7 +80,7 @@ struct workflow_builder;
 /* A workflow from a file. Dependencies have their bytes (or, from STG with costs, their
  * transfer_s), tasks estimate_ref_s, input_bytes, output_bytes. */
 struct workflow_import {
-    const char *format; /* "dax", "stg", "wfformat", "dot", "snakemake_d3", "pegasus" */
+    const char *format; /* one of those above */
     struct workflow workflow;
     const char *const *labels; /* [task_count]: what kind of task it is; NULL: not said */
     uint64_t task_count, dependency_count;

@@ -13,6 +13,14 @@
 
 enum { NAME_SIZE = 160 };
 
+const char *const admission_policy_names[] = {POLICY_REQUESTS,   POLICY_CPU,
+                                              POLICY_CONCURRENT, POLICY_MEMORY,
+                                              POLICY_TIME_LIMIT, NULL};
+const char *const admission_scope_names[] = {POLICY_OF_KEY, POLICY_OF_TENANT,
+                                             POLICY_OF_ADDRESS, NULL};
+const char *const admission_unit_names[] = {UNIT_REQUESTS, UNIT_CPU,  UNIT_CONCURRENT,
+                                            UNIT_MEMORY,   UNIT_TIME, NULL};
+
 /* Often enough for others to see it, and to read the clock costs nothing then. */
 static const double CHARGE_EVERY_S = 0.05;
 
@@ -42,7 +50,7 @@ static size_t request_buckets(const struct request *rq, struct request_bucket *o
     if (rate_per_s > 0) {
         struct request_bucket *b = &out[count++];
 
-        *b = (struct request_bucket){.scope = *key_id ? "key" : "address",
+        *b = (struct request_bucket){.scope = *key_id ? POLICY_OF_KEY : POLICY_OF_ADDRESS,
                                      .rate_per_s = rate_per_s,
                                      .burst_count = burst_count};
         snprintf(b->name, sizeof(b->name), "%s",
@@ -53,7 +61,7 @@ static size_t request_buckets(const struct request *rq, struct request_bucket *o
     if (rq->tenant_quota.rate_per_s > 0) {
         struct request_bucket *b = &out[count++];
 
-        *b = (struct request_bucket){.scope = "tenant",
+        *b = (struct request_bucket){.scope = POLICY_OF_TENANT,
                                      .rate_per_s = rq->tenant_quota.rate_per_s,
                                      .burst_count = rq->tenant_quota.burst_count};
         snprintf(b->name, sizeof(b->name), " %s", rq->principal.tenant);
@@ -113,7 +121,7 @@ static bool held_policy(const struct request *rq, const struct quota_member *mem
             continue;
         found = true;
         *out = (struct admission_policy){
-            policy, of_key ? "key" : "tenant", limit, unit, left, NAN};
+            policy, of_key ? POLICY_OF_KEY : POLICY_OF_TENANT, limit, unit, left, NAN};
     }
     return found;
 }
@@ -131,7 +139,7 @@ static double leased(struct governor_holding holding)
 static bool concurrent_policy(const struct request *rq, struct admission_policy *out)
 {
     return held_policy(rq, &quota_members[QUOTA_concurrent_count], computing,
-                       POLICY_CONCURRENT, "concurrent-requests", out);
+                       POLICY_CONCURRENT, UNIT_CONCURRENT, out);
 }
 
 /* ---- the fields ---- */
@@ -231,8 +239,8 @@ enum error_code admission_compute(struct request *rq)
                 "the %s has used the %g seconds of processor that it has for an hour; "
                 "computations are possible again in %.0f s; GET /v1/quotas shows what is "
                 "left",
-                key_waits ? "key" : "tenant", key_waits ? key.limit_s : tenant.limit_s,
-                wait_s);
+                key_waits ? POLICY_OF_KEY : POLICY_OF_TENANT,
+                key_waits ? key.limit_s : tenant.limit_s, wait_s);
 }
 
 /* Buckets that nobody has are passed over. */
@@ -293,7 +301,7 @@ static size_t request_policy(struct request *rq, struct admission_policy *out)
         return 0;
     b = scarcer(buckets, count);
     *out = (struct admission_policy){POLICY_REQUESTS,          b->scope,
-                                     b->state.limit_count,     "requests",
+                                     b->state.limit_count,     UNIT_REQUESTS,
                                      b->state.remaining_count, whole_s(b->state.reset_s)};
     return 1;
 }
@@ -310,9 +318,9 @@ static size_t cpu_policy(struct request *rq, struct admission_policy *out)
     if (!of_key && !(tenant.limit_s > 0))
         return 0;
     *out = (struct admission_policy){POLICY_CPU,
-                                     of_key ? "key" : "tenant",
+                                     of_key ? POLICY_OF_KEY : POLICY_OF_TENANT,
                                      of_key ? key.limit_s : tenant.limit_s,
-                                     "cpu-seconds",
+                                     UNIT_CPU,
                                      of_key ? key.remaining_s : tenant.remaining_s,
                                      of_key ? key.reset_s : tenant.reset_s};
     return 1;
@@ -325,9 +333,9 @@ size_t admission_policies(struct request *rq, struct admission_policy *out)
     count += cpu_policy(rq, out + count);
     count += concurrent_policy(rq, out + count);
     count += held_policy(rq, &quota_members[QUOTA_memory_bytes], leased, POLICY_MEMORY,
-                         "bytes", out + count);
+                         UNIT_MEMORY, out + count);
     count += held_policy(rq, &quota_members[QUOTA_time_limit_max_s], NULL,
-                         POLICY_TIME_LIMIT, "seconds", out + count);
+                         POLICY_TIME_LIMIT, UNIT_TIME, out + count);
     return count;
 }
 

@@ -11,6 +11,21 @@
 #define POLICY_MEMORY     "memory"
 #define POLICY_TIME_LIMIT "time_limit" /* shown only: a refusal names the member */
 
+/* Whose limit, and in which unit. */
+#define POLICY_OF_KEY     "key"
+#define POLICY_OF_TENANT  "tenant"
+#define POLICY_OF_ADDRESS "address" /* without keys */
+#define UNIT_REQUESTS     "requests"
+#define UNIT_CPU          "cpu-seconds"
+#define UNIT_CONCURRENT   "concurrent-requests"
+#define UNIT_MEMORY       "bytes"
+#define UNIT_TIME         "seconds"
+
+/* Words of struct admission_policy, ended by NULL. */
+extern const char *const admission_policy_names[];
+extern const char *const admission_scope_names[];
+extern const char *const admission_unit_names[];
+
 /* One policy that bounds the caller: of its key's and its tenant's the one with less
  * left. */
 struct admission_policy {

@@ -18,4 +18,13 @@ extern const struct json_object json_any_object; /* no rows: any members */
 /* Behind the text of a JSON_TEXT row with JSON_OPEN: the words that there are today. */
 #define JSON_KNOWN(...) .choices = JSON_NAMES(__VA_ARGS__)
 
+/* TEXTS of an answer that are of these names today. */
+#define JSON_WORDS(T, m, counter, names, flag, ...)                               \
+    {                                                                             \
+        .name = #m, .type = JSON_TYPE_TEXTS, .choices = names,                    \
+        .offset = JSON_AT(T, m, const char *const *),                             \
+        .count_offset = JSON_AT(T, counter, size_t), .flags = (flag) | JSON_OPEN, \
+        .doc = __VA_ARGS__                                                        \
+    }
+
 #endif

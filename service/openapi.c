@@ -5,6 +5,7 @@
  */
 #include "service/openapi.h"
 
+#include "service/admission.h"
 #include "service/asset.h"
 #include "service/facade.h"
 #include "service/gzip.h"
@@ -172,28 +173,6 @@ static void print_default(const struct json_field *f, struct text_buffer *b)
         json_print_number(f->preset, b);
 }
 
-static void print_list_schema(const struct json_field *f, enum role role,
-                              const struct description *d)
-{
-    struct text_buffer *b = d->b;
-
-    print_simple_type("array", is_nullable(f, role) && f->type != JSON_TYPE_NUMBERS, b);
-    text_addf(b, ",\"items\":");
-    if (f->type == JSON_TYPE_LIST) {
-        print_ref(f->of, role, d);
-    } else if (f->type == JSON_TYPE_TEXTS) {
-        text_addf(b, "{\"type\":\"string\"}");
-    } else {
-        text_addf(b, "{");
-        print_number_schema(f, number_type(f), true, role, d);
-        text_addf(b, "}");
-    }
-    if (role == IN_REQUEST && f->least > 0)
-        text_addf(b, ",\"minItems\":%zu", f->least);
-    if (role == IN_REQUEST && f->type != JSON_TYPE_NUMBERS && f->max > 0)
-        text_addf(b, ",\"maxItems\":%.0f", f->max);
-}
-
 static bool is_word_before(const char *const *words, size_t at)
 {
     for (size_t i = 0; i < at; i++)
@@ -217,6 +196,31 @@ static void print_words(const char *keyword, const char *const *words, bool or_n
         comma = ",";
     }
     text_addf(b, or_null ? ",null]" : "]");
+}
+
+static void print_list_schema(const struct json_field *f, enum role role,
+                              const struct description *d)
+{
+    struct text_buffer *b = d->b;
+
+    print_simple_type("array", is_nullable(f, role) && f->type != JSON_TYPE_NUMBERS, b);
+    text_addf(b, ",\"items\":");
+    if (f->type == JSON_TYPE_LIST) {
+        print_ref(f->of, role, d);
+    } else if (f->type == JSON_TYPE_TEXTS) {
+        text_addf(b, "{\"type\":\"string\"");
+        if (role == IN_ANSWER && f->choices)
+            print_words("x-known-values", f->choices, false, b);
+        text_addf(b, "}");
+    } else {
+        text_addf(b, "{");
+        print_number_schema(f, number_type(f), true, role, d);
+        text_addf(b, "}");
+    }
+    if (role == IN_REQUEST && f->least > 0)
+        text_addf(b, ",\"minItems\":%zu", f->least);
+    if (role == IN_REQUEST && f->type != JSON_TYPE_NUMBERS && f->max > 0)
+        text_addf(b, ",\"maxItems\":%.0f", f->max);
 }
 
 static void print_text_schema(const struct json_field *f, enum role role,
@@ -1466,9 +1470,11 @@ static void print_problem(const struct description *d)
     line(d, 3);
     text_addf(
         b, "\"request_id\":{\"type\":\"string\"},\"error_count\":{\"type\":\"integer\"},"
-           "\"violated_policies\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
-           "\"description\":\"With 429 and 413: the quotas that refused it, as GET "
-           "/v1/quotas names them\"},");
+           "\"violated_policies\":{\"type\":\"array\",\"items\":{\"type\":\"string\"");
+    print_words("x-known-values", admission_policy_names, false, b);
+    text_addf(b,
+              "},\"description\":\"With 429 and 413: the quotas that refused it, as GET "
+              "/v1/quotas names them\"},");
     line(d, 3);
     text_addf(b, "\"errors\":{\"type\":\"array\",\"items\":{");
     print_problem_item(d);

@@ -1,6 +1,9 @@
 /* store_cws.c - runs and tasks of nf-cws. */
 #include "service/store_cws.h"
 
+const char *const store_cws_state_names[] = {CWS_UNSCHEDULED, CWS_SCHEDULED, CWS_FINISHED,
+                                             NULL};
+
 static const struct db_statement remove_run = {
     "cws_remove_run", "DELETE FROM cws_run WHERE tenant = $1 AND run = $2",
     DB_REPEATABLE};
@@ -21,7 +24,8 @@ static const struct db_statement put_task = {
     "cws_put_task",
     "INSERT INTO cws_task (tenant, run, task_id, pod, class, cpus, memory_bytes,"
     " input_bytes, attempt, state, arrived_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8,"
-    " $9, 'UNSCHEDULED', clock_timestamp()) ON CONFLICT (tenant, run, task_id) DO UPDATE "
+    " $9, '" CWS_UNSCHEDULED
+    "', clock_timestamp()) ON CONFLICT (tenant, run, task_id) DO UPDATE "
     "SET pod = excluded.pod,"
     " class = excluded.class, cpus = excluded.cpus,"
     " memory_bytes = excluded.memory_bytes, input_bytes = excluded.input_bytes,"
@@ -46,14 +50,14 @@ static const struct db_statement task_of_pod = {
 
 static const struct db_statement finish_task = {
     "cws_finish_task",
-    "UPDATE cws_task SET state = 'FINISHED'"
+    "UPDATE cws_task SET state = '" CWS_FINISHED "'"
     " WHERE tenant = $1 AND run = $2 AND task_id = $3",
     DB_REPEATABLE};
 
 static const struct db_statement schedule_task = {
     "cws_schedule_task",
-    "UPDATE cws_task SET state = 'SCHEDULED'"
-    " WHERE tenant = $1 AND pod = $2 AND state = 'UNSCHEDULED'",
+    "UPDATE cws_task SET state = '" CWS_SCHEDULED "'"
+    " WHERE tenant = $1 AND pod = $2 AND state = '" CWS_UNSCHEDULED "'",
     DB_REPEATABLE};
 
 static const struct db_column task_columns[] = {

@@ -5,11 +5,17 @@
 #include "models/cws_graph.h"
 #include "service/db.h"
 
+/* States of tasks, ended by NULL. */
+#define CWS_UNSCHEDULED "UNSCHEDULED"
+#define CWS_SCHEDULED   "SCHEDULED"
+#define CWS_FINISHED    "FINISHED"
+extern const char *const store_cws_state_names[];
+
 struct store_cws_task {
     uint64_t task_id, attempt;
     const char *pod, *process;
     double cpus, memory_bytes, input_bytes; /* NAN: not said */
-    const char *state;                      /* of what is read */
+    const char *state;                      /* of what is read: of the list below */
 };
 
 /* Makes the run; one that is there begins anew. */

@@ -126,6 +126,7 @@ struct store_simulation {
     const char *simulation_id; /* UUID */
     const char *name;          /* NULL: none */
     const char *kind;          /* as POST /v1/simulations; NULL: stored earlier */
+    int stored_kind;           /* 0: of those that this is of among answers, the first */
     const char *status;        /* see above */
     struct store_progress progress;
     uint64_t attempt_count;

@@ -423,6 +423,53 @@ TEST_CASE("each operation has a name and a room of its own", "[openapi]")
           4);
 }
 
+TEST_CASE("each operation says its statuses, and each status its headers", "[openapi]")
+{
+    json d = printed_description();
+    auto resolved = [&](const json &response) {
+        if (!response.contains("$ref"))
+            return response;
+        std::string name = response["$ref"].get<std::string>();
+        return d["components"]["responses"][name.substr(name.rfind('/') + 1)];
+    };
+
+    for (const auto &[path, operations] : d["paths"].items())
+        for (const auto &[method, o] : operations.items()) {
+            const json &r = o["responses"];
+            bool has_key = !o.contains("security") || o["security"].size() > 1;
+            bool has_body = o.contains("requestBody");
+            std::vector<std::string> wanted{"400", "421", "500", "503"};
+
+            INFO(method << ' ' << path);
+            if (has_key && path.compare(0, 4, "/v1/") == 0)
+                wanted.insert(wanted.end(), {"401", "403", "429"});
+            if (has_body)
+                wanted.insert(wanted.end(), {"408", "413", "415", "422"});
+            if (!o["parameters"].empty() && path.find('{') != std::string::npos)
+                wanted.push_back("404");
+            if (method == "post" && path.compare(0, 4, "/v1/") == 0)
+                wanted.push_back("409");
+            for (const std::string &status : wanted) {
+                INFO(status);
+                CHECK(r.contains(status));
+            }
+            for (const auto &[status, response] : r.items()) {
+                json headers = resolved(response)["headers"];
+
+                INFO(status);
+                CHECK(status.find_first_not_of("0123456789") == std::string::npos);
+                CHECK(status != "428");
+                CHECK(headers.contains("X-Request-Id"));
+                if (status == "202" || status == "408" || status == "429" ||
+                    status == "503")
+                    CHECK(headers.contains("Retry-After"));
+                CHECK(headers.contains("WWW-Authenticate") == (status == "401"));
+                if (status == "202")
+                    CHECK(headers.contains("Location"));
+            }
+        }
+}
+
 TEST_CASE("the description is laid out in lines that can be compared", "[openapi]")
 {
     test_arena a(size_t{1} << 28);
@@ -507,13 +554,40 @@ TEST_CASE("what is whole is an integer", "[openapi]")
     struct {
         const char *schema, *member;
     } cases[] = {
-        {"Combination", "f_comp_mask"},     {"CombinationInput", "f_comp_mask"},
-        {"Combination", "f_comm_mask"},     {"Combination", "f_pcomp_id"},
-        {"ModelSample", "processors"},      {"ModelSample", "version"},
-        {"EvaluationLoss", "processors"},   {"EvaluationConfiguration", "processors"},
-        {"PlanModel", "model_version"},     {"Sizing", "model_version"},
-        {"QueueSimulationRow", "number"},   {"QueueSimulationUnplaced", "number"},
-        {"ClusterSimulationRow", "number"}, {"ParallelSchedule", "model_version"},
+        {"Combination", "f_comp_mask"},
+        {"CombinationInput", "f_comp_mask"},
+        {"Combination", "f_comm_mask"},
+        {"Combination", "f_pcomp_id"},
+        {"ModelSample", "processors"},
+        {"ModelSample", "version"},
+        {"EvaluationLoss", "processors"},
+        {"EvaluationConfiguration", "processors"},
+        {"PlanModel", "model_version"},
+        {"Sizing", "model_version"},
+        {"QueueSimulationRow", "number"},
+        {"QueueSimulationUnplaced", "number"},
+        {"ClusterSimulationRow", "number"},
+        {"ParallelSchedule", "model_version"},
+        {"CheckpointBasis", "failure_count"},
+        {"CheckpointSurvival", "failure_count"},
+        {"CheckpointPattern", "dropped_levels"},
+        {"FailureStatistics", "kill_count"},
+        {"ResourceFailureRate", "kill_count"},
+        {"SlurmExecution", "exit_code"},
+        {"SlurmExecution", "attempt"},
+        {"ModelWindow", "run_count"},
+        {"ModelWindow", "version"},
+        {"PredictionsAnswer", "rank"},
+        {"Prediction", "rank"},
+        {"Prediction", "phase_index"},
+        {"ProgressApplication", "task_count"},
+        {"ProgressKnown", "psi2_task_count"},
+        {"PlanInterval", "reschedule_cost_samples"},
+        {"SimulationAnswer", "seeds"},
+        {"ClusterSimulationAnswer", "seeds"},
+        {"WorkloadSummary", "processor_count"},
+        {"WorkloadSummary", "most_processors"},
+        {"WorkloadOverview", "processors"},
     };
 
     for (const auto &c : cases) {
@@ -522,6 +596,21 @@ TEST_CASE("what is whole is an integer", "[openapi]")
         INFO(c.schema << ' ' << c.member << ' ' << member);
         CHECK(member.find("\"integer\"") != std::string::npos);
         CHECK(member.find("\"number\"") == std::string::npos);
+    }
+}
+
+TEST_CASE("a simulation and its result are told apart by kind", "[openapi]")
+{
+    json s = printed_description()["components"]["schemas"];
+
+    for (const char *schema : {"SimulationInfo", "StoredSimulation"}) {
+        CHECK(s[schema]["properties"]["kind"]["enum"] == json({"stored"}));
+        CHECK(s[schema]["required"].dump().find("\"kind\"") != std::string::npos);
+    }
+    for (const auto &[kind, r] :
+         s["AnySimulationAnswer"]["discriminator"]["mapping"].items()) {
+        INFO(kind << ' ' << r);
+        CHECK(kind != "stored");
     }
 }
 
@@ -550,7 +639,7 @@ TEST_CASE("words of answers are named", "[openapi]")
     CHECK(known("QueueFailure", "reason") == json({"max_placement_tries", "max_wait_s"}));
     CHECK(known("StoredDecision", "status").size() == 4);
     CHECK(known("SimulationInfo", "status").size() == 6);
-    CHECK(known("StoredSimulation", "kind") == known("SimulationInfo", "kind"));
+    CHECK(known("StoredSimulation", "simulates") == known("SimulationInfo", "simulates"));
     CHECK(known("WorkloadInfo", "format") == json({"swf", "sacct"}));
     CHECK(known("FailureTraceInfo", "format").size() > 1);
     CHECK(known("LaunchPlanBarrier", "type") == json({"none", "duroc"}));
@@ -575,6 +664,114 @@ TEST_CASE("words of answers are named", "[openapi]")
             INFO(schema << ' ' << word);
             CHECK(count == 1);
         }
+}
+
+TEST_CASE("words of answers come from the tables that they are printed from", "[openapi]")
+{
+    json s = printed_description()["components"]["schemas"];
+    struct {
+        const char *schema, *member, *word;
+        size_t least;
+    } cases[] = {
+        {"ComponentErrorAnswer", "actions", "restart_job", 2},
+        {"CwsTaskOrder", "state", "SCHEDULED", 3},
+        {"ClusterSimulationDifference", "metric", "job_wait_s", 5},
+        {"ClusterSimulationRow", "reason", "never_fits", 1},
+        {"ExperimentPlanReason", "reason", "too_few_processors", 5},
+        {"FlowStepAnswer", "queue", "super_high", 4},
+        {"Health", "status", "read_only", 7},
+        {"Health", "synchronous", "on", 2},
+        {"LaunchPlan", "runner", "KRunner", 5},
+        {"LaunchPlanAnswer", "pre_phase", "stage_in", 3},
+        {"LaunchPlanAnswer", "post_phase", "cleanup", 3},
+        {"MachineEffect", "source", "runs", 1},
+        {"MigrationStep", "step", "job_manager", 6},
+        {"PhaseEndAnswer", "reason", "plan_marker", 7},
+        {"PlanReason", "reason", "site_unusable", 1},
+        {"ProgressApplication", "policy", "extrapolation", 2},
+        {"QueueScanAnswer", "scanned_queue", "low", 4},
+        {"QueueSimulationUnplaced", "reason", "never_fits", 10},
+        {"QueueStudyResult", "interval_absent", "no_jobs", 2},
+        {"QueueUnplacedReason", "reason", "unknown_end", 20},
+        {"QueueWait", "slurm_reason", "JobHeldAdmin", 10},
+        {"Quota", "policy", "concurrent", 5},
+        {"Quota", "scope", "tenant", 3},
+        {"Quota", "unit", "cpu-seconds", 5},
+        {"RemainingCandidate", "flags", "at_upper_bound", 4},
+        {"RemainingTimeAnswer", "flags", "corrected", 4},
+        {"RemainingTimeAnswer", "source_reason", "no_fit", 2},
+        {"RunTimeBasis", "source", "model", 4},
+        {"RunningJobVerdict", "event", "stage_failed", 10},
+        {"ServiceInfo", "scopes", "ingest", 4},
+        {"SlurmAfter", "kind", "notok", 5},
+        {"SlurmCensored", "failure_kind", "host", 5},
+        {"SlurmExecution", "failure_kind", "time_limit", 5},
+        {"SlurmGroup", "policy", "gang", 1},
+        {"SlurmJob", "after_mode", "any", 2},
+        {"SlurmJob", "held_by", "admin", 2},
+        {"SlurmLoss", "what", "reservation_repeats", 5},
+        {"SlurmNode", "state", "maint", 5},
+        {"SlurmPartition", "sharing", "exclusive", 4},
+        {"SlurmPartition", "state", "inactive", 4},
+        {"SlurmPriority", "fair_share", "classic", 2},
+        {"SlurmPriority", "type", "basic", 2},
+        {"SlurmQos", "flags", "no_reserve", 4},
+        {"SlurmQos", "preempt_mode", "cancel", 2},
+        {"SlurmReservation", "flags", "flex", 5},
+        {"SlurmSettings", "preempt_type", "partition_prio", 3},
+        {"SlurmSettings", "select", "whole_nodes", 5},
+        {"SlurmUnplaced", "reason", "unknown_reservation", 2},
+        {"UploadSkip", "reason", "no_run_time", 10},
+        {"WhatIf", "change", "raise_capacity", 1},
+        {"WorkflowEstimate", "source", "work_integral", 8},
+        {"WorkflowImport", "format", "snakemake_d3", 6},
+        {"WorkflowPlacement", "remaining_source", "guess", 7},
+        {"WorkflowReason", "reason", "after_unplaced", 15},
+        {"WorkflowRepair", "kind", "machines", 10},
+        {"WorkflowStart", "how", "in_turn", 6},
+    };
+
+    for (const auto &c : cases) {
+        json member = s[c.schema]["properties"][c.member];
+        json words =
+            (member.contains("items") ? member["items"] : member)["x-known-values"];
+        bool has = false;
+
+        INFO(c.schema << ' ' << c.member << ' ' << words);
+        for (const json &word : words) {
+            has |= word == c.word;
+            CHECK(word != "");
+        }
+        CHECK(has);
+        CHECK(words.size() >= c.least);
+    }
+}
+
+TEST_CASE("a word that its list lacks is a mistake to our validator", "[openapi]")
+{
+    const char *schema = R"({"type":"array","items":{"type":["string","null"],)"
+                         R"("x-known-values":["up","down"]}})";
+
+    CHECK(fits_schema(schema, R"(["up",null,"down"])"));
+    CHECK_FALSE(fits_schema(schema, R"(["up","sideways"])"));
+}
+
+TEST_CASE("texts of a list have their words, of answers only", "[openapi]")
+{
+    static const char *const words[] = {"up", "down", nullptr};
+    struct texts {
+        const char *const *list;
+        size_t count;
+    };
+    json_field rows[] = {row("list", JSON_TYPE_TEXTS, 0, JSON_OPEN), json_field{}};
+    const json_object object{"Made", "For this test", sizeof(texts), rows};
+
+    rows[0].choices = words;
+    rows[0].count_offset = offsetof(texts, count);
+    json s = described(&object, &object);
+    CHECK(s["Made"]["properties"]["list"]["items"] ==
+          json({{"type", "string"}, {"x-known-values", {"up", "down"}}}));
+    CHECK(s["MadeInput"]["properties"]["list"]["items"] == json({{"type", "string"}}));
 }
 
 TEST_CASE("whole numbers are integers in requests and answers", "[openapi]")

@@ -981,7 +981,8 @@ TEST_CASE("a simulation without a client has the same result as one with",
     CHECK(r.headers["Preference-Applied"] == "respond-async");
     CHECK(r.headers["Retry-After"] == "1");
     CHECK(r.json()["name"] == "mine");
-    CHECK(r.json()["kind"] == "grid");
+    CHECK(r.json()["kind"] == "stored");
+    CHECK(r.json()["simulates"] == "grid");
     std::string location = r.headers["Location"];
     CHECK(location == "/v1/simulations/" + r.json()["id"].get<std::string>());
     json end = a.wait_for(location, "done");
@@ -995,10 +996,13 @@ TEST_CASE("a simulation without a client has the same result as one with",
     json list = a.get("/v1/simulations?status=done").json()["items"];
     REQUIRE(list.size() == 1);
     CHECK(list[0]["id"] == end["id"]);
-    CHECK(list[0]["kind"] == "grid");
-    CHECK(a.get("/v1/simulations?kind=grid").json()["items"].size() == 1);
-    CHECK(a.get("/v1/simulations?kind=queue").json()["items"].empty());
-    CHECK(a.get("/v1/simulations?kind=grd").status == 422);
+    CHECK(list[0]["kind"] == "stored");
+    CHECK(list[0]["simulates"] == "grid");
+    CHECK(end["kind"] == "stored");
+    CHECK(end["result"]["kind"] == "grid");
+    CHECK(a.get("/v1/simulations?simulates=grid").json()["items"].size() == 1);
+    CHECK(a.get("/v1/simulations?simulates=queue").json()["items"].empty());
+    CHECK(a.get("/v1/simulations?simulates=grd").status == 422);
     CHECK_FALSE(list[0].contains("result"));
     CHECK(a.call("DELETE", location).status == 204);
     CHECK(a.call("DELETE", location).status == 404);

@@ -12,6 +12,13 @@ const char *const cluster_reason_names[] = {
         NULL,
 };
 
+const char *const cluster_slurm_reason_names[] = {
+#define X(symbol, name, slurm, meaning) slurm,
+    CLUSTER_REASONS(X)
+#undef X
+        [CLUSTER_SLURM_HELD_ADMIN] = "JobHeldAdmin",
+    [CLUSTER_SLURM_QOS_LIMIT] = "QOSMaxJobsPerUserLimit", NULL};
+
 /* ---- the order of the queue ---- */
 
 static int compare(double a, double b)

@@ -55,6 +55,9 @@ enum cluster_reason {
         CLUSTER_REASON_COUNT
 };
 extern const char *const cluster_reason_names[]; /* by enum, ended by NULL */
+/* Likewise in Slurm's words, some twice; then the two below. */
+extern const char *const cluster_slurm_reason_names[];
+enum { CLUSTER_SLURM_HELD_ADMIN = CLUSTER_REASON_COUNT, CLUSTER_SLURM_QOS_LIMIT };
 
 enum cluster_outcome { CLUSTER_WAITS, CLUSTER_STARTS, CLUSTER_NEVER };
 

@@ -32,6 +32,12 @@ const struct co_runner co_runners[] = {
         {0},
 };
 
+#define X(name, purpose, source, atomic, barrier, nameserver, capability, before, \
+          failure, maps)                                                          \
+#name,
+const char *const co_runner_names[] = {CO_RUNNERS(X) NULL};
+#undef X
+
 const struct co_runner *co_runner_find(const char *name)
 {
     for (const struct co_runner *r = co_runners; r->name; r++)
@@ -198,21 +204,26 @@ static void choose_nameserver(const struct co_launch_in *in, struct co_launch_pl
 
 /* ---- phases ---- */
 
+#define X(name) #name,
+const char *const co_pre_phase_names[] = {CO_PRE_PHASES(X) NULL};
+const char *const co_post_phase_names[] = {CO_POST_PHASES(X) NULL};
+#undef X
+
 static void fill_phases(const struct co_launch_in *in, struct co_launch_plan *out,
                         struct arena *a)
 {
     const char **before = NEW(a, const char *, 3), **after = NEW(a, const char *, 3);
 
-    before[out->pre_phase_count++] = "create_sandbox";
+    before[out->pre_phase_count++] = co_pre_phase_names[CO_BEFORE_create_sandbox];
     if (in->stages_files)
-        before[out->pre_phase_count++] = "stage_in";
+        before[out->pre_phase_count++] = co_pre_phase_names[CO_BEFORE_stage_in];
     if (out->has_nameserver && !out->nameserver_pooled)
-        before[out->pre_phase_count++] = "start_nameserver";
+        before[out->pre_phase_count++] = co_pre_phase_names[CO_BEFORE_start_nameserver];
     if (in->stages_files)
-        after[out->post_phase_count++] = "stage_out";
+        after[out->post_phase_count++] = co_post_phase_names[CO_AFTER_stage_out];
     if (out->has_nameserver && !out->nameserver_pooled)
-        after[out->post_phase_count++] = "stop_nameserver";
-    after[out->post_phase_count++] = "cleanup";
+        after[out->post_phase_count++] = co_post_phase_names[CO_AFTER_stop_nameserver];
+    after[out->post_phase_count++] = co_post_phase_names[CO_AFTER_cleanup];
     out->pre_phase = before;
     out->post_phase = after;
 }

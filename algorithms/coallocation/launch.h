@@ -51,6 +51,8 @@ struct co_runner {
 
 extern const struct co_runner co_runners[]; /* sorted by name, ended by {0} */
 
+extern const char *const co_runner_names[]; /* likewise, ended by NULL */
+
 /* NULL if there is no such runner. */
 const struct co_runner *co_runner_find(const char *name);
 
@@ -87,6 +89,17 @@ struct co_launch_in {
 
 enum co_order_rule { CO_ORDER_ANY, CO_ORDER_SIMULTANEOUS, CO_ORDER_TOPOLOGICAL };
 extern const char *const co_order_rule_names[]; /* ended by NULL */
+
+/* Steps before and after a job; their names are ended by NULL. */
+#define CO_PRE_PHASES(X)  X(create_sandbox) X(stage_in) X(start_nameserver)
+#define CO_POST_PHASES(X) X(stage_out) X(stop_nameserver) X(cleanup)
+#define X(name)           CO_BEFORE_##name,
+enum co_pre_phase { CO_PRE_PHASES(X) };
+#undef X
+#define X(name) CO_AFTER_##name,
+enum co_post_phase { CO_POST_PHASES(X) };
+#undef X
+extern const char *const co_pre_phase_names[], *const co_post_phase_names[];
 
 struct co_launch_plan {
     double launch_at_s; /* JST */

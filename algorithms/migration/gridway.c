@@ -93,10 +93,15 @@ const struct param migration_gridway_params[] = {
     {0},
 };
 
-#define NAMES(list, rows, ...)  const char *const list[] = {rows(__VA_ARGS__) NULL}
-#define NAME(symbol, name, doc) name,
+#define NAMES(list, rows, ...)   const char *const list[] = {rows(__VA_ARGS__) NULL}
+#define NAME(symbol, name, doc)  name,
+#define STEP_NAME(name)          #name,
+#define EVENT_NAME(symbol, name) name,
 
+const char *const gridway_event_names[] = {
+    RESCHEDULE_EVENTS_OF_JOB(EVENT_NAME) GRIDWAY_STAGE_FAILED, NULL};
 NAMES(gridway_action_names, GRIDWAY_ACTIONS, NAME);
+NAMES(gridway_step_names, GRIDWAY_STEPS, STEP_NAME);
 NAMES(gridway_reason_names, GRIDWAY_REASONS, NAME);
 const char *const gridway_contract_names[] = {"none", "no_verdict", "kept", "violated",
                                               NULL};
@@ -167,12 +172,14 @@ static void move_steps(struct gridway_run *run, const struct gridway_case *c,
         here.resource_id_count = nodes->count;
     }
     if (c->runs)
-        steps[count++] = step_of(here, "cancel_wrapper", 0, 0);
-    steps[count++] =
-        step_of(there, "prolog", known_or_nan(to->stage_s), to->bytes - fetched_bytes);
+        steps[count++] = step_of(here, gridway_step_names[STEP_cancel_wrapper], 0, 0);
+    steps[count++] = step_of(there, gridway_step_names[STEP_prolog],
+                             known_or_nan(to->stage_s), to->bytes - fetched_bytes);
     if (!c->host_down)
-        steps[count++] = step_of(here, "epilog", fetched ? fetch_s : 0, fetched_bytes);
-    steps[count++] = step_of(there, "wrapper", known_or_nan(to->execution_s), 0);
+        steps[count++] = step_of(here, gridway_step_names[STEP_epilog],
+                                 fetched ? fetch_s : 0, fetched_bytes);
+    steps[count++] = step_of(there, gridway_step_names[STEP_wrapper],
+                             known_or_nan(to->execution_s), 0);
     add_steps(run, v, steps, count);
 }
 

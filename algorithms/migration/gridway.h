@@ -108,9 +108,18 @@ struct gridway_drop {
     uint64_t resource_count;
 };
 
+#define GRIDWAY_STEPS(X) \
+    X(cancel_wrapper) X(prolog) X(epilog) X(wrapper) X(submission) X(job_manager)
+enum gridway_step_kind {
+#define X(name) STEP_##name,
+    GRIDWAY_STEPS(X)
+#undef X
+};
+extern const char *const gridway_step_names[]; /* by enum, ended by NULL */
+
 /* A step of a plan; they follow each other. */
 struct gridway_step {
-    const char *step; /* cancel_wrapper, prolog, epilog, wrapper ... */
+    const char *step; /* of gridway_step_names */
     const char *resource_id;
     double duration_s;               /* NAN: not known */
     double bytes;                    /* moved by it */
@@ -126,6 +135,10 @@ enum gridway_contract_state {
 };
 extern const char *const gridway_contract_names[]; /* ended by NULL */
 
+/* Words of gridway_verdict.event, ended by NULL. */
+#define GRIDWAY_STAGE_FAILED "stage_failed"
+extern const char *const gridway_event_names[];
+
 /* What is decided for one running job. Times are NAN where they are not known or without
  * end. move_s, gain_s and rank_new are of the target, else of the candidate that came
  * nearest. */
@@ -133,7 +146,7 @@ struct gridway_verdict {
     const char *job_id;
     enum gridway_action action;
     enum gridway_reason reason;
-    const char *event;                 /* that counted; "stage_failed"; NULL: none */
+    const char *event;                 /* that counted; NULL: none */
     bool forced;                       /* moved without a look at rank and gain */
     bool restart;                      /* it starts again from nothing */
     bool outputs_lost;                 /* queued outputs cannot be fetched */

@@ -149,7 +149,7 @@ static void settle(struct gridway_run *run, const struct gridway_case *c,
     if (ruling.action == ACTION_RETRY)
         step = reschedule_stage_names[c->given->failure->stage];
     if (ruling.action == ACTION_RESTART_JOB_MANAGER)
-        step = "job_manager";
+        step = gridway_step_names[STEP_job_manager];
     if (!step)
         return;
     steps = NEW(run->arena, struct gridway_step, 1);
@@ -258,7 +258,7 @@ void gridway_case_make(struct gridway_run *run, size_t number, struct gridway_ca
     e.has[EVENT_CONTRACT_VIOLATED] =
         e.has[EVENT_CONTRACT_VIOLATED] || contract.state == CONTRACT_VIOLATED;
     if (failure_rules(run, c, &e, &ruling)) {
-        v->event = ruling.action == ACTION_KEEP ? NULL : "stage_failed";
+        v->event = ruling.action == ACTION_KEEP ? NULL : GRIDWAY_STAGE_FAILED;
         settle(run, c, ruling, v);
         return;
     }
@@ -268,7 +268,7 @@ void gridway_case_make(struct gridway_run *run, size_t number, struct gridway_ca
         v->reason = reason_without_event(contract.state);
         return;
     }
-    v->event = c->failed_stage ? "stage_failed" : reschedule_event_names[c->event];
+    v->event = c->failed_stage ? GRIDWAY_STAGE_FAILED : reschedule_event_names[c->event];
     v->forced = c->forced;
     v->reason = ruling.reason;
     v->move_bound_s = gridway_move_bound_s(run, c);

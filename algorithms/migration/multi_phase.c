@@ -94,24 +94,30 @@ static bool plan_moves(const struct multi_phase_out *out)
     return out->plan.interval_count > 0 && out->plan.intervals[0].action != PLAN_KEEP;
 }
 
+const char *const multi_phase_rule_names[] = {
+#define X(name) #name,
+    MULTI_PHASE_RULES(X)
+#undef X
+        NULL};
+
 /* The rule that applies. */
-static const char *rule_of(const struct multi_phase_in *in, const double *param,
-                           double ratio)
+static enum multi_phase_rule rule_of(const struct multi_phase_in *in, const double *param,
+                                     double ratio)
 {
     if (in->phases_done >= in->plan->phase_count)
-        return "finished";
+        return RULE_finished;
     if (in->machine_gone)
-        return "forced";
+        return RULE_forced;
     if (in->stop_phase && in->phases_done >= in->stop_phase)
-        return "plan_marker";
+        return RULE_plan_marker;
     if (in->since_last_move_s < in->plan_option[PLAN_MIN_INTERVAL])
-        return "min_interval";
+        return RULE_min_interval;
     if (ratio < param[MULTI_PHASE_LEAST_RATIO] ||
         ratio > param[MULTI_PHASE_LARGEST_RATIO])
-        return "contract";
+        return RULE_contract;
     if (in->since_plan_s >= param[MULTI_PHASE_PERIOD])
-        return "periodic";
-    return "none";
+        return RULE_periodic;
+    return RULE_none;
 }
 
 enum error_code migration_multi_phase(const struct multi_phase_in *in,
@@ -119,21 +125,20 @@ enum error_code migration_multi_phase(const struct multi_phase_in *in,
                                       struct arena *a, struct error *err)
 {
     double ratio = recent_ratio(in, (size_t)param[MULTI_PHASE_WINDOW]);
-    const char *rule = rule_of(in, param, ratio);
+    enum multi_phase_rule rule = rule_of(in, param, ratio);
     struct multi_phase_out x = {
-        .reason = rule,
+        .reason = multi_phase_rule_names[rule],
         .keep_s = HUGE_VAL,
         .move_s = HUGE_VAL,
         .expectation_factor = NAN,
     };
 
-    if (strcmp(rule, "forced") == 0 || strcmp(rule, "plan_marker") == 0 ||
-        strcmp(rule, "contract") == 0) {
+    if (rule == RULE_forced || rule == RULE_plan_marker || rule == RULE_contract) {
         TRY(make_plan(in, param, param[MULTI_PHASE_SAVING], &x, a, err));
         x.decision = plan_moves(&x) ? MIGRATION_MIGRATE : MIGRATION_KEEP;
-        if (strcmp(rule, "contract") == 0 && x.decision == MIGRATION_KEEP)
+        if (rule == RULE_contract && x.decision == MIGRATION_KEEP)
             x.expectation_factor = ratio;
-    } else if (strcmp(rule, "periodic") == 0) {
+    } else if (rule == RULE_periodic) {
         TRY(make_plan(in, param, HUGE_VAL, &x, a, err));
         x.decision = MIGRATION_REPLAN;
     }

@@ -32,9 +32,19 @@ struct multi_phase_in {
     size_t history_count;
 };
 
+/* The rules, in the order in which they are looked at. */
+#define MULTI_PHASE_RULES(X) \
+    X(finished) X(forced) X(plan_marker) X(min_interval) X(contract) X(periodic) X(none)
+enum multi_phase_rule {
+#define X(name) RULE_##name,
+    MULTI_PHASE_RULES(X)
+#undef X
+};
+extern const char *const multi_phase_rule_names[]; /* by enum, ended by NULL */
+
 struct multi_phase_out {
     enum migration_decision decision;
-    const char *reason;        /* "forced", "plan_marker" ...: what decided */
+    const char *reason;        /* of multi_phase_rule_names: what decided */
     bool has_plan;             /* a plan was made */
     struct plan_out plan;      /* infeasible: nothing can run the phases left */
     double keep_s, move_s;     /* of the next interval; HUGE_VAL: impossible, not asked */

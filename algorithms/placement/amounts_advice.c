@@ -1,7 +1,10 @@
 /* placement/amounts_advice.c - what would help, and what to stop. */
 #include "algorithms/placement/amounts_answer.h"
+#include "algorithms/placement/reasons.h"
 #include "algorithms/world/preempt.h"
 #include "algorithms/world/what_if.h"
+
+const char *const placement_change_names[] = {"raise_capacity", NULL};
 
 static const char **job_ids(const struct placement_problem *p, const struct world *w,
                             const size_t *jobs, size_t count)
@@ -30,7 +33,7 @@ static void advise_changes(struct placement_problem *p,
         const struct what_if_change *c = &x->changes[k];
 
         list[k] = (struct placement_change){
-            .change = "raise_capacity",
+            .change = placement_change_names[PLACEMENT_RAISE_CAPACITY],
             .resource_id = w->resources[c->position].id,
             .amount = w->amounts[c->amount].name,
             .capacity = amount_value(w, c->amount, c->capacity),

@@ -50,11 +50,7 @@ static const struct {
 #undef X
 };
 
-#define FILTER_NAME(symbol, name, detail) name,
-#define WORLD_NAME(symbol, name)          name,
-const char *const placement_reason_names[] = {
-    FILTERS(FILTER_NAME) PLAN_WAITS(FILTER_NAME) WORLD_WAITS(WORLD_NAME) REASON_PARTITION,
-    REASON_NO_RESOURCE, REASON_NOT_COUNTED, NULL};
+const char *const placement_reason_names[] = {PLACEMENT_REASON_WORDS, NULL};
 
 /* What is known of the requirement of a class. */
 struct class_reason {

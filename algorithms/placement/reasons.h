@@ -3,11 +3,24 @@
 #define GRIDPLAN_PLACEMENT_REASONS_H
 
 #include "algorithms/placement/plan.h"
+#include "algorithms/world/world.h"
 
 /* Words beside those of FILTERS, PLAN_WAITS and WORLD_WAITS. */
 #define REASON_NO_RESOURCE "no_resource"
 #define REASON_NOT_COUNTED "not_counted"
 #define REASON_PARTITION   "partition"
+
+/* All of them, for tables; some twice, some "". */
+#define REASON_OF_FILTER(symbol, name, detail) name,
+#define REASON_OF_WORLD(symbol, name)          name,
+#define PLACEMENT_REASON_WORDS   \
+    FILTERS(REASON_OF_FILTER)    \
+    PLAN_WAITS(REASON_OF_FILTER) \
+    WORLD_WAITS(REASON_OF_WORLD) REASON_PARTITION, REASON_NO_RESOURCE, REASON_NOT_COUNTED
+
+/* Words of placement_change.change, by enum, ended by NULL. */
+enum { PLACEMENT_RAISE_CAPACITY };
+extern const char *const placement_change_names[];
 
 /* Reasons of every job without a place, in the order of the jobs, and the jobs with equal
  * ones together: out->unplaced and out->unplaced_classes. `estimate`: the policy needs

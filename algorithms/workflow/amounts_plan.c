@@ -10,6 +10,7 @@
 #include "algorithms/workflow/amounts_parts.h"
 #include "algorithms/workflow/kept_out.h"
 #include "algorithms/workflow/list.h"
+#include "algorithms/workflow/words.h"
 #include "algorithms/world/board_parts.h"
 #include "algorithms/world/objective.h"
 #include "algorithms/world/reasons.h"
@@ -469,7 +470,7 @@ void workflow_amounts_too_small(const struct workflow_amounts *x,
                                 const struct world_reason *found, const char *name,
                                 struct workflow_unplaced *out)
 {
-    out->reason = "too_small";
+    out->reason = WORKFLOW_REASON(too_small);
     out->detail =
         name ? arena_printf(x->arena, "no resource that it may use has enough %s", name)
              : "no resource that it may use has enough of all that it needs";
@@ -524,7 +525,7 @@ void workflow_amounts_why(struct workflow_amounts *x, size_t task,
         return;
     }
     if (j->nodes > most_nodes(x, j)) {
-        out->reason = "too_few_nodes";
+        out->reason = WORKFLOW_REASON(too_few_nodes);
         out->detail = arena_printf(x->arena, "it needs %zu nodes, and %zu suit it",
                                    j->nodes, most_nodes(x, j));
         return;

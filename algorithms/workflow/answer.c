@@ -11,6 +11,7 @@
 #include "algorithms/workflow/kept_out.h"
 #include "algorithms/workflow/problem_parts.h"
 #include "algorithms/workflow/verify.h"
+#include "algorithms/workflow/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -445,20 +446,20 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
     size_t runnable, parents;
 
     if (!workflow_is_open(problem, task)) {
-        u.reason = "no_estimate";
+        u.reason = WORKFLOW_REASON(no_estimate);
         u.detail = "it has begun, but nothing says when it ends: give finish_s, "
                    "estimate_ref_s or etc_s";
         u.resource_count = 1;
         return u;
     }
     if (t->etc_count == 0 && isnan(t->estimate_ref_s) && !plan->amounts) {
-        u.reason = "no_estimate";
+        u.reason = WORKFLOW_REASON(no_estimate);
         u.detail = "no run time is known: give estimate_ref_s or etc_s";
         return u;
     }
     parents = problem->parent_first[task + 1] - problem->parent_first[task];
     if (!workflow_tick(clock, (2 + (double)parents) * (double)problem->processor_count)) {
-        u.reason = "time_limit";
+        u.reason = WORKFLOW_REASON(time_limit);
         u.detail = "the time limit came first";
         return u;
     }
@@ -467,7 +468,7 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
         if ((strcmp(u.reason, "unknown_end") == 0 ||
              strcmp(u.reason, "reserved_for_ever") == 0) &&
             !reachable(problem, plan, task)) {
-            u.reason = "unreachable";
+            u.reason = WORKFLOW_REASON(unreachable);
             u.detail = "no link brings its inputs to a resource that can run it";
         }
         return u;
@@ -477,18 +478,18 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
     if (runnable == 0) {
         tell_kept_out(problem, &u);
     } else if (plan->status == DECISION_CUT) {
-        u.reason = "time_limit";
+        u.reason = WORKFLOW_REASON(time_limit);
         u.detail = "the time limit came first";
     } else if (parent != WORKFLOW_NONE) {
-        u.reason = "after_unplaced";
+        u.reason = WORKFLOW_REASON(after_unplaced);
         u.detail =
             arena_printf(a, "it needs '%.100s', which has no place or no known end",
                          problem->tasks[parent]->id);
     } else if (!reachable(problem, plan, task)) {
-        u.reason = "unreachable";
+        u.reason = WORKFLOW_REASON(unreachable);
         u.detail = "no link brings its inputs to a resource that can run it";
     } else {
-        u.reason = "no_window";
+        u.reason = WORKFLOW_REASON(no_window);
         u.detail = "it does not fit into any time in which a resource is free";
     }
     return u;

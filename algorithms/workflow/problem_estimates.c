@@ -25,6 +25,7 @@
  */
 #include "algorithms/workflow/problem_parts.h"
 
+#include "algorithms/workflow/words.h"
 #include "models/base/order.h"
 
 #include <stdlib.h>
@@ -194,6 +195,12 @@ static double at_same_pace_s(const struct workflow_task *t)
                : HUGE_VAL;
 }
 
+const char *const workflow_source_names[] = {
+#define X(name) #name,
+    WORKFLOW_SOURCES(X)
+#undef X
+        NULL};
+
 /* What the end of a task follows from; struct workflow_left. */
 static const char *source_of(const struct workflow_problem *problem, size_t task,
                              bool reported, bool working)
@@ -201,14 +208,15 @@ static const char *source_of(const struct workflow_problem *problem, size_t task
     const struct workflow_task *t = problem->tasks[task];
 
     if (reported)
-        return t->progress_stored ? "stored" : "progress";
+        return t->progress_stored ? WORKFLOW_SOURCE(stored) : WORKFLOW_SOURCE(progress);
     if (!isnan(t->progress_pct))
-        return "progress";
+        return WORKFLOW_SOURCE(progress);
     if (!isnan(t->work_done_ref_s))
-        return "work";
+        return WORKFLOW_SOURCE(work);
     if (working)
-        return "elapsed";
-    return problem->parts->guessed[task] ? "guess" : "estimate";
+        return WORKFLOW_SOURCE(elapsed);
+    return problem->parts->guessed[task] ? WORKFLOW_SOURCE(guess)
+                                         : WORKFLOW_SOURCE(estimate);
 }
 
 /* Units that are left of a whole of which `done` are done; NAN: not known. */

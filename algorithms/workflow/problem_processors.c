@@ -22,6 +22,7 @@
  */
 #include "algorithms/workflow/problem_parts.h"
 
+#include "algorithms/workflow/words.h"
 #include "models/base/order.h"
 
 #include <stdlib.h>
@@ -94,7 +95,7 @@ static enum error_code find_end(const struct reader *r, size_t task, double *end
     TRY(workflow_left_of(r->problem, task, speed_of(given, r->slots), left));
     if (!isnan(t->finish_s)) {
         left->remaining_s = t->finish_s > 0 ? t->finish_s : OVERDUE_S;
-        left->source = "finish_s";
+        left->source = WORKFLOW_SOURCE(finish_s);
     } else if (t->status == WORKFLOW_STAGING) {
         left->remaining_s += t->transfer_remaining_s;
     }

@@ -13,6 +13,7 @@
  */
 #include "algorithms/workflow/amounts_parts.h"
 #include "algorithms/workflow/round_request.h"
+#include "algorithms/workflow/words.h"
 #include "algorithms/world/profile.h"
 
 #include <math.h>
@@ -388,12 +389,12 @@ void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, siz
         reasons_of(reasons_here(rq->amounts), x->job_of[task], &found);
         workflow_amounts_too_small(x, &found, name, out);
     } else if (large < j->nodes) {
-        out->reason = "too_few_nodes";
+        out->reason = WORKFLOW_REASON(too_few_nodes);
         out->detail = arena_printf(rq->arena, "it needs %zu nodes, and %zu suit it",
                                    j->nodes, large);
         out->resource_count = large;
     } else if (shared_short(x, plan, task)) {
-        out->reason = "shared_short";
+        out->reason = WORKFLOW_REASON(shared_short);
         out->detail = arena_printf(rq->arena, "too little of %s is left now",
                                    shared_short(x, plan, task));
         out->resource_count = large;
@@ -402,11 +403,11 @@ void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, siz
         out->detail = world_wait_details[group_wait(g)];
         out->resource_count = could;
     } else if (fits > 0) {
-        out->reason = "unreachable";
+        out->reason = WORKFLOW_REASON(unreachable);
         out->detail = "its input can be brought to no resource that has room for it";
         out->resource_count = fits;
     } else {
-        out->reason = "no_free_now";
+        out->reason = WORKFLOW_REASON(no_free_now);
         out->detail = "what it needs is taken now, or will be before it would be done";
         out->resource_count = large;
     }

@@ -3,6 +3,8 @@
  * Source: spec workflows.md 5.5 (actions, groups, reasons), 5.8, 13.
  */
 #include "algorithms/workflow/round_request.h"
+
+#include "algorithms/workflow/words.h"
 #include "models/reason_tally.h"
 
 #include <math.h>
@@ -19,8 +21,8 @@ struct answer {
 };
 
 static const char *const role_names[] = {"longest", "balanced", "root"};
-static const char *const how_names[] = {"longest", "balanced", "fastest",
-                                        "least",   "random",   "in_turn"};
+const char *const workflow_how_names[] = {"longest", "balanced", "fastest", "least",
+                                          "random",  "in_turn",  NULL};
 
 static const char *workflow_id(const struct answer *w, size_t task)
 {
@@ -185,7 +187,7 @@ static void list_starts(struct answer *w)
             .resource_id_count = s->resource_count,
             .expected_s = finite_s(s->expected_s),
             .stage_in_s = s->stage_in_s,
-            .how = how_names[s->how],
+            .how = workflow_how_names[s->how],
         };
     }
     w->out->placements = list;
@@ -237,12 +239,12 @@ static struct workflow_unplaced reason_against(const struct answer *w)
     size_t usable = usable_count(w);
 
     if (w->plan->free_count > 0 && w->plan->out->cut)
-        return (struct workflow_unplaced){.reason = "time_limit",
+        return (struct workflow_unplaced){.reason = WORKFLOW_REASON(time_limit),
                                           .detail = "the time limit came first",
                                           .resource_count = w->plan->free_count};
     if (w->plan->free_count > 0)
         return (struct workflow_unplaced){
-            .reason = "unreachable",
+            .reason = WORKFLOW_REASON(unreachable),
             .detail = "its input can be brought to no resource that has a free slot",
             .resource_count = w->plan->free_count};
     if (usable == 0) {
@@ -252,7 +254,7 @@ static struct workflow_unplaced reason_against(const struct answer *w)
         return of;
     }
     return (struct workflow_unplaced){
-        .reason = "no_free_now",
+        .reason = WORKFLOW_REASON(no_free_now),
         .detail = "every slot of the resources that can be used is taken",
         .resource_count = usable};
 }
@@ -275,7 +277,7 @@ static void tell_no_place(const struct answer *w, size_t task,
     if (with_room > 0)
         return;
     *reason = (struct workflow_unplaced){
-        .reason = suits ? "no_free_now" : "no_estimate",
+        .reason = suits ? WORKFLOW_REASON(no_free_now) : WORKFLOW_REASON(no_estimate),
         .detail = suits ? "every slot of the resources that can run it is taken"
                         : "it can run on no resource that can be used now (etc_s)",
         .resource_count = suits ? suits : w->plan->in->resource_count,
@@ -287,8 +289,8 @@ static void list_unplaced(struct answer *w)
     struct workflow_unplaced *list =
         NEW(w->arena, struct workflow_unplaced, w->rq->ready_count);
     const struct workflow_unplaced common = reason_against(w);
-    bool by_amounts =
-        w->rq->amounts && usable_count(w) > 0 && strcmp(common.reason, "time_limit") != 0;
+    bool by_amounts = w->rq->amounts && usable_count(w) > 0 &&
+                      strcmp(common.reason, WORKFLOW_REASON(time_limit)) != 0;
 
     for (size_t i = 0; i < w->plan->in->task_count; i++) {
         struct workflow_unplaced reason = common;
@@ -297,7 +299,7 @@ static void list_unplaced(struct answer *w)
             continue;
         if (by_amounts)
             wf_amounts_why(w->rq, w->plan, i, &reason);
-        if (strcmp(reason.reason, "unreachable") == 0)
+        if (strcmp(reason.reason, WORKFLOW_REASON(unreachable)) == 0)
             tell_no_place(w, i, &reason);
         reason.workflow_id = workflow_id(w, i);
         reason.task_id = w->ids[i];

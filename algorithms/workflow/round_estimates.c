@@ -18,10 +18,21 @@
  */
 #include "algorithms/workflow/round_request.h"
 
+#include "algorithms/workflow/words.h"
+
 #include <math.h>
 
 /* More reports would cost a fit more than they are worth in a round of many tasks. */
 enum { FIT_POINTS_MAX = 100 };
+
+/* Besides the words of progress and of what is left. */
+#define WORK_INTEGRAL "work_integral"
+const char *const workflow_estimate_source_names[] = {
+#define X(name, ...) #name,
+    PROGRESS_SOURCES(X) WORKFLOW_SOURCES(X)
+#undef X
+        WORK_INTEGRAL,
+    NULL};
 
 double wf_free_speed(const struct resource *r)
 {
@@ -70,10 +81,11 @@ static void extrapolate(const struct wf_request *rq, const struct progress_histo
         list[k] = h->points[k].estimate_ref_s;
     e->estimate_ref_s = fmax(progress_filtered_ref_s(filter, list, h->count, window),
                              h->points[h->count - 1].work_ref_s);
-    e->source = work_known ? "work_integral" : "extrapolation";
+    e->source =
+        work_known ? WORK_INTEGRAL : progress_source_names[PROGRESS_FROM_extrapolation];
     if (filter == PROGRESS_FILTER_AVERAGE ||
         (filter == PROGRESS_FILTER_AUTO && progress_oscillates(list, h->count, window)))
-        e->source = "average";
+        e->source = progress_source_names[PROGRESS_FROM_average];
 }
 
 static enum error_code fit(const struct wf_request *rq, const struct progress_history *h,
@@ -94,7 +106,7 @@ static enum error_code fit(const struct wf_request *rq, const struct progress_hi
         in.options.interval = PROGRESS_SPEC; /* the cheap one: only for the answer */
     TRY(progress_predict(&in, &out, rq->arena));
     e->source = out.source == PROGRESS_FROM_initial_estimate
-                    ? "estimate"
+                    ? WORKFLOW_SOURCE(estimate)
                     : progress_source_names[out.source];
     e->estimate_ref_s = out.estimate_ref_s;
     e->low_ref_s = out.low_ref_s;
@@ -122,7 +134,7 @@ static enum error_code estimate_progress(const struct wf_request *rq, size_t tas
         extrapolate(rq, &believed, !isnan(t->work_done_ref_s), e);
     } else if (t->progress_pct > 0 && t->work_done_ref_s > 0) {
         e->estimate_ref_s = progress_from_work_ref_s(t->work_done_ref_s, t->progress_pct);
-        e->source = "work_integral";
+        e->source = WORK_INTEGRAL;
     }
     e->work_done_ref_s = workflow_work_now(t, &r, &h);
     return OK;
@@ -165,7 +177,7 @@ static enum error_code estimate_part(struct wf_request *rq, size_t task)
     const struct workflow_task *t = rq->problem.tasks[task];
     struct workflow_plain_task *plain = &rq->tasks[task];
     struct workflow_estimate *e = &rq->estimates[task];
-    struct workflow_left left = {.source = "estimate"};
+    struct workflow_left left = {.source = WORKFLOW_SOURCE(estimate)};
 
     if (plain->status == PLAIN_IDLE) {
         left.left = part_of_waiting(t);
@@ -201,7 +213,8 @@ static enum error_code estimate(struct wf_request *rq, size_t task)
         .estimate_ref_s = t->estimate_ref_s,
         .remaining_ref_s = (double)NAN,
         .work_done_ref_s = (double)NAN,
-        .source = isnan(t->estimate_ref_s) ? "none" : "estimate",
+        .source = isnan(t->estimate_ref_s) ? progress_source_names[PROGRESS_FROM_none]
+                                           : WORKFLOW_SOURCE(estimate),
         .low_ref_s = (double)NAN,
         .high_ref_s = (double)NAN,
         .remaining_ratio = (double)NAN,

@@ -47,7 +47,7 @@ static const struct json_field basis_rows[] = {
                 "From then until a checkpoint was safe, if it is logged"),
     JSON_NUMBER(T, restart_s, 0, 0, 0, JSON_OPTIONAL,
                 "Time of a restart, if it is logged"),
-    JSON_NUMBER(T, failure_count, 0, 0, 0, JSON_OPTIONAL,
+    JSON_NUMBER(T, failure_count, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
                 "Stored failures that the mean failure interval comes from: without one "
                 "that began the history"),
     JSON_NUMBER(T, at_risk_s, 0, 0, 0, JSON_OPTIONAL,

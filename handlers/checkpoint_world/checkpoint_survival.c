@@ -57,7 +57,7 @@ static const char *const scopes[] = {"resources", "all", NULL};
 static const struct json_field survival_rows[] = {
     JSON_WORD(T, scope, scopes, 0,
               "Whose: resources, those of the job; all, of the tenant"),
-    JSON_NUMBER(T, failure_count, 0, 0, 0, 0, "Stored failures with a level"),
+    JSON_NUMBER(T, failure_count, 0, 0, 0, JSON_WHOLE, "Stored failures with a level"),
     JSON_NUMBERS(T, ratios, ratio_count, 0, 0, 0,
                  "survives_ratio of the levels of the request"),
     {0},

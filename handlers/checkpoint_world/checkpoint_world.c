@@ -115,7 +115,7 @@ static const struct json_field pattern_rows[] = {
                 "Expected time over work, less 1; left out: it never ends"),
     JSON_NUMBER(T, first_order_ratio, 0, 0, 0, JSON_OPTIONAL,
                 "The same by first order; left out: its intervals do not ascend"),
-    JSON_NUMBERS(T, dropped_levels, dropped_count, 0, 0, 0,
+    JSON_NUMBERS(T, dropped_levels, dropped_count, 0, 0, JSON_WHOLE,
                  "Levels that are not worth their cost, or that nothing needs"),
     JSON_OBJECT(T, survival, const struct checkpoint_survival *,
                 &checkpoint_survival_json, JSON_POINTER | JSON_OPTIONAL,

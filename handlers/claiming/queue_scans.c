@@ -200,7 +200,7 @@ static const struct json_object ids_json = {"PlacementQueueIds", "The queues aft
 #define T struct scan_answer
 static const struct json_field answer_rows[] = {
     DECISION_ANSWER_ROWS(T),
-    JSON_TEXT(T, scanned_queue, JSON_MAY_BE_NULL,
+    JSON_WORD(T, scanned_queue, co_level_names, JSON_MAY_BE_NULL,
               "Level of the queue; null: all are empty"),
     JSON_INTEGER(T, next_cursor, 0, JSON_EXACT, 0, 0, "scan_cursor of the next request"),
     JSON_LIST(T, placements, placement_count, struct co_placement_answer,

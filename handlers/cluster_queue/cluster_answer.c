@@ -27,12 +27,6 @@ struct telling {
     double wait_s, makespan_s, bound_s;
 };
 
-static const char *const slurm_reasons[] = {
-#define X(symbol, name, slurm, meaning) slurm,
-    CLUSTER_REASONS(X)
-#undef X
-};
-
 static const char *const meanings[] = {
 #define X(symbol, name, slurm, meaning) meaning,
     CLUSTER_REASONS(X)
@@ -252,11 +246,11 @@ static const char *slurm_name(const struct telling *t, const struct cluster_verd
 {
     (void)t;
     if (v->reason == CLUSTER_REASON_HELD && job->held_by_admin)
-        return "JobHeldAdmin";
+        return cluster_slurm_reason_names[CLUSTER_SLURM_HELD_ADMIN];
     if (v->reason == CLUSTER_REASON_LIMIT &&
         v->limit.scope <= CLUSTER_SCOPE_partition_qos)
-        return "QOSMaxJobsPerUserLimit";
-    return slurm_reasons[v->reason];
+        return cluster_slurm_reason_names[CLUSTER_SLURM_QOS_LIMIT];
+    return cluster_slurm_reason_names[v->reason];
 }
 
 static const char *detail_of(const struct telling *t, const struct cluster_verdict *v)

@@ -103,7 +103,8 @@ static const struct json_object cluster_running_json = {
     "QueueClusterRunning", "A job that runs", sizeof(struct cluster_running_in),
     cluster_running_rows};
 
-static const char *const states[] = {"up", "drain", "down", "maint", "future", NULL};
+const char *const cluster_node_state_names[] = {"up",    "drain",  "down",
+                                                "maint", "future", NULL};
 
 #define T struct cluster_resource_in
 static const struct json_field resource_rows[] = {
@@ -117,7 +118,7 @@ static const struct json_field resource_rows[] = {
     JSON_INTEGER(T, cores_per_socket, 1, 1e6, 0, JSON_BOUND_ONLY, "Cores of each"),
     JSON_INTEGER(T, threads_per_core, 1, 1024, 1, 0,
                  "Cpus of a core; where cores are selected a job gets whole ones"),
-    JSON_CHOICE(T, state, states, CLUSTER_UP, 0,
+    JSON_CHOICE(T, state, cluster_node_state_names, CLUSTER_UP, 0,
                 "up: jobs start there; the others: they do not"),
     JSON_LIST(T, running, running_count, struct cluster_running_in, &running_json,
               CLUSTER_RUNNING_MAX, 0, "What runs there"),
@@ -128,8 +129,9 @@ static const struct json_object resource_json = {"QueueNode", "A node of the clu
                                                  sizeof(struct cluster_resource_in),
                                                  resource_rows};
 
-static const char *const partition_states[] = {"up", "down", "drain", "inactive", NULL};
-static const char *const sharings[] = {"no", "yes", "force", "exclusive", NULL};
+const char *const cluster_partition_state_names[] = {"up", "down", "drain", "inactive",
+                                                     NULL};
+const char *const cluster_sharing_names[] = {"no", "yes", "force", "exclusive", NULL};
 
 #define T struct cluster_partition_in
 static const struct json_field partition_rows[] = {
@@ -138,7 +140,7 @@ static const struct json_field partition_rows[] = {
                "Its nodes; absent: all"),
     SWITCH(T, "default", is_default, false,
            "Jobs that name none go there; at most one is"),
-    JSON_CHOICE(T, state, partition_states, PARTITION_UP, 0,
+    JSON_CHOICE(T, state, cluster_partition_state_names, PARTITION_UP, 0,
                 "up, drain: jobs start there; down, inactive: they do not"),
     JSON_NUMBER(T, priority_tier, 0, 65533, 1, 0, "Larger tiers come first"),
     JSON_NUMBER(T, priority_factor, 0, 65533, 0, 0, "Counts in the priority"),
@@ -160,7 +162,7 @@ static const struct json_field partition_rows[] = {
     JSON_TEXTS(T, qos_allowed, qos_allowed_count, CLUSTER_QOS_MAX, 0,
                "Which qualities of service may use it; absent: all"),
     JSON_ID(T, qos_id, JSON_NULLABLE, "A quality of service whose limits hold first"),
-    JSON_CHOICE(T, sharing, sharings, SHARES_NO, 0,
+    JSON_CHOICE(T, sharing, cluster_sharing_names, SHARES_NO, 0,
                 "no: a cpu has one job; yes, force: up to shared_jobs_max; exclusive: a "
                 "node has one job"),
     JSON_NUMBER(T, shared_jobs_max, 1, 1e6, 4, 0, "With yes and force"),
@@ -176,7 +178,7 @@ const struct json_object cluster_partition_json = {
     "QueuePartition", "Nodes under common rules", sizeof(struct cluster_partition_in),
     partition_rows};
 
-static const char *const preempt_modes[] = {"off", "cancel", "requeue", NULL};
+const char *const cluster_preempt_mode_names[] = {"off", "cancel", "requeue", NULL};
 
 #define T struct cluster_qos_in
 static const struct json_field qos_rows[] = {
@@ -189,7 +191,7 @@ static const struct json_field qos_rows[] = {
                "deny_on_limit and no_decay have no effect here"),
     JSON_TEXTS(T, preempts, preempt_count, CLUSTER_QOS_MAX, 0,
                "Qualities of service whose jobs it may preempt"),
-    JSON_CHOICE(T, preempt_mode, preempt_modes, -1, JSON_BOUND_ONLY,
+    JSON_CHOICE(T, preempt_mode, cluster_preempt_mode_names, -1, JSON_BOUND_ONLY,
                 "What becomes of its jobs when they are preempted, off: they are not; "
                 "default: policy_settings.preempt_mode"),
     LIMITS(T),
@@ -240,13 +242,13 @@ static const struct json_object reservation_json = {
     "QueueClusterReservation", "Nodes or licences that are set aside",
     sizeof(struct cluster_reservation_in), reservation_rows};
 
-static const char *const priority_types[] = {"multifactor", "basic", NULL};
-static const char *const fair_shares[] = {"fair_tree", "classic", NULL};
+const char *const cluster_priority_type_names[] = {"multifactor", "basic", NULL};
+const char *const cluster_fair_share_names[] = {"fair_tree", "classic", NULL};
 
 #define T               struct cluster_priority_in
 #define WEIGHT(m, text) JSON_NUMBER(T, m, 0, 4294967295.0, 0, 0, text)
 static const struct json_field priority_rows[] = {
-    JSON_CHOICE(T, type, priority_types, 0, 0,
+    JSON_CHOICE(T, type, cluster_priority_type_names, 0, 0,
                 "multifactor: a sum of factors; basic: by submission"),
     WEIGHT(weight_age, "Of the time that a job has been eligible"),
     WEIGHT(weight_assoc, "Of its association"),
@@ -261,7 +263,7 @@ static const struct json_field priority_rows[] = {
                 "When half of the use is forgotten; 0: never"),
     JSON_NUMBER(T, calc_period_s, 1, 1e9, 300, 0, "How often use is reckoned"),
     JSON_NUMBER(T, damping, 0, 1e9, 1, JSON_ABOVE_MIN, "Of classic fair shares"),
-    JSON_CHOICE(T, fair_share, fair_shares, 0, 0, "How past use counts"),
+    JSON_CHOICE(T, fair_share, cluster_fair_share_names, 0, 0, "How past use counts"),
     JSON_BOOLEAN(T, favor_small, false, 0, "Small jobs come first, not large ones"),
     JSON_BOOLEAN(T, small_relative_to_time, false, 0,
                  "The size is that of the job divided by its time limit"),
@@ -275,9 +277,9 @@ static const struct json_object priority_json = {
     "QueuePriority", "How priorities are reckoned", sizeof(struct cluster_priority_in),
     priority_rows};
 
-static const char *const preempt_types[] = {"none", "qos", "partition_prio", NULL};
-static const char *const selects[] = {"cores_memory", "cores",       "cpus_memory",
-                                      "cpus",         "whole_nodes", NULL};
+const char *const cluster_preempt_type_names[] = {"none", "qos", "partition_prio", NULL};
+const char *const cluster_select_names[] = {"cores_memory", "cores",       "cpus_memory",
+                                            "cpus",         "whole_nodes", NULL};
 
 #define T struct cluster_settings_in
 static const struct json_field settings_rows[] = {
@@ -288,9 +290,11 @@ static const struct json_field settings_rows[] = {
 #define X(name, preset, text) JSON_BOOLEAN(T, name, preset, 0, text),
         CLUSTER_SWITCHES(X)
 #undef X
-            JSON_CHOICE(T, preempt_type, preempt_types, 0, 0, "Who may preempt whom"),
-    JSON_CHOICE(T, preempt_mode, preempt_modes, 0, 0, "What becomes of preempted jobs"),
-    JSON_CHOICE(T, select, selects, SELECT_CORES_MEMORY, 0,
+            JSON_CHOICE(T, preempt_type, cluster_preempt_type_names, 0, 0,
+                        "Who may preempt whom"),
+    JSON_CHOICE(T, preempt_mode, cluster_preempt_mode_names, 0, 0,
+                "What becomes of preempted jobs"),
+    JSON_CHOICE(T, select, cluster_select_names, SELECT_CORES_MEMORY, 0,
                 "What jobs are given of a node, and whether memory counts"),
     JSON_OBJECT(T, priority, struct cluster_priority_in, &priority_json, 0,
                 "How priorities are reckoned"),

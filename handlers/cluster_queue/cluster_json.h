@@ -314,6 +314,16 @@ extern const struct json_object cluster_array_json, cluster_after_json;
     }
 extern const char *const cluster_held_by_names[], *const cluster_after_mode_names[];
 
+/* Words of a cluster's description, which POST /v1/slurm/imports answers with, too. */
+extern const char *const cluster_node_state_names[];
+extern const char *const cluster_partition_state_names[];
+extern const char *const cluster_sharing_names[];
+extern const char *const cluster_preempt_mode_names[];
+extern const char *const cluster_priority_type_names[];
+extern const char *const cluster_fair_share_names[];
+extern const char *const cluster_preempt_type_names[];
+extern const char *const cluster_select_names[];
+
 /* The first member of it that the request gives; NULL: none. */
 const char *cluster_job_member(const struct cluster_job_in *job);
 

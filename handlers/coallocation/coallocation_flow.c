@@ -223,7 +223,7 @@ static const struct json_field flow_answer_rows[] = {
     JSON_LIST(T, actions, action_count, struct flow_action, &action_json, 0, 0,
               "What to do, in this order"),
     JSON_NUMBER(T, l_value, 0, 1, 0, 0, "Its L from now on"),
-    JSON_TEXT(T, queue, JSON_MAY_BE_NULL,
+    JSON_WORD(T, queue, co_level_names, JSON_MAY_BE_NULL,
               "Placement queue that it goes to; null: to none"),
     DECISION_END_ROWS(T),
     {0},

@@ -61,17 +61,18 @@ struct launch_plan_alone {
 };
 extern const struct json_object launch_plan_json;
 
-#define LAUNCH_PLAN_TEXTS(T, m, counter, text)             \
-    {                                                      \
-        .name = #m, .doc = text, .type = JSON_TYPE_TEXTS,  \
-        .offset = JSON_AT(T, plan.m, const char *const *), \
-        .count_offset = JSON_AT(T, plan.counter, size_t)   \
+#define LAUNCH_PLAN_TEXTS(T, m, counter, ...)                                \
+    {                                                                        \
+        .name = #m, .type = JSON_TYPE_TEXTS,                                 \
+        .offset = JSON_AT(T, plan.m, const char *const *),                   \
+        .count_offset = JSON_AT(T, plan.counter, size_t), .doc = __VA_ARGS__ \
     }
 #define LAUNCH_PLAN_ROW(T, m, ctype, json_type_, text) \
     .name = #m, .doc = text, .type = json_type_, .offset = JSON_AT(T, plan.m, ctype)
 
 #define LAUNCH_PLAN_ROWS(T)                                                              \
-    {LAUNCH_PLAN_ROW(T, runner, const char *, JSON_TYPE_TEXT, "Its runner")},            \
+    {LAUNCH_PLAN_ROW(T, runner, const char *, JSON_TYPE_TEXT, "Its runner"),             \
+     .choices = co_runner_names, .flags = JSON_OPEN},                                    \
         {LAUNCH_PLAN_ROW(T, launch_at_s, double, JSON_TYPE_NUMBER, "When to launch")},   \
         {LAUNCH_PLAN_ROW(T, order_rule, int, JSON_TYPE_CHOICE,                           \
                          "any: the order does not matter; simultaneous: all at the "     \
@@ -83,7 +84,8 @@ extern const struct json_object launch_plan_json;
                          "Common start"),                                                \
          .of = &launch_plan_barrier_json},                                               \
         LAUNCH_PLAN_TEXTS(T, pre_phase, pre_phase_count,                                 \
-                          "Steps before the job, in order"),                             \
+                          "Steps before the job, in order",                              \
+                          .choices = co_pre_phase_names, .flags = JSON_OPEN),            \
         {LAUNCH_PLAN_ROW(T, nameserver, const struct launch_plan_nameserver *,           \
                          JSON_TYPE_OBJECT,                                               \
                          "Where components find each other; null: they do not"),         \
@@ -93,7 +95,8 @@ extern const struct json_object launch_plan_json;
          .count_offset = JSON_AT(T, plan.component_count, size_t),                       \
          .of = &launch_plan_component_json},                                             \
         LAUNCH_PLAN_TEXTS(T, post_phase, post_phase_count,                               \
-                          "Steps after the job, in order"),                              \
+                          "Steps after the job, in order",                               \
+                          .choices = co_post_phase_names, .flags = JSON_OPEN),           \
         {LAUNCH_PLAN_ROW(T, required_capability, const char *, JSON_TYPE_TEXT,           \
                          "What every site must have; null: nothing"),                    \
          .flags = JSON_MAY_BE_NULL},                                                     \

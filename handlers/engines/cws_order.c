@@ -66,7 +66,7 @@ static const struct json_field task_rows[] = {
     JSON_TEXT(T, process, 0, "Its process"),
     JSON_TEXT(T, pod, JSON_OPTIONAL, "Its pod"),
     JSON_INTEGER(T, attempt, 1, JSON_EXACT, 1, 0, "Which try it is"),
-    JSON_TEXT(T, state, 0, "UNSCHEDULED, SCHEDULED or FINISHED"),
+    JSON_WORD(T, state, store_cws_state_names, 0, "UNSCHEDULED, SCHEDULED or FINISHED"),
     JSON_NUMBER(T, rank_s, 0, 0, 0, JSON_OPTIONAL,
                 "Rank of its process; left out when the graph has no such process"),
     {0},

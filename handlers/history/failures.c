@@ -222,7 +222,7 @@ static const struct json_field statistics_rows[] = {
     JSON_NUMBER(T, at_risk_s, 0, 0, 0, 0,
                 "Time in which it was watched and could fail; of several resources the "
                 "sum"),
-    JSON_NUMBER(T, kill_count, 0, 0, 0, 0,
+    JSON_NUMBER(T, kill_count, 0, 0, 0, JSON_WHOLE,
                 "Failures in that time that killed what ran there: also those of "
                 "components whose repairs overlap"),
     JSON_NUMBER(T, rate_per_s, 0, 0, 0, JSON_OPTIONAL,

@@ -57,14 +57,18 @@ const struct json_object progress_sample_json = {"ProgressSampleCreate",
                                                  sizeof(struct sent_sample), sent_rows};
 
 /* Reading bounds serve lookups that are replayed. */
-#define KNOWN_NUMBER(T, at, json_name, member, text)                          \
+#define KNOWN_NUMBER(T, at, json_name, member, text) \
+    KNOWN_ROW(T, at, json_name, member, JSON_OPTIONAL, text)
+#define KNOWN_COUNT(T, at, json_name, member, text) \
+    KNOWN_ROW(T, at, json_name, member, JSON_OPTIONAL | JSON_WHOLE, text)
+#define KNOWN_ROW(T, at, json_name, member, flag, text)                       \
     {                                                                         \
         .name = #json_name, .doc = text, .type = JSON_TYPE_NUMBER,            \
         .offset = offsetof(T, at member), .max = JSON_LARGEST, .preset = NAN, \
-        .flags = JSON_OPTIONAL                                                \
+        .flags = flag                                                         \
     }
 #define KNOWN_ROWS(T, at)                                                              \
-    KNOWN_NUMBER(T, at, task_count, task_count, "Finished tasks, the latest 1000"),    \
+    KNOWN_COUNT(T, at, task_count, task_count, "Finished tasks, the latest 1000"),     \
         KNOWN_NUMBER(T, at, fit_error_10_ratio, fit_error[0],                          \
                      "Mean relative error of the fit with 10 % of the work done"),     \
         KNOWN_NUMBER(T, at, fit_error_20_ratio, fit_error[1], "... with 20 %"),        \
@@ -81,14 +85,14 @@ const struct json_object progress_sample_json = {"ProgressSampleCreate",
         KNOWN_NUMBER(T, at, estimate_10_ratio, estimate_ratio[1], "... at 10 %"),      \
         KNOWN_NUMBER(T, at, estimate_20_ratio, estimate_ratio[2], "... at 20 %"),      \
         KNOWN_NUMBER(T, at, estimate_50_ratio, estimate_ratio[3], "... at 50 %"),      \
-        KNOWN_NUMBER(T, at, psi1_task_count, shape[0].task_count,                      \
-                     "Tasks whose estimates fell to their limit"),                     \
+        KNOWN_COUNT(T, at, psi1_task_count, shape[0].task_count,                       \
+                    "Tasks whose estimates fell to their limit"),                      \
         KNOWN_NUMBER(T, at, psi1_amplitude_ratio, shape[0].amplitude_ratio,            \
                      "Median of x2 / x1 over them"),                                   \
         KNOWN_NUMBER(T, at, psi1_decay_ratio, shape[0].decay_ratio,                    \
                      "Median of x3 x1: decay over the task's own work"),               \
-        KNOWN_NUMBER(T, at, psi2_task_count, shape[1].task_count,                      \
-                     "Tasks whose estimates rose to their limit"),                     \
+        KNOWN_COUNT(T, at, psi2_task_count, shape[1].task_count,                       \
+                    "Tasks whose estimates rose to their limit"),                      \
         KNOWN_NUMBER(T, at, psi2_amplitude_ratio, shape[1].amplitude_ratio,            \
                      "Median of y2 / y1 over them"),                                   \
         KNOWN_NUMBER(T, at, psi2_decay_ratio, shape[1].decay_ratio, "Median of y3 y1")
@@ -112,11 +116,14 @@ const struct json_object progress_applications_query_json = {
     "ProgressApplicationsQuery", "Which applications", sizeof(struct application_query),
     application_query_rows};
 
+/* By whether fits are worse. */
+static const char *const progress_policy_names[] = {"fit", "extrapolation", NULL};
+
 #define T struct application_row
 static const struct json_field application_rows[] = {
     JSON_TEXT(T, application_id, 0, "The application"),
     KNOWN_ROWS(T, known.),
-    JSON_TEXT(T, policy, 0,
+    JSON_WORD(T, policy, progress_policy_names, 0,
               "What answers about it: fit, or extrapolation where fits were worse over "
               "30 tasks and more"),
     {0},
@@ -313,6 +320,6 @@ enum error_code get_progress_applications(struct request *rq, const void *in, vo
     for (size_t i = 0; i < page->item_count; i++)
         rows[i] = (struct application_row){
             list[i].application_id, list[i].known,
-            progress_fit_loses(&list[i].known) ? "extrapolation" : "fit"};
+            progress_policy_names[progress_fit_loses(&list[i].known)]};
     return page_link(rq, page->next_page_token);
 }

@@ -315,6 +315,8 @@ struct machine_effect_row {
     uint64_t run_count;
 };
 
+static const char *const source_names[] = {"runs", NULL};
+
 #define T struct machine_effect_row
 static const struct json_field effect_rows[] = {
     JSON_TEXT(T, resource_class, 0,
@@ -327,7 +329,7 @@ static const struct json_field effect_rows[] = {
         T, run_count, 0, JSON_EXACT, 0, 0,
         "Runs that it comes from: of what ran on two machines at least, or where "
         "nothing did the latest of any application"),
-    JSON_TEXT(T, source, 0, "runs"),
+    JSON_WORD(T, source, source_names, 0, "runs"),
     {0},
 };
 #undef T
@@ -367,8 +369,9 @@ enum error_code get_machine_effects(struct request *rq, const void *in, void *ou
                               &page->next_page_token, rq->arena, rq->err));
     rows = NEW(rq->arena, struct machine_effect_row, page->item_count + 1);
     for (size_t i = 0; i < page->item_count; i++)
-        rows[i] = (struct machine_effect_row){list[i].machine, "runs", list[i].effect,
-                                              exp(list[i].effect), list[i].run_count};
+        rows[i] =
+            (struct machine_effect_row){list[i].machine, source_names[0], list[i].effect,
+                                        exp(list[i].effect), list[i].run_count};
     page->items = rows;
     return page_link(rq, page->next_page_token);
 }

@@ -167,10 +167,11 @@ struct window_row {
 
 #define T struct window_row
 static const struct json_field window_rows[] = {
-    JSON_NUMBER(T, version, 0, 0, 0, 0, "First version of it that is still kept"),
+    JSON_NUMBER(T, version, 0, 0, 0, JSON_WHOLE,
+                "First version of it that is still kept"),
     JSON_INSTANT(T, from_at, JSON_OPTIONAL,
                  "When its first run started; left out: from the first run on"),
-    JSON_NUMBER(T, run_count, 0, 0, 0, 0, "Runs that it had, or has so far"),
+    JSON_NUMBER(T, run_count, 0, 0, 0, JSON_WHOLE, "Runs that it had, or has so far"),
     JSON_NUMBER(T, factor, 0, 0, 0, JSON_OPTIONAL,
                 "Its run times over those of the window before; left out of the first"),
     {0},

@@ -27,14 +27,22 @@ struct health_query {
     bool verbose;
 };
 
+enum { HEALTH_OK, HEALTH_DRAINING };
+static const char *const health_status_names[] = {"ok", "draining",
+#define X(symbol, name, ready, text) name,
+                                                  LIVENESS_STATES(X)
+#undef X
+                                                      NULL};
+static const char *const standby_names[] = {"off", "on", NULL};
+
 #define T struct health
 static const struct json_field health_rows[] = {
-    JSON_TEXT(T, status, 0,
+    JSON_WORD(T, status, health_status_names, 0,
               "ok; slow: writes take more than 2 s; else 503: starting, read_only (the "
               "database), full (its disk), down, draining"),
     JSON_TEXT(T, database, JSON_OPTIONAL,
               "State of the database: ok, none, or what is wrong"),
-    JSON_TEXT(T, synchronous, JSON_OPTIONAL,
+    JSON_WORD(T, synchronous, standby_names, JSON_OPTIONAL,
               "Whether what is stored is on another server, too, before it is answered "
               "(synchronous_standby_names of PostgreSQL): on or off"),
     {.name = "warnings",
@@ -63,7 +71,7 @@ enum error_code get_livez(struct request *rq, const void *in, void *out)
     struct health *health = out;
 
     (void)in, (void)rq;
-    health->status = "ok";
+    health->status = health_status_names[HEALTH_OK];
     return OK;
 }
 
@@ -91,12 +99,12 @@ static enum liveness_state database_state(struct request *rq, bool *late,
 
 static void say_standby(struct request *rq, struct health *health, const char **list)
 {
-    static const char *const names[] = {NULL, "off", "on"};
     enum liveness_standby standby = rq->service->liveness
                                         ? liveness_standby(rq->service->liveness)
                                         : LIVENESS_STANDBY_UNKNOWN;
 
-    health->synchronous = names[standby];
+    if (standby != LIVENESS_STANDBY_UNKNOWN)
+        health->synchronous = standby_names[standby == LIVENESS_STANDBY_ON];
     if (standby == LIVENESS_STANDBY_OFF && db_has_several_hosts(rq->service->db))
         list[health->warning_count++] = LIVENESS_STANDBY_WARNING;
 }
@@ -129,12 +137,12 @@ enum error_code get_readyz(struct request *rq, const void *in, void *out)
     (void)in;
     if (rq->service->db)
         state = database_state(rq, &late, &text);
-    health->status = "ok";
+    health->status = health_status_names[HEALTH_OK];
     if (state == LIVENESS_SLOW ||
         (!liveness_kinds[state].is_ready && !config->readiness_without_database))
         health->status = liveness_kinds[state].name;
     if (__atomic_load_n(&rq->service->draining, __ATOMIC_RELAXED))
-        health->status = "draining";
+        health->status = health_status_names[HEALTH_DRAINING];
     if (strcmp(health->status, "ok") != 0 && strcmp(health->status, "slow") != 0)
         rq->reply->status = 503;
     if (!query || !query->verbose)

@@ -12,15 +12,15 @@ struct quotas {
 
 #define T struct admission_policy
 static const struct json_field policy_rows[] = {
-    JSON_TEXT(T, policy, 0,
+    JSON_WORD(T, policy, admission_policy_names, 0,
               "What is limited: default (requests), cpu, concurrent, memory; a refusal "
               "names it in violated_policies. Or time_limit: the largest time_limit_s, "
               "which is never used up"),
-    JSON_TEXT(T, scope, 0,
+    JSON_WORD(T, scope, admission_scope_names, 0,
               "Whose limit it is: key, tenant, or address where no keys are needed; of "
               "the key's and the tenant's the one with less left"),
     JSON_NUMBER(T, limit, 0, JSON_LARGEST, NAN, 0, "How much there is, in unit"),
-    JSON_TEXT(T, unit, 0, "Unit of limit and remaining"),
+    JSON_WORD(T, unit, admission_unit_names, 0, "Unit of limit and remaining"),
     JSON_NUMBER(T, remaining, 0, JSON_LARGEST, NAN, 0,
                 "How much is left now, whole units"),
     JSON_NUMBER(T, reset_s, 0, JSON_LARGEST, NAN, JSON_OPTIONAL,

@@ -3,6 +3,7 @@
 #include "handlers/operations/routes.h"
 #include "service/auth.h"
 #include "service/config.h"
+#include "service/json_holds.h"
 #include "service/service.h"
 
 #include <math.h>
@@ -94,6 +95,8 @@ static const struct json_field links_rows[] = {
 static const struct json_object links_json = {"ServiceLinks", "Where more is to be read",
                                               sizeof(struct service_links), links_rows};
 
+static const char *const scope_names[] = {"decide", "ingest", "admin", "read", NULL};
+
 #define T struct service_info
 static const struct json_field info_rows[] = {
     JSON_TEXT(T, id, 0, "Stable name of the service"),
@@ -103,11 +106,8 @@ static const struct json_field info_rows[] = {
     JSON_OBJECT(T, organization, struct organization, &organization_json, 0, "Provider"),
     JSON_TEXT(T, version, 0, "Version of the program"),
     JSON_WORD(T, auth, auth_words, 0, "none: nobody needs a key; key: others do"),
-    {.name = "scopes",
-     .doc = "What the key that asks may do; none: there is no such key",
-     .type = JSON_TYPE_TEXTS,
-     .offset = JSON_AT(T, scopes, const char *const *),
-     .count_offset = JSON_AT(T, scope_count, size_t)},
+    JSON_WORDS(T, scopes, scope_count, scope_names, 0,
+               "What the key that asks may do; none: there is no such key"),
     JSON_OBJECT(T, links, struct service_links, &links_json, 0,
                 "Where more is to be read"),
     JSON_OBJECT(T, limits, struct service_limits, &limits_json, 0,
@@ -137,18 +137,12 @@ static enum error_code find_scopes(struct request *rq, unsigned *scopes)
 
 static void fill_scopes(struct service_info *info, unsigned scopes, struct arena *a)
 {
-    static const struct {
-        unsigned bit;
-        const char *name;
-    } names[] = {{SCOPE_DECIDE, "decide"},
-                 {SCOPE_INGEST, "ingest"},
-                 {SCOPE_ADMIN, "admin"},
-                 {SCOPE_READ, "read"}};
-    const char **list = NEW(a, const char *, sizeof(names) / sizeof(names[0]));
+    static const unsigned bits[] = {SCOPE_DECIDE, SCOPE_INGEST, SCOPE_ADMIN, SCOPE_READ};
+    const char **list = NEW(a, const char *, sizeof(bits) / sizeof(bits[0]));
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (scopes & names[i].bit)
-            list[info->scope_count++] = names[i].name;
+    for (size_t i = 0; scope_names[i]; i++)
+        if (scopes & bits[i])
+            list[info->scope_count++] = scope_names[i];
     info->scopes = list;
 }
 

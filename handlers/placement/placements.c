@@ -3,6 +3,7 @@
 
 #include "algorithms/placement/amounts_values.h"
 #include "algorithms/placement/placement.h"
+#include "algorithms/placement/reasons.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
@@ -516,7 +517,7 @@ static const struct json_object best_list_json = {
 
 #define T struct placement_change
 static const struct json_field change_rows[] = {
-    JSON_TEXT(T, change, 0, "raise_capacity"),
+    JSON_WORD(T, change, placement_change_names, 0, "raise_capacity"),
     JSON_TEXT(T, resource_id, 0, "Of this resource"),
     JSON_TEXT(T, amount, 0, "Which amount"),
     JSON_NUMBER(T, capacity, 0, 0, 0, 0, "What it has"),

@@ -60,11 +60,18 @@ const struct json_object job_model_json = {
     "JobModel", "What a stored model is to be asked for the run time of a job",
     sizeof(struct job_model), model_rows};
 
+#define FROM_ETC      "etc"
+#define FROM_ESTIMATE "estimate"
+#define FROM_MODEL    "model"
+#define FROM_LIMIT    "limit"
+static const char *const source_names[] = {FROM_ETC, FROM_ESTIMATE, FROM_MODEL,
+                                           FROM_LIMIT, NULL};
+
 #define T struct run_time_basis
 static const struct json_field basis_rows[] = {
-    JSON_TEXT(T, source, 0,
+    JSON_WORD(T, source, source_names, 0,
               "etc: etc_s; estimate: estimate_ref_s or estimate_s; model; limit: "
-              "time_limit_s; the list may grow"),
+              "time_limit_s"),
     JSON_TEXT(T, model_id, JSON_OPTIONAL, "Of model: which"),
     JSON_INTEGER(T, model_version, 0, JSON_EXACT, 0, JSON_OPTIONAL, "Of model: which"),
     JSON_NUMBER(T, low_s, 0, 0, 0, JSON_OPTIONAL, "Of model: lower end of its interval"),
@@ -599,7 +606,7 @@ static enum error_code ask(struct run_times *t, const struct asked *q,
         TRY(ask_quantile(t, q, use, &query, inputs, &c->prior, out));
     plain = !use->told.by_group && !p.own_basis;
     out->basis = (struct run_time_basis){
-        .source = "model",
+        .source = FROM_MODEL,
         .model_id = use->model->id,
         .model_version = use->model->version,
         .low_s = p.low_s,
@@ -951,9 +958,10 @@ enum basis_kind { BASIS_ETC, BASIS_ESTIMATE, BASIS_LIMIT, BASIS_NONE };
         name, NULL, JSON_NO_INTEGER, (double)NAN, (double)NAN, (double)NAN, NULL, \
             (double)NAN, (double)NAN                                              \
     }
-static const struct run_time_basis plain_bases[] = {[BASIS_ETC] = PLAIN("etc"),
-                                                    [BASIS_ESTIMATE] = PLAIN("estimate"),
-                                                    [BASIS_LIMIT] = PLAIN("limit")};
+static const struct run_time_basis plain_bases[] = {[BASIS_ETC] = PLAIN(FROM_ETC),
+                                                    [BASIS_ESTIMATE] =
+                                                        PLAIN(FROM_ESTIMATE),
+                                                    [BASIS_LIMIT] = PLAIN(FROM_LIMIT)};
 #undef PLAIN
 
 static enum basis_kind plain_kind(const struct job *j)

@@ -142,9 +142,15 @@ struct plan_reason {
     const char *reason, *detail;
 };
 
+/* Why no runs are proposed: too few processors, no combinations to compare, or what
+ * keeps the model from predicting. */
+#define NO_COMBINATIONS "no_combinations"
+static const char *const plan_reason_names[] = {RUN_PLAN_TOO_FEW, NO_COMBINATIONS,
+                                                FITTED_REASON_WORDS, NULL};
+
 #define T struct plan_reason
 static const struct json_field reason_rows[] = {
-    JSON_TEXT(T, reason, 0, "Name of the reason"),
+    JSON_WORD(T, reason, plan_reason_names, 0, "Name of the reason"),
     JSON_TEXT(T, detail, 0, "What it means"),
     {0},
 };
@@ -448,7 +454,7 @@ static enum error_code plan_next(struct request *rq, const struct plan_request *
     TRY(in->candidates ? given_candidates(rq, in, &candidates, &candidate_count)
                        : make_candidates(rq, in, &candidates, &candidate_count));
     if (m->kind != MODEL_COMPREHENSIVE || m->reason) {
-        give_reason(rq, m->reason ? m->reason : "no_combinations",
+        give_reason(rq, m->reason ? m->reason : NO_COMBINATIONS,
                     "Only a trained comprehensive model keeps several "
                     "combinations to compare",
                     out);

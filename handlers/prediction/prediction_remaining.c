@@ -16,6 +16,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/history/progress_samples.h"
 #include "models/base/pointer.h"
+#include "service/json_holds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -190,7 +191,8 @@ static const struct json_field candidate_rows[] = {
     JSON_NUMBER(T, res_norm, 0, 0, 0, JSON_OPTIONAL,
                 "Sum of squared residuals; left out: it could not be fitted"),
     JSON_NUMBER(T, limit_ref_s, 0, 0, 0, JSON_OPTIONAL, "Its limit"),
-    JSON_TEXTS(T, flags, flag_count, 0, 0, "at_lower_bound, at_upper_bound"),
+    JSON_WORDS(T, flags, flag_count, progress_flag_names, 0,
+               "at_lower_bound, at_upper_bound"),
     {0},
 };
 #undef T
@@ -264,7 +266,7 @@ static const struct json_field answer_rows[] = {
               "single_sample; average: of estimates that oscillate; fallback: the fit "
               "makes no sense; policy: fits of this application were worse than "
               "extrapolation; cached: no new report; finished; initial_estimate; none"),
-    JSON_TEXT(T, source_reason, JSON_OPTIONAL,
+    JSON_WORD(T, source_reason, progress_fallback_names, JSON_OPTIONAL,
               "Of a fallback: no_fit or limit_out_of_range"),
     JSON_WORD(T, function, progress_function_names, JSON_OPTIONAL,
               "Function whose limit the estimate is"),
@@ -273,7 +275,7 @@ static const struct json_field answer_rows[] = {
                 JSON_POINTER | JSON_OPTIONAL, "How far off the estimate may be"),
     JSON_NUMBER(T, res_norm, 0, 0, 0, JSON_OPTIONAL, "Sum of squared residuals"),
     JSON_NUMBER(T, residual_stddev_s, 0, 0, 0, JSON_OPTIONAL, "Residual deviation"),
-    JSON_TEXTS(T, flags, flag_count, 0, 0,
+    JSON_WORDS(T, flags, flag_count, progress_flag_names, 0,
                "at_lower_bound: the trend does not bend yet; at_upper_bound: no trend; "
                "oscillating; corrected: by first reports of finished tasks"),
     JSON_INTEGER(T, sample_count, 0, JSON_EXACT, 0, 0, "Usable reports"),

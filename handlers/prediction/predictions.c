@@ -225,6 +225,11 @@ struct predictions_answer {
         .name = #m, .doc = text, .type = kind, .offset = offsetof(T, at m), \
         .flags = JSON_OPTIONAL                                              \
     }
+#define RESULT_COUNT(T, at, m, text)                                                    \
+    {                                                                                   \
+        .name = #m, .doc = text, .type = JSON_TYPE_NUMBER, .offset = offsetof(T, at m), \
+        .flags = JSON_OPTIONAL | JSON_WHOLE                                             \
+    }
 #define RESULT_WORD(T, at, m, words, text)                                           \
     {                                                                                \
         .name = #m, .doc = text, .type = JSON_TYPE_TEXT, .choices = words,           \
@@ -243,8 +248,8 @@ struct predictions_answer {
             "native: own model; scaled: the reference's, by factors; refit: its "       \
             "functions, fitted here; fallback: refitted without negative "              \
             "coefficients; or the kind of model"),                                      \
-        RESULT_ROW(T, at, rank, JSON_TYPE_NUMBER,                                       \
-                   "Place in the list of the combination that answered, from 1"),       \
+        RESULT_COUNT(T, at, rank,                                                       \
+                     "Place in the list of the combination that answered, from 1"),     \
         RESULT_ROW(T, at, problem_size_ratio, JSON_TYPE_NUMBER,                         \
                    "Size over the greatest seen"),                                      \
         RESULT_ROW(T, at, processors_ratio, JSON_TYPE_NUMBER,                           \
@@ -268,7 +273,7 @@ struct predictions_answer {
 
 #define T struct result
 static const struct json_field result_rows[] = {
-    RESULT_ROW(T, , phase_index, JSON_TYPE_NUMBER, "The phase, from 0"),
+    RESULT_COUNT(T, , phase_index, "The phase, from 0"),
     RESULT_WORD(T, , reason, prediction_reason_names, "Why there is no prediction"),
     RESULT_ROWS(T, ),
     JSON_WORD(T, interval_basis, fitted_basis_names, JSON_OPTIONAL,

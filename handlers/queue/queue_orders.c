@@ -1,6 +1,8 @@
 /* queue_orders.c - POST /v1/queue-orders: which waiting jobs of a batch queue start. */
 #include "handlers/queue/routes.h"
 
+#include "algorithms/cluster_queue/decide.h"
+#include "algorithms/placement/reasons.h"
 #include "handlers/cluster_queue/cluster_stored.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
@@ -331,7 +333,8 @@ static const struct json_field wait_rows[] = {
     JSON_OBJECT(T, priority_parts, const struct queue_priority_parts *,
                 &priority_parts_json, JSON_POINTER | JSON_OPTIONAL,
                 "cluster: what that is made of, unless it was given"),
-    JSON_TEXT(T, slurm_reason, JSON_OPTIONAL, "cluster: the reason in Slurm's words"),
+    JSON_WORD(T, slurm_reason, cluster_slurm_reason_names, JSON_OPTIONAL,
+              "cluster: the reason in Slurm's words"),
     JSON_OBJECT(T, limit, const struct queue_limit *, &limit_json,
                 JSON_POINTER | JSON_OPTIONAL, "reason limit: which one"),
     {0},
@@ -340,10 +343,18 @@ static const struct json_field wait_rows[] = {
 static const struct json_object wait_json = {"QueueWait", "A job that waits, and why",
                                              sizeof(struct wait), wait_rows};
 
+/* Of processors, of a cluster, and of a snapshot, which has those of placements. */
+static const char *const unplaced_reason_names[] = {
+#define X(symbol, name, ...) #name,
+    QUEUE_REASONS(X) CLUSTER_REASONS(X)
+#undef X
+        PLACEMENT_REASON_WORDS,
+    NULL};
+
 #define T struct unplaced_reason
 static const struct json_field unplaced_reason_rows[] = {
-    JSON_TEXT(
-        T, reason, 0,
+    JSON_WORD(
+        T, reason, unplaced_reason_names, 0,
         "never_fits: it is wider than the cluster; no_estimate: it does not say how "
         "long it takes; with a snapshot the reasons of a placement"),
     JSON_TEXT(T, detail, 0, "In words"),

@@ -53,9 +53,9 @@ struct queue_orders_request {
 
 /* Behind those of enum queue_reason. */
 enum wait_reason {
-    WAIT_NO_FREE_NOW = QUEUE_REASON_COUNT,
-    WAIT_NOT_RELEASED,
-    WAIT_CLUSTER /* and those that only clusters have: queue_wait_reason() */
+    QUEUE_WAIT_NO_FREE_NOW = QUEUE_REASON_COUNT,
+    QUEUE_WAIT_NOT_RELEASED,
+    QUEUE_WAIT_CLUSTER /* and those that only clusters have: queue_wait_reason() */
 };
 
 /* The reason of this name. */

@@ -187,8 +187,8 @@ static void tell_wait(struct deciding *d, size_t job, struct wait *to)
         .processors = cpus_of(d, job),
         .estimated_start_s = d->out.queue.plan->placed[job].start_s,
         .planned_start_s = (double)NAN,
-        .reason = v->wait == WORLD_WAIT_NO_FREE_NOW    ? WAIT_NO_FREE_NOW
-                  : v->wait == WORLD_WAIT_NOT_RELEASED ? WAIT_NOT_RELEASED
+        .reason = v->wait == WORLD_WAIT_NO_FREE_NOW    ? QUEUE_WAIT_NO_FREE_NOW
+                  : v->wait == WORLD_WAIT_NOT_RELEASED ? QUEUE_WAIT_NOT_RELEASED
                                                        : (int)v->reason,
         .detail = detail_of(d, v, who),
         .until_s = v->until_s,

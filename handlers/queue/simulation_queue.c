@@ -1,6 +1,7 @@
 /* simulation_queue.c - simulations of kind "queue": a job log on a batch system. */
 #include "handlers/queue/simulation_queue.h"
 
+#include "algorithms/cluster_queue/decide.h"
 #include "handlers/cluster_queue/cluster_stored.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/experiment.h"
@@ -388,12 +389,18 @@ static const struct json_object policy_json = {"QueueSimulationResult",
                                                "What came out for a policy",
                                                sizeof(struct policy_answer), policy_rows};
 
+static const char *const queue_never_names[] = {
+#define X(symbol, name, ...) #name,
+    QUEUE_REASONS(X) CLUSTER_REASONS(X)
+#undef X
+        NULL};
+
 #define T struct never_fits
 static const struct json_field never_fits_rows[] = {
     JSON_TEXT(T, job_id, JSON_OPTIONAL, "Its name, if it has one"),
     JSON_NUMBER(T, number, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE, "Its number in the log"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors it needs"),
-    JSON_TEXT(T, reason, 0,
+    JSON_WORD(T, reason, queue_never_names, 0,
               "never_fits; on a cluster one of the reasons of POST /v1/queue-orders"),
     {0},
 };

@@ -296,6 +296,9 @@ static const struct json_object hurt_json = {"QueueStudyUser",
                                              "A user who waits longer than in the base",
                                              sizeof(struct hurt_row), hurt_rows};
 
+enum { TOO_SHORT, NO_JOBS };
+static const char *const interval_absent_names[] = {"too_short", "no_jobs", NULL};
+
 #define T struct study_row
 static const struct json_field figures_rows[] = {
 #define X(figure, meaning)                             \
@@ -334,8 +337,8 @@ static const struct json_field row_rows[] = {
      .flags = JSON_POINTER | JSON_OPTIONAL},
     JSON_CHOICE(T, verdict, queue_study_verdicts, 0, JSON_OPTIONAL,
                 "That of wait_s; not of the base"),
-    JSON_TEXT(
-        T, interval_absent, JSON_OPTIONAL,
+    JSON_WORD(
+        T, interval_absent, interval_absent_names, JSON_OPTIONAL,
         "Why there are no intervals. too_short: the window has jobs of fewer than 8 "
         "days; no_jobs: none ran in both"),
     {.name = "worst_hurt_users",
@@ -1038,9 +1041,9 @@ static bool compare(struct study_plan *plan, struct study_row *row,
     row->compared_count = c.job_count;
     row->verdict = (int)vs->wait_s.verdict;
     if (c.job_count == 0)
-        row->interval_absent = "no_jobs";
+        row->interval_absent = interval_absent_names[NO_JOBS];
     else if (plan->state->study.block == QUEUE_NO_BLOCKS)
-        row->interval_absent = "too_short";
+        row->interval_absent = interval_absent_names[TOO_SHORT];
     row->hurt = name_hurt(&c, users, a);
     row->hurt_count = c.hurt_count;
     return true;

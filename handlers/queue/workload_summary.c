@@ -78,7 +78,7 @@ static const struct json_field summary_rows[] = {
     JSON_NUMBER(T, last_submit_s, 0, 0, 0, 0, "Arrival of the last job"),
     JSON_NUMBER(T, span_s, 0, 0, 0, 0, "Between these two"),
     JSON_NUMBER(T, core_s, 0, 0, 0, 0, "Processors times run times of all jobs"),
-    JSON_NUMBER(T, processors, 0, 0, 0, JSON_OPTIONAL,
+    JSON_NUMBER(T, processors, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
                 "Of the cluster, as the log says (MaxProcs, else MaxNodes)"),
     JSON_NUMBER(T, load_ratio, 0, 0, 0, JSON_OPTIONAL,
                 "core_s, of span_s times all processors; left out when either is not "
@@ -192,8 +192,8 @@ enum error_code get_workload_summary(struct request *rq, const void *in, void *o
     jobs = asked_for(&log, rq->arena);
     s->id = trace.trace_id;
     s->job_count = log.count;
-    s->processors = isnan(header.max_procs) ? header.max_nodes : header.max_procs;
-    if (!(s->processors >= 1))
+    s->processors = floor(isnan(header.max_procs) ? header.max_nodes : header.max_procs);
+    if (!(s->processors >= 1 && s->processors <= JSON_EXACT))
         s->processors = (double)NAN;
     s->first_submit_s = log.count ? jobs[0].submit_s : 0;
     s->last_submit_s = log.count ? jobs[log.count - 1].submit_s : 0;

@@ -18,7 +18,7 @@ static const struct json_field interval_rows[] = {
         T, reschedule_cost_basis, plan_cost_names, JSON_OPTIONAL,
         "Of a move: fixed (given), modelled (worked out from the checkpoint), learnt "
         "(mean of reported moves), default"),
-    JSON_NUMBER(T, reschedule_cost_samples, 0, 0, 0, JSON_OPTIONAL,
+    JSON_NUMBER(T, reschedule_cost_samples, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
                 "learnt: how many moves were reported"),
     JSON_BOOLEAN(T, valid, 0, 0, "It lasts at least min_interval_s"),
     {0},
@@ -42,9 +42,12 @@ static const struct json_field model_rows[] = {
 const struct json_object plan_model_json = {"PlanModel", "A stored model behind a plan",
                                             sizeof(struct plan_answer_model), model_rows};
 
+enum { SITE_UNUSABLE };
+static const char *const reason_names[] = {"site_unusable", NULL};
+
 #define T struct plan_answer_reason
 static const struct json_field reason_rows[] = {
-    JSON_TEXT(T, reason, 0, "site_unusable"),
+    JSON_WORD(T, reason, reason_names, 0, "site_unusable"),
     JSON_TEXT(T, site_id, JSON_OPTIONAL, "The site"),
     JSON_TEXT(T, detail, 0, "In words"),
     {0},
@@ -240,8 +243,8 @@ static void fill_unplaced(struct plan_call *call, const struct plan_out *out,
         NEW(call->rq->arena, struct plan_answer_reason, n);
 
     for (size_t s = 0; s < n; s++)
-        reasons[s] = (struct plan_answer_reason){"site_unusable", call->sites[s].id,
-                                                 out->site_why[s]};
+        reasons[s] = (struct plan_answer_reason){reason_names[SITE_UNUSABLE],
+                                                 call->sites[s].id, out->site_why[s]};
     *unplaced = (struct plan_answer_unplaced){call->job->id, reasons, n};
     part->unplaced = unplaced;
     part->unplaced_count = 1;

@@ -15,6 +15,7 @@
 #include "handlers/coallocation/coallocation_refine.h"
 #include "handlers/site_history/site_errors_threshold.h"
 #include "models/base/pointer.h"
+#include "service/json_holds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,7 +224,8 @@ static const struct json_field error_answer_rows[] = {
     JSON_CHOICE(T, kind, error_kind, 0, 0, "component_error"),
     DECISION_ANSWER_ROWS(T),
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_TEXTS(T, actions, action_count, 0, 0, "What to do, in this order"),
+    JSON_WORDS(T, actions, action_count, co_fault_action_names, 0,
+               "What to do, in this order"),
     JSON_TEXTS(T, avoid_site_ids, avoid_site_count, 0, 0,
                "Sites to do without when it is placed again"),
     JSON_LIST(T, site_error_counters, counter_count, struct site_counter, &counter_json,

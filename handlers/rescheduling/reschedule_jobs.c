@@ -209,7 +209,7 @@ const struct json_object running_jobs_request_json = {
 
 #define T struct gridway_step
 static const struct json_field step_rows[] = {
-    JSON_TEXT(T, step, 0,
+    JSON_WORD(T, step, gridway_step_names, 0,
               "cancel_wrapper, prolog (stage in), epilog (clean up), wrapper (run); "
               "submission or job_manager: start it anew"),
     JSON_TEXT(T, resource_id, 0, "Where"),
@@ -247,7 +247,7 @@ static const struct json_field verdict_rows[] = {
                 "reschedule: no retry is left, to the target; restart_job_manager; "
                 "cancelled"),
     JSON_CHOICE(T, reason, gridway_reason_names, 0, JSON_OPEN, "Why"),
-    JSON_TEXT(T, event, JSON_MAY_BE_NULL,
+    JSON_WORD(T, event, gridway_event_names, JSON_MAY_BE_NULL,
               "What counted: an event, or stage_failed; null: nothing happened"),
     JSON_BOOLEAN(T, forced, 0, 0, "It moves without a look at rank and gain"),
     JSON_TEXT(T, resource_id, JSON_MAY_BE_NULL, "The target; null: none"),

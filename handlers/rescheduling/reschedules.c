@@ -100,7 +100,7 @@ static const struct json_field answer_rows[] = {
      .type = JSON_TYPE_CHOICE,
      .offset = JSON_AT(T, verdict, enum migration_decision),
      .choices = migration_decision_names},
-    JSON_TEXT(T, reason, 0,
+    JSON_WORD(T, reason, multi_phase_rule_names, 0,
               "The rule that decided: finished, forced, plan_marker, min_interval, "
               "contract, periodic, none"),
     JSON_OBJECT(T, target, const struct plan_answer_interval *, &plan_interval_json,

@@ -794,7 +794,7 @@ static const struct json_field answer_rows[] = {
     JSON_INTEGER(T, runs_completed, 0, JSON_EXACT, 0, 0,
                  "Runs that are complete for every label"),
     JSON_INTEGER(T, events_executed, 0, JSON_EXACT, 0, 0, "Events of all runs"),
-    JSON_NUMBERS(T, seeds, seed_count, 0, JSON_EXACT, 0,
+    JSON_NUMBERS(T, seeds, seed_count, 0, JSON_EXACT, JSON_WHOLE,
                  "Of the complete runs; each alone as `seed` gives its run again"),
     DECISION_END_ROWS(T),
     {0},
@@ -806,41 +806,55 @@ const struct json_object simulation_answer_json = {
 
 /* ---- those without a client ---- */
 
+/* A client that is answered 200 or 202 tells the two apart by `kind`, as it does the
+ * kinds of results. */
+static const char *const stored_kind_names[] = {"stored", NULL};
+
 #define T struct store_simulation
-#define INFO_ROWS                                                                    \
-    {.name = "id",                                                                   \
-     .doc = "UUID of the simulation",                                                \
-     .type = JSON_TYPE_TEXT,                                                         \
-     .offset = JSON_AT(T, simulation_id, const char *)},                             \
-        JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),                \
-        JSON_WORD(T, kind, simulation_kind_names, JSON_OPTIONAL,                     \
-                  "What is simulated, as the request says; not there when it was "   \
-                  "stored before kinds were"),                                       \
-        JSON_WORD(T, status, simulation_status_names, 0,                             \
-                  "queued, running; done: complete; cut: by time_limit_s or "        \
-                  "max_events; cancelled; failed: see error"),                       \
-        {.name = "progress_ratio",                                                   \
-         .doc = "Share of the work that is done, 0 to 1",                            \
-         .type = JSON_TYPE_NUMBER,                                                   \
-         .offset = JSON_AT(T, progress.ratio, double)},                              \
-        {.name = "runs_completed",                                                   \
-         .doc = "Runs that are complete for every label",                            \
-         .type = JSON_TYPE_INTEGER,                                                  \
-         .offset = JSON_AT(T, progress.run_count, uint64_t)},                        \
-        {.name = "events_executed",                                                  \
-         .doc = "Events so far",                                                     \
-         .type = JSON_TYPE_INTEGER,                                                  \
-         .offset = JSON_AT(T, progress.event_count, uint64_t)},                      \
-        JSON_INTEGER(                                                                \
-            T, attempt_count, 0, JSON_EXACT, 0, 0,                                   \
-            "How often a replica took it up: more than 1 when one died. Kinds grid " \
-            "and workflow then go on behind the runs that were complete, others "    \
-            "begin again"),                                                          \
-        JSON_BOOLEAN(T, cancel_requested, 0, 0, "It is to stop"),                    \
-        JSON_INSTANT(T, created_at, 0, "When it was asked for"),                     \
-        JSON_INSTANT(T, started_at, JSON_OPTIONAL, "When it was last taken up"),     \
-        JSON_INSTANT(T, finished_at, JSON_OPTIONAL, "When it ended"),                \
-        JSON_RAW(T, error, JSON_OPTIONAL, "failed: why, as in RFC 9457",             \
+#define INFO_ROWS                                                                     \
+    {.name = "id",                                                                    \
+     .doc = "UUID of the simulation",                                                 \
+     .type = JSON_TYPE_TEXT,                                                          \
+     .offset = JSON_AT(T, simulation_id, const char *)},                              \
+        {.name = "kind",                                                              \
+         .doc = "stored: the simulation, which is no answer of POST /v1/simulations " \
+                "itself",                                                             \
+         .type = JSON_TYPE_CHOICE,                                                    \
+         .choices = stored_kind_names,                                                \
+         .offset = JSON_AT(T, stored_kind, int)},                                     \
+        {.name = "simulates",                                                         \
+         .doc = "What is simulated, as `kind` of the request says; not there when "   \
+                "it was stored before kinds were",                                    \
+         .type = JSON_TYPE_TEXT,                                                      \
+         .choices = simulation_kind_names,                                            \
+         .offset = JSON_AT(T, kind, const char *),                                    \
+         .flags = JSON_OPTIONAL | JSON_OPEN},                                         \
+        JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),                 \
+        JSON_WORD(T, status, simulation_status_names, 0,                              \
+                  "queued, running; done: complete; cut: by time_limit_s or "         \
+                  "max_events; cancelled; failed: see error"),                        \
+        {.name = "progress_ratio",                                                    \
+         .doc = "Share of the work that is done, 0 to 1",                             \
+         .type = JSON_TYPE_NUMBER,                                                    \
+         .offset = JSON_AT(T, progress.ratio, double)},                               \
+        {.name = "runs_completed",                                                    \
+         .doc = "Runs that are complete for every label",                             \
+         .type = JSON_TYPE_INTEGER,                                                   \
+         .offset = JSON_AT(T, progress.run_count, uint64_t)},                         \
+        {.name = "events_executed",                                                   \
+         .doc = "Events so far",                                                      \
+         .type = JSON_TYPE_INTEGER,                                                   \
+         .offset = JSON_AT(T, progress.event_count, uint64_t)},                       \
+        JSON_INTEGER(                                                                 \
+            T, attempt_count, 0, JSON_EXACT, 0, 0,                                    \
+            "How often a replica took it up: more than 1 when one died. Kinds grid "  \
+            "and workflow then go on behind the runs that were complete, others "     \
+            "begin again"),                                                           \
+        JSON_BOOLEAN(T, cancel_requested, 0, 0, "It is to stop"),                     \
+        JSON_INSTANT(T, created_at, 0, "When it was asked for"),                      \
+        JSON_INSTANT(T, started_at, JSON_OPTIONAL, "When it was last taken up"),      \
+        JSON_INSTANT(T, finished_at, JSON_OPTIONAL, "When it ended"),                 \
+        JSON_RAW(T, error, JSON_OPTIONAL, "failed: why, as in RFC 9457",              \
                  JSON_HOLDS(&problem_json))
 static const struct json_field info_rows[] = {
     INFO_ROWS,

@@ -55,7 +55,7 @@ const char *const simulation_kind_names[] = {
         NULL};
 
 struct list_query {
-    int status, kind;
+    int status, simulates;
     struct page_query page;
 };
 
@@ -68,7 +68,7 @@ struct simulations_page {
 #define T struct list_query
 static const struct json_field query_rows[] = {
     JSON_CHOICE(T, status, simulation_status_names, ANY, 0, "Only those; default: all"),
-    JSON_CHOICE(T, kind, simulation_kind_names, ANY, 0,
+    JSON_CHOICE(T, simulates, simulation_kind_names, ANY, 0,
                 "Only those of this kind; default: all, with those that were stored "
                 "before kinds were"),
     PAGE_ROWS(T),
@@ -494,7 +494,7 @@ enum error_code get_simulations(struct request *rq, const void *in, void *out)
     TRY(store_simulations_list(
         db, rq->principal.tenant,
         query->status == ANY ? NULL : simulation_status_names[query->status],
-        query->kind == ANY ? NULL : simulation_kind_names[query->kind], &part,
+        query->simulates == ANY ? NULL : simulation_kind_names[query->simulates], &part,
         &page->items, &page->item_count, &page->next_page_token, rq->arena, rq->err));
     return page_link(rq, page->next_page_token);
 }

@@ -213,7 +213,7 @@ static void list_jobs(struct cluster_playing *p, size_t label,
                       : jobs->given ? (double)NAN
                                     : (double)(i + 1),
             .state = o->state,
-            .reason = o->state == REPLAY_NEVER_FITS ? "never_fits" : NULL,
+            .reason = o->state == REPLAY_NEVER_FITS ? cluster_row_reasons[0] : NULL,
             .arrival_s = seconds_of(jobs->jobs[i].submit_ms),
             .start_s = seconds_of(o->first_start_ms),
             .last_start_s = seconds_of(o->start_ms),

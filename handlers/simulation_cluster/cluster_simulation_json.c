@@ -532,12 +532,14 @@ static const struct json_object metrics_json = {"ClusterSimulationMetrics", "All
                                                 sizeof(struct cluster_metrics),
                                                 metrics_rows};
 
+const char *const cluster_row_reasons[] = {"never_fits", NULL};
+
 #define T struct cluster_job_row
 static const struct json_field job_row_rows[] = {
     JSON_TEXT(T, job_id, JSON_OPTIONAL, "Its name, if it has one"),
     JSON_NUMBER(T, number, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE, "Its number in the log"),
     JSON_CHOICE(T, state, replay_state_names, 0, JSON_OPEN, "What became of it"),
-    JSON_TEXT(T, reason, JSON_OPTIONAL, "never_fits"),
+    JSON_WORD(T, reason, cluster_row_reasons, JSON_OPTIONAL, "never_fits"),
     JSON_NUMBER(T, arrival_s, 0, 0, 0, 0, "When it arrived"),
     JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "When it first started; null: never"),
@@ -582,7 +584,7 @@ static const struct json_object label_json = {
 static const struct json_field difference_rows[] = {
     JSON_TEXT(T, label, 0, "A label"),
     JSON_TEXT(T, baseline, 0, "What it is compared with"),
-    JSON_TEXT(T, metric, 0, "A figure"),
+    JSON_WORD(T, metric, cluster_metric_names, 0, "A figure"),
     JSON_NUMBER(T, mean, 0, 0, 0, 0, "Mean of the label's figure less the baseline's"),
     JSON_NUMBER(T, ci95, 0, 0, 0, 0,
                 "Half the width of its 95 % confidence interval, by the differences of "
@@ -617,7 +619,7 @@ static const struct json_field answer_rows[] = {
     JSON_INTEGER(T, runs_done, 0, JSON_EXACT, 0, 0,
                  "Runs that are complete for every label"),
     JSON_INTEGER(T, events_executed, 0, JSON_EXACT, 0, 0, "Events of all runs"),
-    JSON_NUMBERS(T, seeds, seed_count, 0, JSON_EXACT, 0,
+    JSON_NUMBERS(T, seeds, seed_count, 0, JSON_EXACT, JSON_WHOLE,
                  "Of the complete runs; each alone as `seed` gives its run again"),
     DECISION_END_ROWS(T),
     {0},

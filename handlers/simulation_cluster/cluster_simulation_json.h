@@ -222,6 +222,7 @@ enum { CLUSTER_TIME_COUNT = CLUSTER_METRIC_jobs_done, CLUSTER_PERCENTILES = 4 };
 
 /* Their names, ended by NULL. */
 extern const char *const cluster_metric_names[];
+extern const char *const cluster_row_reasons[]; /* why a job did not run; ended by NULL */
 
 struct cluster_figure {
     struct sim_summary summary;

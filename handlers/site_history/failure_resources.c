@@ -78,7 +78,7 @@ static const struct json_field rate_rows[] = {
                 "Mean time to repair; left out: there was no repair yet"),
     JSON_NUMBER(T, at_risk_s, 0, 0, 0, 0,
                 "Time in which it was watched and up, and so could have failed"),
-    JSON_NUMBER(T, kill_count, 0, 0, 0, 0,
+    JSON_NUMBER(T, kill_count, 0, 0, 0, JSON_WHOLE,
                 "Failures in that time that ended what ran on it"),
     JSON_NUMBER(T, rate_per_s, 0, 0, 0, JSON_OPTIONAL, "1 / mtbf_bayes_s"),
     JSON_NUMBER(T, mtbf_bayes_s, 0, 0, 0, JSON_OPTIONAL,

@@ -1,16 +1,19 @@
 /* cluster_json.c - how a cluster that was read from Slurm's documents looks in JSON. */
 #include "handlers/slurm/cluster_json.h"
 
-#define OPT              JSON_OPTIONAL
+#include "handlers/cluster_queue/cluster_json.h"
 
-#define NUM(T, m, doc)   JSON_NUMBER(T, m, 0, 0, 0, OPT, doc)
-#define COUNT(T, m, doc) NUM(T, m, doc) /* as a document says it: not always whole */
-#define WORD(T, m, doc)  JSON_TEXT(T, m, OPT, doc)
-#define TEXTS(T, m, text)                                         \
-    {                                                             \
-        .name = #m, .type = JSON_TYPE_TEXTS, .doc = text,         \
-        .offset = JSON_AT(T, m.list, const char *const *),        \
-        .count_offset = JSON_AT(T, m.count, size_t), .flags = OPT \
+#define OPT                      JSON_OPTIONAL
+
+#define NUM(T, m, doc)           JSON_NUMBER(T, m, 0, 0, 0, OPT, doc)
+#define COUNT(T, m, doc)         NUM(T, m, doc) /* as a document says it: not always whole */
+#define WORD(T, m, doc)          JSON_TEXT(T, m, OPT, doc)
+#define ONE_OF(T, m, names, doc) JSON_WORD(T, m, names, OPT, doc)
+#define TEXTS(T, m, ...)                                                              \
+    {                                                                                 \
+        .name = #m, .type = JSON_TYPE_TEXTS,                                          \
+        .offset = JSON_AT(T, m.list, const char *const *),                            \
+        .count_offset = JSON_AT(T, m.count, size_t), .flags = OPT, .doc = __VA_ARGS__ \
     }
 #define AMOUNTS(T, m, text)                                                           \
     {                                                                                 \
@@ -30,9 +33,10 @@ static const struct json_field node_rows[] = {
     COUNT(T, sockets, "Sockets"),
     COUNT(T, cores_per_socket, "Cores of a socket"),
     COUNT(T, threads_per_core, "Threads of a core"),
-    WORD(T, state,
-         "up; drain: jobs stay, nothing starts; down; maint: in maintenance; future: not "
-         "there yet"),
+    ONE_OF(
+        T, state, cluster_node_state_names,
+        "up; drain: jobs stay, nothing starts; down; maint: in maintenance; future: not "
+        "there yet"),
     {0},
 };
 #undef T
@@ -118,7 +122,7 @@ static const struct json_field partition_rows[] = {
      .type = JSON_TYPE_BOOLEAN,
      .offset = JSON_AT(T, is_default, bool),
      .flags = OPT},
-    WORD(T, state, "up, down, drain or inactive"),
+    ONE_OF(T, state, cluster_partition_state_names, "up, down, drain or inactive"),
     NUM(T, time_limit_max_s, "Longest limit of a job"),
     NUM(T, time_limit_default_s, "Limit of jobs that name none"),
     NUM(T, over_time_limit_s, "How long jobs may go on behind their limit"),
@@ -134,7 +138,7 @@ static const struct json_field partition_rows[] = {
     TEXTS(T, accounts_denied, "Accounts whose jobs it does not take"),
     TEXTS(T, qos_allowed, "Qualities of service that it takes; absent: all"),
     WORD(T, qos_id, "Quality of service of the partition; its limits hold first"),
-    WORD(T, sharing, "no, yes, force or exclusive"),
+    ONE_OF(T, sharing, cluster_sharing_names, "no, yes, force or exclusive"),
     COUNT(T, shared_jobs_max, "Jobs that may share an amount, with yes and force"),
     {0},
 };
@@ -147,9 +151,11 @@ static const struct json_object partition_json = {
 static const struct json_field qos_rows[] = {
     JSON_ID(T, id, 0, "Name of the quality of service"),
     NUM(T, priority, "Its part in the priority of jobs"),
-    TEXTS(T, flags, "no_reserve, deny_on_limit, override_partition_limits, no_decay"),
+    TEXTS(T, flags, "no_reserve, deny_on_limit, override_partition_limits, no_decay",
+          .choices = slurm_qos_flag_names),
     TEXTS(T, preempts, "Qualities of service whose jobs its jobs may take nodes of"),
-    WORD(T, preempt_mode, "requeue or cancel; absent: as the cluster"),
+    ONE_OF(T, preempt_mode, cluster_preempt_mode_names,
+           "requeue or cancel; absent: as the cluster"),
     NUM(T, grace_s, "Time that a job has left when it is stopped for another"),
     NUM(T, usage_factor, "What use counts, times this"),
     LIMITS(T),
@@ -185,7 +191,8 @@ static const struct json_field reservation_rows[] = {
     AMOUNTS(T, needs, "Licences of it"),
     TEXTS(T, users_allowed, "Users whose jobs may use it"),
     TEXTS(T, accounts_allowed, "Accounts whose jobs may use it"),
-    TEXTS(T, flags, "maint, ignore_jobs, flex, daily, weekly"),
+    TEXTS(T, flags, "maint, ignore_jobs, flex, daily, weekly",
+          .choices = slurm_reservation_flag_names),
     {0},
 };
 #undef T
@@ -195,7 +202,7 @@ static const struct json_object reservation_json = {
 
 #define T struct slurm_priority
 static const struct json_field priority_rows[] = {
-    WORD(T, type, "multifactor or basic"),
+    ONE_OF(T, type, cluster_priority_type_names, "multifactor or basic"),
 #define X(member, key) JSON_NUMBER(T, member, 0, 0, 0, 0, #key),
     SLURM_PRIORITY_WEIGHTS(X)
 #undef X
@@ -207,7 +214,7 @@ static const struct json_field priority_rows[] = {
     JSON_BOOLEAN(T, favor_small, 0, 0, "Small jobs come first"),
     JSON_BOOLEAN(T, small_relative_to_time, 0, 0, "The size is one of CPUs by time"),
     JSON_BOOLEAN(T, accrue_always, 0, 0, "The age counts from the submission"),
-    WORD(T, fair_share, "fair_tree or classic"),
+    ONE_OF(T, fair_share, cluster_fair_share_names, "fair_tree or classic"),
     {0},
 };
 #undef T
@@ -223,9 +230,11 @@ static const struct json_field settings_rows[] = {
 #define X(member) JSON_BOOLEAN(T, member, 0, OPT, "As slurm.conf(5) says of " #member),
         SLURM_SCHEDULER_FLAGS(X)
 #undef X
-            WORD(T, preempt_type, "none, qos or partition_prio"),
-    WORD(T, preempt_mode, "off, cancel or requeue"),
-    WORD(T, select, "cores_memory, cores, cpus_memory, cpus or whole_nodes"),
+            ONE_OF(T, preempt_type, cluster_preempt_type_names,
+                   "none, qos or partition_prio"),
+    ONE_OF(T, preempt_mode, cluster_preempt_mode_names, "off, cancel or requeue"),
+    ONE_OF(T, select, cluster_select_names,
+           "cores_memory, cores, cpus_memory, cpus or whole_nodes"),
     NUM(T, preempt_exempt_s, "How long a job runs before it may be stopped"),
     NUM(T, over_time_limit_s, "How long jobs may go on behind their limit"),
     NUM(T, kill_wait_s, "Between the signal at the limit and the end"),
@@ -273,7 +282,7 @@ const struct json_object slurm_cluster_json = {
 #define T struct slurm_after
 static const struct json_field after_rows[] = {
     JSON_ID(T, job_id, 0, "The job that comes first"),
-    WORD(T, kind, "ok, any, notok, start or corr"),
+    ONE_OF(T, kind, cluster_after_kind_names, "ok, any, notok, start or corr"),
     JSON_NUMBER(T, delay_s, 0, 0, 0, 0, "So long after that"),
     {0},
 };
@@ -295,7 +304,8 @@ static const struct json_object array_json = {"SlurmArray", "Tasks of one array"
 #define T struct slurm_group
 static const struct json_field group_rows[] = {
     WORD(T, id, "The heterogeneous job"),
-    WORD(T, policy, "gang: all start at the same time, or none"),
+    ONE_OF(T, policy, slurm_group_policy_names,
+           "gang: all start at the same time, or none"),
     {0},
 };
 #undef T
@@ -335,7 +345,7 @@ static const struct json_field job_rows[] = {
     JSON_BOOLEAN(T, singleton, 0, OPT, "One of its name and user at a time"),
     NUM(T, begin_s, "Not before, epoch"),
     JSON_BOOLEAN(T, held, 0, OPT, "It does not start before it is released"),
-    WORD(T, held_by, "user or admin"),
+    ONE_OF(T, held_by, cluster_held_by_names, "user or admin"),
     NUM(T, time_limit_s, "It is ended so long after its start"),
     NUM(T, time_limit_min_s, "Its limit may be cut to this"),
     NUM(T, deadline_s, "It must end by then, epoch"),
@@ -348,7 +358,8 @@ static const struct json_field job_rows[] = {
      .doc = "all, or any of them suffices",
      .type = JSON_TYPE_TEXT,
      .offset = JSON_AT(T, after_mode, const char *),
-     .flags = OPT},
+     .choices = cluster_after_mode_names,
+     .flags = OPT | JSON_OPEN},
     {0},
 };
 #undef T
@@ -358,7 +369,8 @@ const struct json_object slurm_job_json = {"SlurmJob",
 
 #define T struct slurm_loss_row
 static const struct json_field loss_rows[] = {
-    JSON_TEXT(T, what, 0, "What has no place in the cluster's description"),
+    JSON_WORD(T, what, slurm_loss_names, 0,
+              "What has no place in the cluster's description"),
     JSON_INTEGER(T, count, 0, 0, 0, 0, "How often"),
     JSON_TEXTS(T, examples, example_count, 0, 0, "Where, the first three"),
     {0},

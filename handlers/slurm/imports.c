@@ -126,7 +126,8 @@ static const struct json_object estimate_json = {
 #define T struct import_unplaced
 static const struct json_field unplaced_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_TEXT(T, reason, 0, "unknown_partition, unknown_reservation"),
+    JSON_WORD(T, reason, slurm_unplaced_names, 0,
+              "unknown_partition, unknown_reservation"),
     {0},
 };
 #undef T
@@ -145,9 +146,9 @@ static const struct json_field run_rows[] = {
     JSON_NUMBER(T, processors, 0, 0, 0, 0, "CPUs that it had"),
     JSON_NUMBER(T, memory_peak_bytes, 0, 0, 0, JSON_OPTIONAL,
                 "The most that a step of it had"),
-    JSON_NUMBER(T, exit_code, 0, 0, 0, 0, "0 only for what completed"),
-    JSON_NUMBER(T, attempt, 0, 0, 0, 0, "Of the job, from 1"),
-    JSON_TEXT(T, failure_kind, JSON_OPTIONAL,
+    JSON_NUMBER(T, exit_code, 0, 0, 0, JSON_WHOLE, "0 only for what completed"),
+    JSON_NUMBER(T, attempt, 0, 0, 0, JSON_WHOLE, "Of the job, from 1"),
+    JSON_WORD(T, failure_kind, slurm_failure_kind_names, JSON_OPTIONAL,
               "time_limit, memory, error, cancelled or host; absent: it completed"),
     JSON_NUMBER(T, memory_requested_bytes, 0, 0, 0, JSON_OPTIONAL,
                 "Memory of a node that it asked for"),
@@ -161,7 +162,8 @@ static const struct json_object run_json = {"SlurmExecution",
 #define T struct import_censored
 static const struct json_field censored_rows[] = {
     JSON_TEXT(T, execution_id, 0, "The run"),
-    JSON_TEXT(T, failure_kind, 0, "time_limit, memory, error, cancelled or host"),
+    JSON_WORD(T, failure_kind, slurm_failure_kind_names, 0,
+              "time_limit, memory, error, cancelled or host"),
     JSON_NUMBER(T, memory_requested_bytes, 0, 0, 0, JSON_OPTIONAL,
                 "Memory of a node that it asked for"),
     {0},

@@ -2,6 +2,8 @@
 #include "handlers/stored/uploads.h"
 
 #include "handlers/stored/workload_log.h"
+#include "models/failure_trace.h"
+#include "models/swf.h"
 #include "service/etag.h"
 #include "service/stream.h"
 
@@ -21,9 +23,16 @@ static const struct json_field list_query_rows[] = {
 const struct json_object uploads_query_json = {
     "UploadsQuery", "Which page", sizeof(struct list_query), list_query_rows};
 
+/* Of job logs, of accounting and of failure logs. */
+static const char *const skip_names[] = {
+#define X(symbol, name, meaning) #name,
+    SWF_SKIPS(X) FAILURE_TRACE_REFUSALS(X)
+#undef X
+        NULL};
+
 #define T struct upload_skip
 static const struct json_field skip_rows[] = {
-    JSON_TEXT(T, reason, 0, "Why"),
+    JSON_WORD(T, reason, skip_names, 0, "Why"),
     JSON_INTEGER(T, line_count, 0, JSON_EXACT, 0, 0, "Lines left out for it"),
     {0},
 };

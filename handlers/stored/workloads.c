@@ -42,12 +42,13 @@ const struct json_object workload_create_query_json = {
 #define T struct workload_summary
 static const struct json_field summary_rows[] = {
     JSON_TEXT(T, computer, JSON_OPTIONAL, "Header field Computer"),
-    JSON_NUMBER(T, processor_count, 0, 0, 0, JSON_OPTIONAL, "Header field MaxProcs"),
+    JSON_NUMBER(T, processor_count, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
+                "Header field MaxProcs"),
     JSON_INSTANT(T, started_at, JSON_OPTIONAL, "Header field UnixStartTime"),
     JSON_NUMBER(T, first_submit_s, 0, 0, 0, 0, "Arrival of the first job"),
     JSON_NUMBER(T, last_submit_s, 0, 0, 0, 0, "Arrival of the last job"),
     JSON_NUMBER(T, longest_run_s, 0, 0, 0, 0, "Longest run time"),
-    JSON_NUMBER(T, most_processors, 0, 0, 0, 0, "Most processors of a job"),
+    JSON_NUMBER(T, most_processors, 0, 0, 0, JSON_WHOLE, "Most processors of a job"),
     JSON_LIST(T, skipped, skipped_count, struct upload_skip, &upload_skip_json, 0, 0,
               "Lines left out, by reason"),
     JSON_LIST(T, first_skipped, first_skipped_count, struct upload_mistake,
@@ -89,6 +90,12 @@ static const struct json_field page_rows[] = {
 const struct json_object workloads_page_json = {"WorkloadsPage", "A page of workloads",
                                                 sizeof(struct uploads_page), page_rows};
 
+/* Logs may hold any number; NAN stays. */
+static double whole(double count)
+{
+    return count > JSON_EXACT ? JSON_EXACT : count;
+}
+
 /* A sink: keeps extremes, not jobs. */
 static enum error_code look_at(void *context, const struct swf_job *job,
                                struct error *err)
@@ -99,7 +106,7 @@ static enum error_code look_at(void *context, const struct swf_job *job,
     s->first_submit_s = fmin(s->first_submit_s, job->submit_s);
     s->last_submit_s = fmax(s->last_submit_s, job->submit_s);
     s->longest_run_s = fmax(s->longest_run_s, job->run_s);
-    s->most_processors = fmax(s->most_processors, swf_processors(job));
+    s->most_processors = fmax(s->most_processors, whole(ceil(swf_processors(job))));
     return OK;
 }
 
@@ -198,7 +205,7 @@ static enum error_code read_log(struct request *rq, struct store_trace *trace,
     list_skipped(&reader->counts, &summary, a);
     warn_lines(&reader->counts, &summary, a);
     summary.computer = reader->header.computer[0] ? reader->header.computer : NULL;
-    summary.processor_count = reader->header.max_procs;
+    summary.processor_count = whole(floor(reader->header.max_procs));
     summary.started_at_s = reader->header.unix_start_at_s;
     json_print(&summary_json, &summary, &text);
     trace->format = workload_kinds[WORKLOAD_AS_SWF];

@@ -1,6 +1,7 @@
 /* workflow_given.c - rows of schedules that requests bring, as answers have them. */
 #include "handlers/workflow/workflow_given.h"
 
+#include "algorithms/workflow/words.h"
 #include "handlers/workflow/workflow_json.h"
 
 #include <math.h>

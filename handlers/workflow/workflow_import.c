@@ -15,7 +15,7 @@
 
 #define T struct workflow_repaired
 static const struct json_field repair_rows[] = {
-    JSON_TEXT(T, kind, 0, "Name of the rule"),
+    JSON_WORD(T, kind, workflow_repair_names, 0, "Name of the rule"),
     JSON_INTEGER(T, count, 0, 0, 0, 0, "How often"),
     JSON_TEXT(T, detail, 0, "What was done"),
     {0},
@@ -26,9 +26,18 @@ static const struct json_object repair_json = {
     "What was wrong or missing in a file and was repaired, or was left out",
     sizeof(struct workflow_repaired), repair_rows};
 
+static const char *const workflow_format_names[] = {WORKFLOW_IN_DAX,
+                                                    WORKFLOW_IN_STG,
+                                                    WORKFLOW_IN_WFFORMAT,
+                                                    WORKFLOW_IN_DOT,
+                                                    WORKFLOW_IN_SNAKEMAKE_D3,
+                                                    WORKFLOW_IN_PEGASUS,
+                                                    NULL};
+
 #define T struct workflow_import
 static const struct json_field import_rows[] = {
-    JSON_TEXT(T, format, 0, "dax, stg, wfformat, dot, snakemake_d3 or pegasus"),
+    JSON_WORD(T, format, workflow_format_names, 0,
+              "dax, stg, wfformat, dot, snakemake_d3 or pegasus"),
     JSON_INTEGER(T, task_count, 0, 0, 0, 0, "Tasks"),
     JSON_INTEGER(T, dependency_count, 0, 0, 0, 0,
                  "Dependencies, each once; those that only files show are added"),
@@ -53,7 +62,7 @@ const struct json_object workflow_import_json = {
     "WorkflowImport", "What was read from a workflow file of another tool",
     sizeof(struct workflow_import), import_rows};
 
-const char *const workflow_json_formats[] = {"snakemake_d3", NULL};
+const char *const workflow_json_formats[] = {WORKFLOW_IN_SNAKEMAKE_D3, NULL};
 
 typedef enum error_code read_fn(const char *text, size_t length, const char *pointer,
                                 struct workflow_import *out, struct arena *a,
@@ -70,13 +79,15 @@ static const struct {
     double default_ref_s;    /* what it never says; NAN: it may */
     size_t zero_class_count; /* of `all` */
 } formats[WORKFLOW_FORMAT_COUNT] = {
-    [WORKFLOW_DAX] = {dax_read, "dax", MEMBER(dax), false, NAN, 0},
-    [WORKFLOW_STG] = {stg_read, "stg", MEMBER(stg), false, NAN, 0},
-    [WORKFLOW_WFFORMAT] = {wfformat_read, "wfformat", MEMBER(wfformat), true, NAN, 0},
-    [WORKFLOW_DOT] = {dot_read, "dot", MEMBER(dot), false, 60, 1},
-    [WORKFLOW_SNAKEMAKE_D3] = {snakemake_d3_read, "snakemake_d3", MEMBER(snakemake_d3),
-                               true, 60, 1},
-    [WORKFLOW_PEGASUS] = {pegasus_read, "pegasus", MEMBER(pegasus), false, 60, 0},
+    [WORKFLOW_DAX] = {dax_read, WORKFLOW_IN_DAX, MEMBER(dax), false, NAN, 0},
+    [WORKFLOW_STG] = {stg_read, WORKFLOW_IN_STG, MEMBER(stg), false, NAN, 0},
+    [WORKFLOW_WFFORMAT] = {wfformat_read, WORKFLOW_IN_WFFORMAT, MEMBER(wfformat), true,
+                           NAN, 0},
+    [WORKFLOW_DOT] = {dot_read, WORKFLOW_IN_DOT, MEMBER(dot), false, 60, 1},
+    [WORKFLOW_SNAKEMAKE_D3] = {snakemake_d3_read, WORKFLOW_IN_SNAKEMAKE_D3,
+                               MEMBER(snakemake_d3), true, 60, 1},
+    [WORKFLOW_PEGASUS] = {pegasus_read, WORKFLOW_IN_PEGASUS, MEMBER(pegasus), false, 60,
+                          0},
 };
 
 enum error_code workflow_import_text(enum workflow_format format, const char *text,

@@ -2,15 +2,13 @@
 #include "handlers/workflow/workflow_json.h"
 
 #include "algorithms/placement/placement.h"
+#include "algorithms/workflow/words.h"
 #include "handlers/placement/placement_json.h"
 
 /* ---- the body ---- */
 
 const char *const workflow_status_names[] = {"idle", "staging", "running",
                                              "done", "failed",  NULL};
-
-const char *const workflow_source_names[] = {"finish_s", "progress", "stored", "work",
-                                             "elapsed",  "estimate", "guess",  NULL};
 
 #define T struct workflow_dependency
 static const struct json_field dependency_rows[] = {
@@ -130,7 +128,7 @@ const struct json_object workflow_carry_json = {
 
 #define T struct workflow_unplaced
 static const struct json_field reason_rows[] = {
-    JSON_TEXT(T, reason, 0, "What stands in the way"),
+    JSON_WORD(T, reason, workflow_reason_names, 0, "What stands in the way"),
     JSON_TEXT(T, detail, JSON_OPTIONAL, "In words"),
     JSON_INTEGER(T, resource_count, 0, JSON_EXACT, 0, 0, "Resources that this holds for"),
     JSON_LIST(T, amounts, amount_count, struct placement_amount, &placement_amount_json,

@@ -65,7 +65,6 @@ extern const char *const workflow_status_names[];
 extern const char *const workflow_progress_names[];
 
 /* Of what the time is known that a running task has left, on the wire. */
-extern const char *const workflow_source_names[];
 
 extern const struct json_object workflow_task_json, workflow_dependency_json,
     workflow_sample_json, workflow_edge_json;

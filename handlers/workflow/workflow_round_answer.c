@@ -1,5 +1,7 @@
 /* workflow_round_answer.c - the answer of a round of dynamic workflow scheduling. */
 #include "handlers/workflow/workflow_round_answer.h"
+
+#include "algorithms/workflow/words.h"
 #include "service/json_holds.h"
 
 #include <string.h>
@@ -71,8 +73,8 @@ static const struct json_field start_rows[] = {
     JSON_NUMBER(T, expected_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Until it is done, with its stage-in; null: no estimate"),
     JSON_NUMBER(T, stage_in_s, 0, 0, 0, 0, "Until its input is there"),
-    JSON_TEXT(
-        T, how, 0,
+    JSON_WORD(
+        T, how, workflow_how_names, 0,
         "longest: of its parent set, where it ends first; balanced: to end just "
         "before that; fastest; least: where it ends first, although that delays a "
         "set or passes the longest; random: no estimate; in_turn: the time limit came "
@@ -128,7 +130,7 @@ static const struct json_field estimate_rows[] = {
                 "What is left of it; null: not known"),
     JSON_NUMBER(T, work_done_ref_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "What is done; null: not known"),
-    JSON_TEXT(T, source, 0,
+    JSON_WORD(T, source, workflow_estimate_source_names, 0,
               "Where it comes from: estimate, extrapolation, work_integral, fit ..."),
     JSON_NUMBER(T, low_ref_s, 0, 0, 0, JSON_OPTIONAL, "Interval of a fit: from"),
     JSON_NUMBER(T, high_ref_s, 0, 0, 0, JSON_OPTIONAL, "To"),

@@ -6,6 +6,7 @@
 #include "handlers/workflow/workflow_schedules.h"
 
 #include "algorithms/workflow/heads.h"
+#include "algorithms/workflow/words.h"
 #include "handlers/common/decision.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/placement/search_json.h"
@@ -108,7 +109,7 @@ static const struct json_field placement_rows[] = {
     JSON_BOOLEAN(T, next, 0, 0,
                  "It has not begun, its parents are done, and nothing that has yet to "
                  "start comes before it on its slot: start it when that is free"),
-    JSON_TEXT(T, remaining_source, JSON_OPTIONAL,
+    JSON_WORD(T, remaining_source, workflow_source_names, JSON_OPTIONAL,
               "Of a running one, what its finish_s follows from: finish_s, progress, "
               "stored progress, work, elapsed, estimate or guess"),
     RUN_TIME_BASIS_ROWS(T),

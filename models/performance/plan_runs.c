@@ -82,7 +82,7 @@ enum error_code run_plan(const struct run_plan_in *in, struct run_plan *out,
         run_count += groups[g].run_count;
     }
     if (many < 2) {
-        *out = (struct run_plan){.reason = "too_few_processors"};
+        *out = (struct run_plan){.reason = RUN_PLAN_TOO_FEW};
         return OK;
     }
     runs = NEW(a, struct planned_run, run_count);

@@ -35,6 +35,8 @@ struct planned_run {
     bool dedicated; /* nothing else may run on the machines */
 };
 
+#define RUN_PLAN_TOO_FEW "too_few_processors" /* run_plan.reason */
+
 struct run_plan {
     const char *reason; /* NULL; "too_few_processors": fewer than two counts >= 2 */
     const struct planned_run *runs;

@@ -43,7 +43,8 @@ const char *const progress_source_texts[] = {
 #undef X
         NULL};
 const char *const progress_flag_names[] = {"at_lower_bound", "at_upper_bound",
-                                           "oscillating", "corrected"};
+                                           "oscillating", "corrected", NULL};
+const char *const progress_fallback_names[] = {"no_fit", "limit_out_of_range", NULL};
 
 const struct progress_function_in *progress_functions_of(const struct progress_in *in,
                                                          size_t *count)
@@ -224,17 +225,17 @@ static const char *doubt(const struct progress_in *in, const struct progress_fit
     double greatest = 0;
 
     if (!(f->res < HUGE_VAL) || !isfinite(c->limit_ref_s) || !isfinite(c->res_norm))
-        return "no_fit";
+        return progress_fallback_names[PROGRESS_NO_FIT];
     if (o->strict_seed)
         return NULL;
     if (c->function != PROGRESS_constant && o->method == PROGRESS_SIMPLEX &&
         (f->k < o->k_min || f->k > o->k_max))
-        return "no_fit";
+        return progress_fallback_names[PROGRESS_NO_FIT];
     for (size_t i = 0; i < in->history.count; i++)
         greatest = fmax(greatest, in->history.points[i].estimate_ref_s);
     return c->limit_ref_s <= 0 || c->limit_ref_s < last_point(in)->work_ref_s ||
                    c->limit_ref_s > o->max_factor * greatest
-               ? "limit_out_of_range"
+               ? progress_fallback_names[PROGRESS_LIMIT_OUT_OF_RANGE]
                : NULL;
 }
 
@@ -287,7 +288,7 @@ static void fit(const struct progress_in *in, struct progress_out *out, struct a
 
     series_of(in, &s, &usable, a);
     if (!usable) {
-        no_fit(in, "no_fit", out, a);
+        no_fit(in, progress_fallback_names[PROGRESS_NO_FIT], out, a);
         return;
     }
     out->chosen = fit_all(in, &s, fitted);

@@ -227,7 +227,11 @@ enum progress_flag {
     PROGRESS_CORRECTED = 8,      /* by what first reports of the application said */
     PROGRESS_FLAG_COUNT = 4
 };
-extern const char *const progress_flag_names[]; /* by bit */
+extern const char *const progress_flag_names[]; /* by bit, ended by NULL */
+
+/* Why a fallback was taken. */
+enum progress_fallback { PROGRESS_NO_FIT, PROGRESS_LIMIT_OUT_OF_RANGE };
+extern const char *const progress_fallback_names[]; /* by enum, ended by NULL */
 
 struct progress_candidate {
     enum progress_function function;
@@ -240,9 +244,9 @@ struct progress_candidate {
 
 struct progress_out {
     enum progress_source source;
-    const char *reason;    /* of a fallback: "no_fit", "limit_out_of_range"; else NULL */
-    double estimate_ref_s; /* the whole task; NAN: source none */
-    double extrapolated_ref_s;    /* last E_n; NAN: no report */
+    const char *reason;        /* of a fallback: of progress_fallback_names; else NULL */
+    double estimate_ref_s;     /* the whole task; NAN: source none */
+    double extrapolated_ref_s; /* last E_n; NAN: no report */
     double low_ref_s, high_ref_s; /* 90 %; hold the estimate; NAN: none */
     double residual_stddev_s;     /* of a fit; NAN: not more than 3 points */
     unsigned flags;

@@ -19,6 +19,15 @@ static const struct {
 #undef X
 };
 
+const char *const slurm_loss_names[] = {
+#define X(symbol, is_loss, code, text) (is_loss) ? (code) : "",
+    SLURM_NOTES(X)
+#undef X
+        NULL};
+
+const char *const slurm_unplaced_names[] = {"unknown_partition", "unknown_reservation",
+                                            NULL};
+
 static const char *const list_names[] = {
 #define X(symbol, list, key) list,
     SLURM_KINDS(X)
@@ -625,19 +634,26 @@ static void note_repeats(struct slurm_reading *c, const char *name, const char *
             slurm_note(c, SLURM_NOTE_RESERVATION_REPEATS, name, SLURM_RESERVATION, r);
 }
 
+const char *const slurm_reservation_flag_names[] = {
+#define X(name, slurm) #name,
+    SLURM_RESERVATION_FLAGS(X)
+#undef X
+        NULL};
+
 static struct slurm_texts reservation_flags(struct slurm_reading *c, const char *text)
 {
-    static const char *const known[][2] = {{"MAINT", "maint"},
-                                           {"IGNORE_JOBS", "ignore_jobs"},
-                                           {"FLEX", "flex"},
-                                           {"DAILY", "daily"},
-                                           {"WEEKLY", "weekly"}};
+    static const char *const known[] = {
+#define X(name, slurm) slurm,
+        SLURM_RESERVATION_FLAGS(X)
+#undef X
+    };
+    enum { COUNT = sizeof(known) / sizeof(known[0]) };
     struct slurm_texts found = {0};
-    const char **list = NEW(c->arena, const char *, 5);
+    const char **list = NEW(c->arena, const char *, COUNT);
 
-    for (size_t i = 0; i < 5; i++)
-        if (slurm_has_word(text, known[i][0]))
-            list[found.count++] = known[i][1];
+    for (size_t i = 0; i < COUNT; i++)
+        if (slurm_has_word(text, known[i]))
+            list[found.count++] = slurm_reservation_flag_names[i];
     found.list = list;
     return found;
 }

@@ -210,6 +210,30 @@ struct slurm_settings {
     const struct slurm_priority *priority;
 };
 
+/* Flags of a quality of service that mean something here: name, and Slurm's in text and
+ * in JSON. */
+#define SLURM_QOS_FLAGS(X)                                                     \
+    X(no_reserve, "NoReserve", "NO_RESERVE")                                   \
+    X(deny_on_limit, "DenyOnLimit", "DENY_LIMIT")                              \
+    X(override_partition_limits, "PartitionTimeLimit", "PARTITION_TIME_LIMIT") \
+    X(no_decay, "NoDecay", "NO_DECAY")
+
+/* Likewise of a reservation: name and Slurm's. */
+#define SLURM_RESERVATION_FLAGS(X) \
+    X(maint, "MAINT")              \
+    X(ignore_jobs, "IGNORE_JOBS")  \
+    X(flex, "FLEX")                \
+    X(daily, "DAILY")              \
+    X(weekly, "WEEKLY")
+
+/* Words of the answer, each list ended by NULL; of slurm_loss_names some are "". */
+enum { SLURM_UNKNOWN_PARTITION, SLURM_UNKNOWN_RESERVATION };
+extern const char *const slurm_qos_flag_names[];
+extern const char *const slurm_reservation_flag_names[];
+extern const char *const slurm_group_policy_names[];
+extern const char *const slurm_unplaced_names[]; /* slurm_waiting.unplaced */
+extern const char *const slurm_loss_names[];     /* slurm_loss.what */
+
 /* What has no place here, or was guessed. */
 struct slurm_loss {
     const char *what;

@@ -621,6 +621,8 @@ static void read_array(struct slurm_reading *c, const struct slurm_record *r,
     w->id = found->id;
 }
 
+const char *const slurm_group_policy_names[] = {"gang", NULL};
+
 /* Components of one job start together. */
 static void read_gang(struct slurm_reading *c, const struct slurm_record *r,
                       struct slurm_waiting *w)
@@ -631,7 +633,7 @@ static void read_gang(struct slurm_reading *c, const struct slurm_record *r,
     if (!of || w->array)
         return;
     group = NEW(c->arena, struct slurm_group, 1);
-    *group = (struct slurm_group){of, "gang"};
+    *group = (struct slurm_group){of, slurm_group_policy_names[0]};
     w->group = group;
 }
 
@@ -710,7 +712,7 @@ static void read_waiting(struct jobs *j, const struct slurm_record *r)
         .priority = priority > 0 && isfinite(priority) ? priority : (double)NAN,
         .nice = nice_of(r),
         .slurm_reason = reason,
-        .unplaced = unknown ? "unknown_partition" : NULL,
+        .unplaced = unknown ? slurm_unplaced_names[SLURM_UNKNOWN_PARTITION] : NULL,
     };
     if (w->held)
         w->held_by = reason && strcmp(reason, "JobHeldAdmin") == 0 ? "admin" : "user";

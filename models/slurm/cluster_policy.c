@@ -374,25 +374,30 @@ static const struct slurm_limits *limits_of(struct slurm_reading *c,
 
 /* ---- quality of service ---- */
 
+const char *const slurm_qos_flag_names[] = {
+#define X(name, in_text, in_json) #name,
+    SLURM_QOS_FLAGS(X)
+#undef X
+        NULL};
+
 /* Flags that mean something here. */
 static struct slurm_texts qos_flags(struct slurm_reading *c, const char *text)
 {
-    static const char *const known[][2] = {
-        {"NoReserve", "no_reserve"},
-        {"DenyOnLimit", "deny_on_limit"},
-        {"PartitionTimeLimit", "override_partition_limits"},
-        {"NoDecay", "no_decay"},
-        /* JSON */
-        {"NO_RESERVE", "no_reserve"},
-        {"DENY_LIMIT", "deny_on_limit"},
-        {"PARTITION_TIME_LIMIT", "override_partition_limits"},
-        {"NO_DECAY", "no_decay"}};
+    static const char *const known[] = {
+#define X(name, in_text, in_json) in_text,
+        SLURM_QOS_FLAGS(X)
+#undef X
+#define X(name, in_text, in_json) in_json,
+            SLURM_QOS_FLAGS(X)
+#undef X
+    };
+    enum { COUNT = sizeof(known) / sizeof(known[0]) };
     struct slurm_texts found = {0};
-    const char **list = NEW(c->arena, const char *, 8);
+    const char **list = NEW(c->arena, const char *, COUNT);
 
-    for (size_t i = 0; i < 8; i++)
-        if (slurm_has_word(text, known[i][0]))
-            list[found.count++] = known[i][1];
+    for (size_t i = 0; i < COUNT; i++)
+        if (slurm_has_word(text, known[i]))
+            list[found.count++] = slurm_qos_flag_names[i % (COUNT / 2)];
     found.list = list;
     return found;
 }
@@ -732,7 +737,7 @@ static void complete_waiting(struct completing *x, bool has_accounts)
         slurm_note(x->c, SLURM_NOTE_UNKNOWN_RESERVATION, w->reservation_id, SLURM_JOB,
                    NULL);
         if (!w->unplaced)
-            w->unplaced = "unknown_reservation";
+            w->unplaced = slurm_unplaced_names[SLURM_UNKNOWN_RESERVATION];
     }
 }
 

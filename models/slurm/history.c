@@ -26,14 +26,19 @@ struct reading {
     struct arena *arena;
 };
 
+enum { TIME_LIMIT, MEMORY, ERROR, CANCELLED, HOST, COMPLETED };
+const char *const slurm_failure_kind_names[] = {"time_limit", "memory", "error",
+                                                "cancelled",  "host",   NULL};
+
 /* States, and what a run that ended so says. */
 static const struct {
-    const char *state, *kind; /* kind NULL: it completed */
+    const char *state;
+    int kind;
 } states[] = {
-    {"COMPLETED", NULL},       {"TIMEOUT", "time_limit"},  {"OUT_OF_MEMORY", "memory"},
-    {"FAILED", "error"},       {"CANCELLED", "cancelled"}, {"PREEMPTED", "cancelled"},
-    {"REQUEUED", "cancelled"}, {"NODE_FAIL", "host"},      {"BOOT_FAIL", "host"},
-    {"DEADLINE", "cancelled"}, {"REVOKED", "cancelled"},
+    {"COMPLETED", COMPLETED}, {"TIMEOUT", TIME_LIMIT},  {"OUT_OF_MEMORY", MEMORY},
+    {"FAILED", ERROR},        {"CANCELLED", CANCELLED}, {"PREEMPTED", CANCELLED},
+    {"REQUEUED", CANCELLED},  {"NODE_FAIL", HOST},      {"BOOT_FAIL", HOST},
+    {"DEADLINE", CANCELLED},  {"REVOKED", CANCELLED},
 };
 
 static const struct {
@@ -295,7 +300,7 @@ static void read_run(struct reading *c, const struct slurm_record *r, size_t row
         c->out->never_ran++;
         return;
     }
-    kind = states[i].kind;
+    kind = slurm_failure_kind_names[states[i].kind]; /* of COMPLETED: NULL */
     if (!slurm_hosts(slurm_value(r, SLURM_F_NODES) ? slurm_value(r, SLURM_F_NODES) : "",
                      &nodes, &node_count, c->arena))
         node_count = 0;

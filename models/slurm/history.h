@@ -12,6 +12,9 @@
 
 #include "models/slurm/records.h"
 
+/* Why a run did not complete: "time_limit" ..., ended by NULL. */
+extern const char *const slurm_failure_kind_names[];
+
 struct slurm_run {
     const char *execution_id;   /* slurm:CLUSTER:JOB:START */
     const char *application_id; /* by the pattern */

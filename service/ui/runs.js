@@ -93,7 +93,7 @@ function Results({ answer }) {
 function Simulation({ id }) {
   const live = usePoll("/v1/simulations/" + encodeURIComponent(id), 2), d = live.data;
   const left = d && d.status === "running" && d.progress_ratio > 0.01 && d.started_at ? (Date.now() - Date.parse(d.started_at)) / 1000 * (1 - d.progress_ratio) / d.progress_ratio : null;
-  return html`<${Wrong} error=${live.error} />${d ? html`<p>${[d.name, d.kind || (d.answer || d.result || {}).kind].filter(Boolean).map((t) => t + ", ")}${d.status}${d.progress_ratio !== undefined ? html` <progress max="1" value=${d.progress_ratio} aria-label="progress"></progress> ${percent(d.progress_ratio)}` : ""}${left !== null ? `, about ${duration(left)} left` : ""}</p>
+  return html`<${Wrong} error=${live.error} />${d ? html`<p>${[d.name, d.simulates || (d.answer || d.result || {}).kind || d.kind].filter(Boolean).map((t) => t + ", ")}${d.status}${d.progress_ratio !== undefined ? html` <progress max="1" value=${d.progress_ratio} aria-label="progress"></progress> ${percent(d.progress_ratio)}` : ""}${left !== null ? `, about ${duration(left)} left` : ""}</p>
     ${d.error ? html`<div class="note wrong">${d.error.detail || d.error.title || JSON.stringify(d.error)}</div>` : ""}
     ${d.answer || d.result ? html`<${Results} answer=${d.answer || d.result} />` : ""}` : ""}`;
 }
@@ -102,7 +102,7 @@ const KINDS = ["grid", "cluster", "coallocation", "multi_phase", "queue", "workf
 const STATUSES = ["queued", "running", "done", "cut", "cancelled", "failed"];
 
 export function Simulations({ p, set }) {
-  const live = usePoll("/v1/simulations" + query({ kind: p.get("kind"), status: p.get("status"), page_size: 100 }), 5), items = live.data ? live.data.items : [], filtered = p.get("kind") || p.get("status");
+  const live = usePoll("/v1/simulations" + query({ simulates: p.get("kind"), status: p.get("status"), page_size: 100 }), 5), items = live.data ? live.data.items : [], filtered = p.get("kind") || p.get("status");
   const idOf = (s) => s.simulation_id || s.id, picked = p.get("simulation") || (items[0] && idOf(items[0]));
   return html`<${Title} text="Simulations" /><div class="bar" role="search"><${Choice} label="kind" value=${p.get("kind")} values=${KINDS} onChange=${(v) => set({ kind: v, simulation: "" })} />
       <${Choice} label="status" value=${p.get("status")} values=${STATUSES} onChange=${(v) => set({ status: v, simulation: "" })} /><span class="grow"></span><${LiveBar} live=${live} /></div><${Wrong} error=${live.error} />
@@ -110,7 +110,7 @@ export function Simulations({ p, set }) {
     ${live.data && !items.length && !filtered ? html`<div class="note"><p>No simulation was asked for. With <code>Prefer: respond-async</code> it runs without the client, and is shown here:</p>
       <pre tabindex="0">${`curl -s -H 'Content-Type: application/json' -H 'Prefer: respond-async' ${location.origin}/v1/simulations \\\n  --data '{"preset":"ch4_checkpoint","runs":3}'`}</pre></div>` : ""}
     ${items.length ? html`<div class="split"><${Wide}><table aria-label="Simulations"><thead><tr><th scope="col">simulation</th>${items.some((s) => s.name) ? html`<th scope="col">name</th>` : ""}<th scope="col">kind</th><th scope="col">status</th><th scope="col">progress</th><th scope="col">asked</th></tr></thead>
-      <tbody>${items.map((s) => html`<tr class=${idOf(s) === picked ? "picked" : ""}><td><button aria-pressed=${idOf(s) === picked} onClick=${() => set({ simulation: idOf(s) })}>${idOf(s).slice(0, 13)}</button></td>${items.some((x) => x.name) ? html`<td class="text">${s.name || ""}</td>` : ""}<td>${s.kind || ""}</td><td>${s.status}</td>
+      <tbody>${items.map((s) => html`<tr class=${idOf(s) === picked ? "picked" : ""}><td><button aria-pressed=${idOf(s) === picked} onClick=${() => set({ simulation: idOf(s) })}>${idOf(s).slice(0, 13)}</button></td>${items.some((x) => x.name) ? html`<td class="text">${s.name || ""}</td>` : ""}<td>${s.simulates || ""}</td><td>${s.status}</td>
         <td>${s.progress_ratio !== undefined ? html`<progress max="1" value=${s.progress_ratio} aria-label=${"progress " + percent(s.progress_ratio)}></progress>` : ""}</td><td title=${s.created_at}>${instant(s.created_at)}</td></tr>`)}</tbody></table><//>
       <div><h2>${picked}</h2>${picked ? html`<${Simulation} key=${picked} id=${picked} />` : ""}</div></div>` : ""}`;
 }
