@@ -518,6 +518,22 @@ static void make_history(const struct table *t, const struct keyed *sorted,
 
 /* ---- the fit ---- */
 
+/* What a fold takes and gives back is there in one piece from now on: its pages need not
+ * be asked for anew by each. Too little would cost time only. */
+static void hold_room(const struct table *t, struct arena *a)
+{
+    enum { KEPT = 16 }; /* a block of which nothing is used would be given back as well */
+    size_t columns = 1, bytes;
+    unsigned char *room;
+
+    for (size_t k = 0; k < t->e->input_count; k++)
+        columns += t->e->input[k].is_text ? t->e->input[k].value_count + 1 : 2;
+    bytes = sizeof(struct ensemble_members) + columns * columns * sizeof(double) +
+            tree_room_bytes(t->e, t->count);
+    room = NEW(a, unsigned char, KEPT + bytes);
+    arena_give(a, room + KEPT, 1, bytes);
+}
+
 void ensemble_fit(const struct ensemble_data *data, struct budget *budget,
                   struct ensemble *out, struct arena *a)
 {
@@ -547,6 +563,7 @@ void ensemble_fit(const struct ensemble_data *data, struct budget *budget,
         if (t.weight[i] > 0)
             rows[whole.count++] = i;
     e->run_count = whole.count;
+    hold_room(&t, a);
     members_fit(&whole, &tree_rules_whole, budget, e->members, a);
     comprehensive_fit(&whole, data->before ? &data->before->members->comprehensive : NULL,
                       budget, &e->members->comprehensive, a);

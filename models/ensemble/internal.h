@@ -111,6 +111,9 @@ void trees_fit(const struct part *part, const struct ridge *ridge,
                struct arena *a);
 size_t tree_input_count(const struct ensemble *e); /* that its trees have */
 
+/* About what trees_fit() needs for so many rows. */
+size_t tree_room_bytes(const struct ensemble *e, size_t rows);
+
 /* Sorts the table's rows by each input of trees, once for all fits to parts of it. */
 void tree_sort(struct table *t, struct arena *a);
 double trees_answer(const struct ensemble *e, const struct trees *trees, const double *x);

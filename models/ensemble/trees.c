@@ -737,6 +737,17 @@ static void prepare(struct fit *f, const struct ridge *ridge, struct arena *a)
     }
 }
 
+size_t tree_room_bytes(const struct ensemble *e, size_t rows)
+{
+    size_t width = tree_width(tree_input_count(e));
+
+    if (rows < ROWS_LEAST)
+        return 0;
+    return sizeof(struct tree_room) + TREES_MAX * TREE_NODES * sizeof(struct tree_node) +
+           (HISTOGRAMS_MAX + 1) * width * (BINS_MAX + 1) * sizeof(bin_sums) +
+           rows * (3 * sizeof(double) + 4 * sizeof(uint32_t) + sizeof(bin_sums) + width);
+}
+
 void trees_fit(const struct part *part, const struct ridge *ridge,
                const struct tree_rules *rules, struct budget *budget, struct trees *out,
                struct arena *a)
