@@ -612,17 +612,21 @@ TEST_CASE("the search weighs titles, names and texts", "[docs][api]")
     };
 
     CHECK(first("sufferage_pass") == "/docs/algorithms/placement/sufferage_pass");
-    CHECK(first("etc_s").rfind("/docs/api/", 0) == 0);
-    CHECK(first("GRIDPLAN_PORT") == "/docs/settings");
+    CHECK(first("etc_s") == "/docs/glossary#etc-s");
+    CHECK(first("GRIDPLAN_PORT") == "/docs/settings#port");
+    CHECK(first("several_ends") == "/docs/errors/#warning-several_ends");
+    CHECK(first("gridplan+slurm") == "/docs/cli#slurm");
     CHECK(first("nothingofthekind") == "");
     // What members are called, and what is said of them; parts of their names.
     auto all = [&](const std::string &q) {
         return service.get("/docs/search?q=" + q).body;
     };
-    for (const char *q : {"deadline", "gpus", "memory", "licence", "time+limit"})
+    for (const char *q : {"deadline", "gpus", "memory", "licence"}) {
+        INFO(q);
         CHECK(all(q).find("/docs/api/decidePlacements\"") != std::string::npos);
+    }
     CHECK(all("mtbf").find("/docs/api/getFailureStatistics") != std::string::npos);
-    CHECK(all("deadline+nothingofthekind").find("some, none has all") !=
+    CHECK(all("deadline+nothingofthekind").find("some of these words, none has all") !=
           std::string::npos);
     // Singular and plural, in whichever case.
     CHECK(first("gpu") != "");
@@ -632,6 +636,121 @@ TEST_CASE("the search weighs titles, names and texts", "[docs][api]")
     CHECK(service.get("/docs/search?q=" + std::string(201, 'a')).status == 422);
     CHECK(service.get("/docs/search?q=<script>").body.find("value=\"&lt;script&gt;\"") !=
           std::string::npos);
+}
+
+// What newcomers ask, and one of the pages that answer it: among the first three found.
+TEST_CASE("questions find their answers", "[docs][api]")
+{
+    manual service;
+    const struct {
+        const char *words, *page;
+    } cases[] = {
+        {"how do I say that a job needs a licence", "questions#how-do-i-say-that-a-job-"},
+        {"license", "questions#how-do-i-say-that-a-job-needs-a-licence"},
+        {"what does gap mean", "questions#what-does-gap-mean"},
+        {"gap_ratio", "glossary#gap-ratio"},
+        {"checkpoint interval for a job on 64 nodes with my own failure log",
+         "questions#how-do-i-get-a-checkpoint-interval-from-my-own-failure-log"},
+        {"what happens when the database is down",
+         "questions#what-happens-when-the-database-is-down"},
+        {"which policies use deadlines", "questions#how-do-i-set-a-deadline"},
+        {"workflow deadline", "questions#how-do-i-set-a-deadline"},
+        {"how do I make an answer reproducible", "questions#how-do-i-make-an-answer-"},
+        {"same result twice", "questions#how-do-i-make-an-answer-reproducible"},
+        {"how do I correct a wrong execution", "questions#how-do-i-correct-a-wrong-"},
+        {"fix a mistake in a stored run", "questions#how-do-i-correct-a-wrong-"},
+        {"delete old failures", "questions#how-do-i-delete-stored-data"},
+        {"rate limit", "questions#how-do-i-limit-what-a-user-may-take"},
+        {"api key authentication", "questions#how-do-i-authenticate"},
+        {"why is my job waiting", "questions#why-was-my-job-not-placed"},
+        {"pagination", "questions#how-do-i-read-long-lists"},
+        {"idempotency", "questions#how-do-i-send-a-request-again-safely"},
+        {"stop a computation after 10 seconds", "questions#how-do-i-limit-how-long-"},
+        {"two jobs must not run on the same machine", "questions#how-do-i-keep-two-"},
+        {"preempt lower priority jobs", "questions#how-do-i-give-a-job-priority"},
+        {"run a simulation in background", "questions#how-do-i-run-a-long-simulation"},
+        {"what units are bandwidth", "questions#which-units-do-times-"},
+        {"model drift", "glossary#drift"},
+        {"roll back a model", "api/rollBackModel"},
+        {"stage in time of files", "questions#how-do-i-say-where-files-are"},
+        {"too many requests 429", "errors/rate_limited"},
+        {"min_min", "algorithms/placement/min_min"},
+        {"prometheus alerts", "questions#how-do-i-monitor-it"},
+        {"bring my own ETC matrix", "questions#how-do-i-say-how-long-a-job-takes-"},
+    };
+
+    for (auto &c : cases) {
+        std::string q = c.words;
+        INFO(q);
+        for (char &x : q)
+            x = x == ' ' ? '+' : x;
+        std::string body = service.get("/docs/search?q=" + q).body;
+        size_t at = 0;
+        for (int i = 0; i < 4 && at != std::string::npos; i++)
+            at = body.find("<li><a href=", at + 1);
+        std::string found = body.substr(0, at);
+        INFO(found.substr(std::min(found.find("<ol>"), found.size())));
+        CHECK(found.find(std::string("<li><a href=\"/docs/") + c.page) !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("what the search finds is there, its part of the page too", "[docs][api]")
+{
+    manual service;
+    test_arena a(64 << 20);
+    struct docs_index ix = docs_index(routes(), a);
+    std::map<std::string, std::string> pages;
+    size_t parts = 0;
+
+    for (size_t i = 0; i < ix.count; i++) {
+        const docs_entry &e = ix.items[i];
+        if (!e.anchor)
+            continue;
+        std::string &page = pages[e.path];
+        if (page.empty())
+            page = service.get(e.path).body;
+        INFO(e.path << "#" << e.anchor);
+        CHECK(page.find(std::string(" id=\"") + e.anchor + "\"") != std::string::npos);
+        parts++;
+    }
+    CHECK(parts > 200);
+    // A sentence of it stands below the link.
+    std::string found = service.get("/docs/search?q=several_ends").body;
+    CHECK(found.find("<span class=\"dim\">") != std::string::npos);
+}
+
+TEST_CASE("the requests of the questions are answered", "[docs][api]")
+{
+    manual service;
+    std::ifstream file(std::string(GRIDPLAN_SOURCE_DIR) + "/openapi/docs/questions.md");
+    std::string line, path, body;
+    size_t run = 0;
+    static const std::regex post("\\[POST (/v1/[^\\]]*)\\]");
+
+    for (bool in = false; std::getline(file, line);) {
+        std::smatch m;
+        if (!in && line == "```json") {
+            in = true;
+            body.clear();
+        } else if (in && line == "```") {
+            in = false;
+            INFO(path << " " << body);
+            auto answer = service.post(path, body);
+            // History goes to the database, which is not there: the request was read.
+            CHECK(answer.status == (path == "/v1/executions" ? 503 : 200));
+            if (path == "/v1/placements")
+                CHECK(answer.json()["unplaced"].empty());
+            run++;
+        } else if (in) {
+            body += line + "\n";
+        } else {
+            for (std::sregex_iterator i(line.begin(), line.end(), post), end; i != end;
+                 ++i)
+                path = (*i)[1];
+        }
+    }
+    CHECK(run >= 10);
 }
 
 TEST_CASE("kept pages: the oldest go when there is no room", "[docs]")

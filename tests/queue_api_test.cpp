@@ -93,6 +93,24 @@ TEST_CASE("queue orders say who starts and who waits for whom", "[queue][api]")
         "optimal");
 }
 
+TEST_CASE("one processor is no processors in what is said", "[queue][api]")
+{
+    api a;
+    json answer = a.post("/v1/queue-orders", R"({"processors": 4, "now_s": 0,
+        "algorithm": "fcfs", "running": [{"id": "r", "processors": 3, "expected_end_s": 9}],
+        "jobs": [{"id": "a", "processors": 2, "estimate_s": 1}]})")
+                      .json();
+    json full = a.post("/v1/queue-orders", R"({"processors": 4, "now_s": 0,
+        "algorithm": "fcfs", "running": [{"id": "r", "processors": 4, "expected_end_s": 9}],
+        "jobs": [{"id": "a", "processors": 1, "estimate_s": 1}]})")
+                    .json();
+
+    CHECK(answer["waiting"][0]["detail"] ==
+          "needs 2 processors, 1 is free until job r ends at 9");
+    CHECK(full["waiting"][0]["detail"] ==
+          "needs 1 processor, 0 are free until job r ends at 9");
+}
+
 TEST_CASE("what never fits is said at once", "[queue][api]")
 {
     api a;

@@ -270,8 +270,9 @@ static void explain_wait(const struct explainer *e, size_t job, enum world_wait 
         r->detail = arena_printf(e->arena, "it waits for '%.100s', which has no place",
                                  e->w->jobs[found->wait_on].id);
     if (wait == WORLD_WAIT_TOO_FEW_NODES)
-        r->detail = arena_printf(e->arena, "%zu resources suit it, and it needs %zu",
-                                 (size_t)r->resource_count, e->w->jobs[job].nodes);
+        r->detail = arena_printf(
+            e->arena, "%zu resource%s it, and it needs %zu", (size_t)r->resource_count,
+            r->resource_count == 1 ? " suits" : "s suit", e->w->jobs[job].nodes);
 }
 
 static enum world_wait wait_of(const struct explainer *e, size_t job,

@@ -207,7 +207,8 @@ const char *portfolio_text(const struct portfolio *pf)
         text =
             arena_printf(a, "%s%s%s %.6g s", text, i ? ", " : "", t->name, t->makespan_s);
         if (t->unplaced_count)
-            text = arena_printf(a, "%s (%zu jobs left out)", text, t->unplaced_count);
+            text = arena_printf(a, "%s (%zu job%s left out)", text, t->unplaced_count,
+                                t->unplaced_count == 1 ? "" : "s");
     }
     return text;
 }

@@ -264,8 +264,8 @@ enum error_code docs_algorithm(struct docs_page *p, const char *rest)
 
 void docs_list_algorithms(struct docs_index *ix)
 {
-    docs_index_add(
-        ix, (struct docs_entry){"/docs/algorithms/", "Algorithms", NULL, NULL, NULL});
+    docs_index_add(ix, (struct docs_entry){"/docs/algorithms/", "Algorithms", NULL, NULL,
+                                           NULL, NULL});
     for (const struct policy_family *f = policy_families; f->name; f++)
         for (const struct policy *p = f->policies; p->name; p++) {
             struct text_buffer names = {.arena = ix->arena};
@@ -279,6 +279,7 @@ void docs_list_algorithms(struct docs_index *ix)
                     arena_printf(ix->arena, "/docs/algorithms/%s/%s", f->name, p->name),
                     arena_printf(ix->arena, "%s %s: %s", f->name, p->name, p->purpose),
                     text_end(&names), p->idea,
-                    arena_printf(ix->arena, "algorithms/%s.%s.md", f->name, p->name)});
+                    arena_printf(ix->arena, "algorithms/%s.%s.md", f->name, p->name),
+                    NULL});
         }
 }

@@ -386,6 +386,6 @@ void docs_list_api(struct docs_index *ix)
             ix, (struct docs_entry){
                     arena_printf(ix->arena, "/docs/api/%s", r->operation),
                     arena_printf(ix->arena, "%s %s: %s", r->method, r->path, r->summary),
-                    text_end(&names), text_end(&text), NULL});
+                    text_end(&names), text_end(&text), NULL, NULL});
     }
 }

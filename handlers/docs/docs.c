@@ -58,6 +58,7 @@ static const struct section {
     {"metrics", docs_metrics, false, true},
     {"monitoring/", docs_monitoring, true, true},
     {"operation", docs_running, false, true},
+    {"questions", docs_questions, false, true},
     {"rooms/", docs_room, true, true},
     {"search", docs_search, false, false},
     {"settings", docs_settings, false, true},
@@ -99,7 +100,17 @@ static int compare_entries(const void *a, const void *b)
 {
     const struct docs_entry *x = a, *y = b;
 
-    return strcmp(x->path, y->path);
+    int order = strcmp(x->path, y->path);
+
+    return order ? order : (x->anchor != NULL) - (y->anchor != NULL);
+}
+
+const char *docs_anchor(const char *text, size_t length, struct arena *a)
+{
+    struct text_buffer b = {.arena = a};
+
+    html_anchor(&b, text, length);
+    return text_end(&b);
 }
 
 struct docs_index docs_index(const struct route *routes, struct arena *a)
@@ -151,9 +162,10 @@ static void print_nearest(struct docs_page *p, const char *path)
 
         for (size_t i = 0; i < ix.count; i++) {
             const char *to = ix.items[i].path;
-            size_t distance = shown[i] ? SIZE_MAX
-                                       : names_distance(to, wanted) +
-                                             WORD_WORTH * words_lacking(to, wanted);
+            size_t distance =
+                shown[i] || ix.items[i].anchor
+                    ? SIZE_MAX
+                    : names_distance(to, wanted) + WORD_WORTH * words_lacking(to, wanted);
 
             if (distance < least) {
                 least = distance;
@@ -172,10 +184,11 @@ static void print_nearest(struct docs_page *p, const char *path)
 /* ---- head and foot ---- */
 
 static const char *const links[][2] = {
-    {"/docs/start", "Tour"},         {"/docs/which", "Which endpoint?"},
-    {"/docs/rooms/", "Endpoints"},   {"/docs/algorithms/", "Algorithms"},
-    {"/docs/glossary", "Words"},     {"/docs/errors/", "Errors"},
-    {"/docs/examples/", "Examples"}, {"/docs/search", "Search"},
+    {"/docs/start", "Tour"},          {"/docs/which", "Which endpoint?"},
+    {"/docs/rooms/", "Endpoints"},    {"/docs/algorithms/", "Algorithms"},
+    {"/docs/questions", "How do I?"}, {"/docs/glossary", "Words"},
+    {"/docs/errors/", "Errors"},      {"/docs/examples/", "Examples"},
+    {"/docs/search", "Search"},
 };
 
 static const char *frame(const struct docs_page *p, struct text_buffer *b)
@@ -308,7 +321,8 @@ const char *const *docs_paths(const struct route *routes, size_t *count, struct 
     size_t n = 0;
 
     for (size_t i = 0; i < ix.count; i++)
-        paths[n++] = ix.items[i].path;
+        if (!ix.items[i].anchor)
+            paths[n++] = ix.items[i].path;
     for (const struct asset *f = example_files; f->path; f++) {
         const char *end = strstr(f->path, ".answer.json");
 

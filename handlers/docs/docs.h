@@ -26,7 +26,7 @@ typedef enum error_code docs_fn(struct docs_page *p, const char *rest);
 
 /* ---- guide.c: texts for people ---- */
 docs_fn docs_landing, docs_which, docs_glossary, docs_start, docs_room, docs_examples;
-docs_fn docs_engines, docs_running, docs_monitoring;
+docs_fn docs_engines, docs_running, docs_monitoring, docs_questions;
 /* ---- api.c ---- */
 docs_fn docs_operation;
 /* ---- algorithms.c ---- */
@@ -45,6 +45,7 @@ struct docs_entry {
     const char *names;  /* members and policies, with blanks between; NULL: none */
     const char *text;   /* what it says besides; NULL: nothing */
     const char *source; /* a file below openapi/docs/ that it prints; NULL: none */
+    const char *anchor; /* a part of the page, which has an entry of its own; NULL: all */
 };
 
 struct docs_index {
@@ -54,7 +55,7 @@ struct docs_index {
     size_t count, size;
 };
 
-/* All pages, sorted by path. */
+/* All pages and those of their parts that the search finds, sorted by path. */
 struct docs_index docs_index(const struct route *routes, struct arena *a);
 void docs_index_add(struct docs_index *ix, struct docs_entry entry);
 /* ... of each file */
@@ -63,6 +64,9 @@ docs_list_fn docs_list_guide, docs_list_api, docs_list_algorithms, docs_list_ref
 
 /* The text of a file below openapi/docs/ or openapi/; NULL: there is none. */
 const char *docs_file(const char *path, struct arena *a);
+
+/* `text` as html_anchor() prints it. */
+const char *docs_anchor(const char *text, size_t length, struct arena *a);
 
 /* The text of an example's file, "placement-mct.answer.json"; NULL: there is none. */
 const char *docs_example(const char *path, struct arena *a);

@@ -189,6 +189,78 @@ enum error_code docs_glossary(struct docs_page *p, const char *rest)
     return OK;
 }
 
+/* Each word is found by itself: the search knows it as a part of the page. */
+static void list_words(struct docs_index *ix)
+{
+    const char *text = docs_file("glossary.md", ix->arena);
+
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        const char *colon = memmem(text, length, ": ", 2);
+
+        if (colon && *text != '#') {
+            size_t word = (size_t)(colon - text);
+            size_t marks = *text == '`' && text[word - 1] == '`';
+
+            docs_index_add(ix,
+                           (struct docs_entry){
+                               "/docs/glossary",
+                               arena_text(ix->arena, text + marks, word - 2 * marks),
+                               NULL, arena_text(ix->arena, colon + 2, length - word - 2),
+                               NULL, docs_anchor(text, word, ix->arena)});
+        }
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* ---- questions ---- */
+
+enum error_code docs_questions(struct docs_page *p, const char *rest)
+{
+    const char *text = with_origin(p, docs_file("questions.md", p->rq->arena));
+    const char *line = text;
+
+    (void)rest;
+    p->title = "How do I?";
+    html_add(p->b, "<p>Questions that newcomers ask, each with its answer and the pages "
+                   "that say more. The requests can be sent as they are.</p>\n<ul>\n");
+    for (; line; line = strstr(line, "\n# ")) {
+        const char *title = line + strspn(line, "\n# ");
+        size_t length = strcspn(title, "\n");
+
+        html_add(p->b, "<li><a href=\"#");
+        html_anchor(p->b, title, length);
+        html_add(p->b, "\">");
+        html_text(p->b, title, length);
+        html_add(p->b, "</a></li>\n");
+        line = title;
+    }
+    html_add(p->b, "</ul>\n");
+    markdown_print(text, 2, p->b);
+    return OK;
+}
+
+/* A heading and what stands below it, up to the next one. */
+static void list_questions(struct docs_index *ix)
+{
+    const char *text = docs_file("questions.md", ix->arena);
+
+    while (text && *text) {
+        const char *title = text + strspn(text, "\n# "), *body, *end;
+        size_t length = strcspn(title, "\n");
+
+        body = title + length;
+        end = strstr(body, "\n# ");
+        docs_index_add(
+            ix,
+            (struct docs_entry){
+                "/docs/questions", arena_text(ix->arena, title, length), NULL,
+                arena_text(ix->arena, body, end ? (size_t)(end - body) : strlen(body)),
+                NULL, docs_anchor(title, length, ix->arena)});
+        text = end;
+    }
+}
+
 /* ---- rooms ---- */
 
 static void print_operations(const struct route_tag *tag, const struct route *all,
@@ -325,22 +397,26 @@ enum error_code docs_landing(struct docs_page *p, const char *rest)
 void docs_list_guide(struct docs_index *ix)
 {
     static const struct docs_entry pages[] = {
-        {"/docs/", "Scheduling decisions over HTTP", NULL, NULL, "landing.md"},
-        {"/docs/examples/", "Examples", NULL, NULL, NULL},
-        {"/docs/glossary", "Words", NULL, NULL, "glossary.md"},
-        {"/docs/rooms/", "Endpoints", NULL, NULL, NULL},
-        {"/docs/search", "Search", NULL, NULL, NULL},
-        {"/docs/which", "Which endpoint do I need?", NULL, NULL, "which.md"},
+        {"/docs/", "Scheduling decisions over HTTP", NULL, NULL, "landing.md", NULL},
+        {"/docs/examples/", "Examples", NULL, NULL, NULL, NULL},
+        {"/docs/glossary", "Words", NULL, NULL, NULL, NULL},
+        {"/docs/questions", "How do I?", NULL, NULL, NULL, NULL},
+        {"/docs/rooms/", "Endpoints", NULL, NULL, NULL, NULL},
+        {"/docs/search", "Search", NULL, NULL, NULL, NULL},
+        {"/docs/which", "Which endpoint do I need?", NULL, NULL, "which.md", NULL},
     };
 
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
         docs_index_add(ix, pages[i]);
     for (size_t i = 0; i < PARTS; i++)
         docs_index_add(ix, (struct docs_entry){parts[i].path, parts[i].title, NULL,
-                                               text_of_part(&parts[i], ix->arena), NULL});
+                                               text_of_part(&parts[i], ix->arena), NULL,
+                                               NULL});
+    list_words(ix);
+    list_questions(ix);
     for (size_t i = 0; i < API_TAGS; i++)
         docs_index_add(ix,
                        (struct docs_entry){
                            arena_printf(ix->arena, "/docs/rooms/%s", api_tags[i].name),
-                           api_tags[i].name, NULL, api_tags[i].doc, NULL});
+                           api_tags[i].name, NULL, api_tags[i].doc, NULL, NULL});
 }

@@ -279,14 +279,39 @@ enum error_code docs_licences(struct docs_page *p, const char *rest)
     return OK;
 }
 
+/* Settings, commands and warnings are found by themselves. */
+static void list_rows(struct docs_index *ix)
+{
+    const char *name, *doc;
+
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        struct text_buffer variable = {.arena = ix->arena};
+
+        print_variable(settings[i].name, &variable);
+        docs_index_add(ix,
+                       (struct docs_entry){"/docs/settings", text_end(&variable), NULL,
+                                           settings[i].doc, NULL, settings[i].name});
+    }
+    for (size_t i = 0; cli_command(i, &name, &doc); i++)
+        docs_index_add(ix, (struct docs_entry){
+                               "/docs/cli", arena_printf(ix->arena, "gridplan %s", name),
+                               NULL, doc, NULL, name});
+    for (size_t i = 0; i < WARNINGS; i++)
+        docs_index_add(ix, (struct docs_entry){
+                               "/docs/errors/",
+                               arena_printf(ix->arena, "Warning %s", warnings[i].name),
+                               NULL, warnings[i].meaning, NULL,
+                               arena_printf(ix->arena, "warning-%s", warnings[i].name)});
+}
+
 void docs_list_reference(struct docs_index *ix)
 {
     static const struct docs_entry pages[] = {
-        {"/docs/changes", "Changes", NULL, NULL, "CHANGES.md"},
-        {"/docs/cli", "Commands", NULL, NULL, NULL},
-        {"/docs/errors/", "Errors and warnings", NULL, NULL, NULL},
-        {"/docs/licences", "Licences", NULL, NULL, "THIRD_PARTY.md"},
-        {"/docs/metrics", "Metrics", NULL, NULL, NULL},
+        {"/docs/changes", "Changes", NULL, NULL, "CHANGES.md", NULL},
+        {"/docs/cli", "Commands", NULL, NULL, NULL, NULL},
+        {"/docs/errors/", "Errors and warnings", NULL, NULL, NULL, NULL},
+        {"/docs/licences", "Licences", NULL, NULL, "THIRD_PARTY.md", NULL},
+        {"/docs/metrics", "Metrics", NULL, NULL, NULL, NULL},
     };
     struct text_buffer names = {.arena = ix->arena};
 
@@ -296,7 +321,8 @@ void docs_list_reference(struct docs_index *ix)
         text_addf(&names, " ");
     }
     docs_index_add(ix, (struct docs_entry){"/docs/settings", "Settings", text_end(&names),
-                                           NULL, NULL});
+                                           NULL, NULL, NULL});
+    list_rows(ix);
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
         docs_index_add(ix, pages[i]);
     for (size_t i = 0; i < CODES; i++) {
@@ -310,6 +336,6 @@ void docs_list_reference(struct docs_index *ix)
                                arena_printf(ix->arena, "/docs/errors/%s", codes[i].name),
                                arena_printf(ix->arena, "Error %s: %s", codes[i].name,
                                             codes[i].title),
-                               codes[i].name, codes[i].cause, NULL});
+                               codes[i].name, codes[i].cause, NULL, NULL});
     }
 }

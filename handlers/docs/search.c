@@ -1,9 +1,17 @@
-/* search.c - GET /docs/search?q=: whole words in titles, names and texts of pages. */
+/* search.c - GET /docs/search?q=: words in titles, names and texts of pages.
+ *
+ * Words are compared by what they begin with: "failures", "failing" and "failed" are one
+ * word, "license" is "licence". Of a question ("how do I correct a wrong run") the words
+ * that any page has are left out. A word counts by where it stands, the more the fewer
+ * pages have it, and in a long text less than in a short one; a word of the same meaning
+ * counts half. A page counts by the share of what was asked that it has.
+ */
 #include "handlers/docs/docs.h"
 
 #include "service/service.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +21,65 @@ enum {
     PART_WEIGHT = 2, /* of a name: "deadline" of deadline_s */
     TEXT_WEIGHT = 1,
     FOUND_MAX = 50,
-    WORDS_MAX = 32
+    WORDS_MAX = 32,
+    STEM_SIZE = 40,
+    STEM_LEAST = 4,     /* letters that an ending leaves */
+    SHORT_BYTES = 2500, /* what is no longer speaks of one thing */
+    SHORT_TIMES = 4,
+    EXCERPT_BYTES = 180
 };
 
-struct found {
-    const struct docs_entry *entry;
-    size_t words, score; /* how many of the words it has */
+/* ---- words ---- */
+
+/* Words of questions that say nothing of what is asked. */
+static const char *const plain_words[] = {
+    "a",      "about", "all",  "am",    "an",     "and",  "any",  "are",   "as",
+    "at",     "be",    "by",   "can",   "could",  "did",  "do",   "does",  "for",
+    "from",   "get",   "give", "had",   "happen", "has",  "have", "how",   "i",
+    "if",     "in",    "into", "is",    "it",     "its",  "let",  "many",  "me",
+    "much",   "my",    "of",   "on",    "one",    "or",   "our",  "own",   "say",
+    "should", "so",    "some", "tell",  "than",   "that", "the",  "their", "them",
+    "then",   "there", "they", "this",  "to",     "us",   "use",  "want",  "was",
+    "we",     "what",  "when", "where", "which",  "who",  "will", "with",  "would",
+    "you",    "your",  "must", "not",   "two",
+};
+
+/* Words that people have for the same; the first row that has a word counts. */
+enum { ALIKE_MAX = 7 };
+static const char *const alike[][ALIKE_MAX] = {
+    {"correct", "fix", "change", "edit", "update", "wrong", "mistake"},
+    {"delete", "remove", "erase", "purge"},
+    {"machine", "node", "host", "resource", "computer"},
+    {"cpu", "core", "processor"},
+    {"ram", "memory"},
+    {"key", "token", "password", "login", "auth", "authentication"},
+    {"seed", "random", "reproducible", "deterministic", "repeatable"},
+    {"database", "postgresql", "postgres"},
+    {"outage", "failure", "crash", "fault", "down", "unavailable"},
+    {"limit", "maximum", "max"},
+    {"quota", "throttle", "429"},
+    {"why", "reason", "explain", "because"},
+    {"log", "trace", "history", "past"},
+    {"twice", "retry", "idempotency", "duplicate", "resend"},
+    {"install", "package", "docker", "container", "deploy"},
+    {"alert", "monitor", "prometheus", "grafana"},
+    {"energy", "power", "watt"},
+    {"gpu", "accelerator"},
+    {"cost", "price", "money", "cheap"},
+    {"forecast", "predict"},
+    {"chart", "picture", "svg", "gantt", "image"},
+    {"async", "asynchronous", "background"},
+    {"pagination", "paging", "next_page_token"},
+    {"gap", "gap_ratio"},
+    {"bound", "lower_bound_s"},
+    {"deadline", "due", "deadline_s", "late"},
+    {"unplaced", "unschedulable", "rejected"},
+    {"pending", "waiting", "wait"},
+    {"dependency", "depends_on", "dependent"},
+    {"file", "data", "input"},
+    {"error", "problem"},
+    {"rollback", "roll"},
+    {"workflow", "dag"},
 };
 
 static bool is_letter(char c, bool parts)
@@ -26,61 +87,134 @@ static bool is_letter(char c, bool parts)
     return isalnum((unsigned char)c) || (c == '_' && !parts) || (c & 0x80);
 }
 
-/* Length of a word without the s of a plural. */
-static size_t singular(const char *word, size_t length)
+static bool cut(char *word, size_t *length, const char *ending, size_t least)
 {
-    bool plural = length > 3 && tolower((unsigned char)word[length - 1]) == 's' &&
-                  tolower((unsigned char)word[length - 2]) != 's';
+    size_t n = strlen(ending);
 
-    return length - plural;
+    if (*length < least + n || memcmp(word + *length - n, ending, n) != 0)
+        return false;
+    *length -= n;
+    return true;
 }
 
-/* Whether the word stands in the text, in whichever case; "gpu" is "GPUs", too. With
- * `parts` words end at underscores. */
-static bool has_word(const char *text, const char *word, bool parts)
+/* Spellings on both sides of the ocean as one: "ise" is "ize", "our" is "or". */
+static size_t spell(char *word, size_t length)
 {
-    size_t length = singular(word, strlen(word));
+    size_t n = 0;
 
-    for (const char *p = text; p && *p;) {
-        size_t here = 0;
+    for (size_t i = 0; i < length; i++) {
+        bool doubled = word[i] == 'l' && n && word[n - 1] == 'l';
+        bool our = word[i] == 'u' && n && word[n - 1] == 'o' && i + 1 < length &&
+                   word[i + 1] == 'r' && length > 4;
+        bool nse = word[i] == 's' && n && word[n - 1] == 'n' && i + 1 < length &&
+                   word[i + 1] == 'e';
 
-        while (*p && !is_letter(*p, parts))
-            p++;
-        while (is_letter(p[here], parts))
-            here++;
-        if (singular(p, here) == length && strncasecmp(p, word, length) == 0)
-            return true;
-        p += here;
+        if (!doubled && !our)
+            word[n++] = nse || word[i] == 'z' ? (char)(nse ? 'c' : 's') : word[i];
     }
+    return n;
+}
+
+/* What a word is compared by, in small letters; what has an underscore is a name. */
+static size_t stem(const char *word, size_t length, char *to)
+{
+    static const char *const endings[] = {"ability", "ibility", "able", "ible", "ment",
+                                          "ing",     "ion",     "ed",   "er",   "ure"};
+    bool name = memchr(word, '_', length) != NULL;
+
+    if (length > STEM_SIZE)
+        length = STEM_SIZE;
+    for (size_t i = 0; i < length; i++)
+        to[i] = (char)tolower((unsigned char)word[i]);
+    if (name)
+        return length;
+    length = spell(to, length);
+    if (!(length > 2 && to[length - 2] == 's'))
+        cut(to, &length, "s", 3);
+    if (cut(to, &length, "ie", STEM_LEAST - 1))
+        return length;
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (cut(to, &length, endings[i], STEM_LEAST - 1)) {
+            if (to[length - 1] == to[length - 2] && to[length - 1] != 's')
+                length--;
+            break;
+        }
+    if (!cut(to, &length, "e", STEM_LEAST))
+        cut(to, &length, "y", STEM_LEAST - 1);
+    cut(to, &length, "at", STEM_LEAST);
+    return length;
+}
+
+/* A word that is looked for: itself and those of the same meaning. */
+struct wanted {
+    char stems[ALIKE_MAX + 1][STEM_SIZE];
+    size_t lengths[ALIKE_MAX + 1], count;
+    bool number;
+};
+
+/* Twice the weight of the best that is in `text`: `whole` for its words and, with
+ * `parts`, `part` for those between underscores. */
+static void weigh(const char *text, size_t whole, size_t part, const struct wanted *w,
+                  size_t word_count, size_t *weights)
+{
+    for (int parts = 0; parts < (part ? 2 : 1); parts++)
+        for (const char *p = text; p && *p;) {
+            char here[STEM_SIZE];
+            size_t n = 0, length;
+
+            while (*p && !is_letter(*p, parts))
+                p++;
+            while (is_letter(p[n], parts))
+                n++;
+            length = stem(p, n, here);
+            for (size_t i = 0; n && i < word_count; i++)
+                for (size_t k = 0; k < w[i].count; k++) {
+                    size_t value = (parts ? part : whole) * (k ? 1 : 2);
+
+                    if (value > weights[i] && w[i].lengths[k] == length &&
+                        memcmp(w[i].stems[k], here, length) == 0)
+                        weights[i] = value;
+                }
+            p += n;
+        }
+}
+
+static void add_alike(struct wanted *w)
+{
+    for (size_t i = 0; i < sizeof(alike) / sizeof(alike[0]); i++) {
+        bool fits = false;
+
+        for (size_t k = 0; k < ALIKE_MAX && alike[i][k]; k++) {
+            char other[STEM_SIZE];
+            size_t n = stem(alike[i][k], strlen(alike[i][k]), other);
+
+            fits = fits || (n == w->lengths[0] && memcmp(other, w->stems[0], n) == 0);
+        }
+        for (size_t k = 0; fits && k < ALIKE_MAX && alike[i][k]; k++) {
+            w->lengths[w->count] =
+                stem(alike[i][k], strlen(alike[i][k]), w->stems[w->count]);
+            w->count++;
+        }
+        if (fits)
+            return;
+    }
+}
+
+static bool is_plain(const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof(plain_words) / sizeof(plain_words[0]); i++)
+        if (strlen(plain_words[i]) == length &&
+            strncasecmp(plain_words[i], word, length) == 0)
+            return true;
     return false;
 }
 
-static struct found score_of(const struct docs_entry *e, const char *text,
-                             const char *const *words, size_t word_count)
-{
-    struct found f = {.entry = e};
-
-    for (size_t i = 0; i < word_count; i++) {
-        size_t here = 0;
-
-        if (has_word(e->title, words[i], false))
-            here += TITLE_WEIGHT;
-        if (has_word(e->names, words[i], false))
-            here += NAME_WEIGHT;
-        else if (has_word(e->names, words[i], true))
-            here += PART_WEIGHT;
-        if (has_word(e->text, words[i], false) || has_word(text, words[i], false))
-            here += TEXT_WEIGHT;
-        f.words += here > 0;
-        f.score += here;
-    }
-    return f;
-}
-
-/* The words of what was asked, each once; at most WORDS_MAX. */
-static size_t split_words(const char *q, const char **words, struct arena *a)
+/* The words of what was asked; `all`: the plain ones, too. At most WORDS_MAX. */
+static size_t split_words(const char *q, bool all, struct wanted *words)
 {
     size_t count = 0;
+    /* "what does it mean", but "mean time between failures" */
+    bool meaning = strcasestr(q, "what ") || strcasestr(q, "does ");
 
     while (*q && count < WORDS_MAX) {
         size_t length = 0;
@@ -89,22 +223,162 @@ static size_t split_words(const char *q, const char **words, struct arena *a)
             q++;
         while (is_letter(q[length], false))
             length++;
-        if (length)
-            words[count++] = arena_text(a, q, length);
+        if (length && (all || !(is_plain(q, length) || (meaning && length == 4 &&
+                                                        !strncasecmp(q, "mean", 4))))) {
+            struct wanted *w = &words[count++];
+
+            *w = (struct wanted){.count = 1, .number = isdigit((unsigned char)*q) != 0};
+            w->lengths[0] = stem(q, length, w->stems[0]);
+            add_alike(w);
+        }
         q += length;
     }
     return count;
 }
 
+/* ---- pages ---- */
+
+struct found {
+    const struct docs_entry *entry;
+    const char *source; /* the text of its file; NULL: none */
+    size_t weights[WORDS_MAX];
+    size_t words; /* how many of the words it has */
+    double score;
+};
+
 static int compare_found(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
+    int order;
 
-    if (x->words != y->words)
-        return x->words > y->words ? -1 : 1;
     if (x->score != y->score)
         return x->score > y->score ? -1 : 1;
-    return strcmp(x->entry->path, y->entry->path);
+    order = strcmp(x->entry->path, y->entry->path);
+    return order ? order : strcmp(x->entry->title, y->entry->title);
+}
+
+/* The weight of what stands in a text. */
+static size_t weight_of(const char *text, size_t weight)
+{
+    return text && strlen(text) <= SHORT_BYTES ? SHORT_TIMES * weight : weight;
+}
+
+static struct found found_in(const struct docs_entry *e, const struct wanted *words,
+                             size_t word_count, struct arena *a)
+{
+    struct found f = {.entry = e, .source = e->source ? docs_file(e->source, a) : NULL};
+
+    weigh(e->title, TITLE_WEIGHT, NAME_WEIGHT, words, word_count, f.weights);
+    weigh(e->names, NAME_WEIGHT, PART_WEIGHT, words, word_count, f.weights);
+    weigh(e->text, weight_of(e->text, TEXT_WEIGHT), 0, words, word_count, f.weights);
+    weigh(f.source, weight_of(f.source, TEXT_WEIGHT), 0, words, word_count, f.weights);
+    for (size_t i = 0; i < word_count; i++)
+        f.words += f.weights[i] > 0;
+    return f;
+}
+
+/* Scores: a word's weight by how rare it is, all by the share of what is rare. */
+static void rate(struct found *list, size_t count, size_t all, const struct wanted *words,
+                 size_t word_count)
+{
+    double rarity[WORDS_MAX], whole = 0;
+
+    for (size_t i = 0; i < word_count; i++) {
+        size_t having = 0;
+
+        for (size_t k = 0; k < count; k++)
+            having += list[k].weights[i] > 0;
+        rarity[i] = fmax(0.1, log2((double)(all + 1) / (double)(having + 1)));
+        if (words[i].number || !having) /* the best of the others */
+            rarity[i] = 1;
+        whole += rarity[i];
+    }
+    for (size_t k = 0; k < count; k++) {
+        double share = 0;
+
+        for (size_t i = 0; i < word_count; i++)
+            if (list[k].weights[i]) {
+                list[k].score += (double)list[k].weights[i] * rarity[i];
+                share += rarity[i] / whole;
+            }
+        list[k].score *= share;
+    }
+}
+
+/* ---- what is shown of a page ---- */
+
+/* The text without the marks of Markdown and the targets of links. */
+static const char *without_marks(const char *text, struct arena *a)
+{
+    struct text_buffer b = {.arena = a};
+    bool blank = true;
+
+    for (const char *p = text; p && *p; p++) {
+        if (*p == ']' && p[1] == '(')
+            p += strcspn(p, ")\n");
+        else if (strchr("*`#[|", *p))
+            continue;
+        else if (!isspace((unsigned char)*p))
+            text_add(&b, p, 1), blank = false;
+        else if (!blank)
+            text_addf(&b, " "), blank = true;
+        if (!*p)
+            break;
+    }
+    return text_end(&b);
+}
+
+/* Where in the text the first of the words is, at the beginning of a sentence. */
+static size_t place_of(const char *text, const struct wanted *words, size_t word_count)
+{
+    size_t sentence = 0;
+
+    for (size_t at = 0; text[at];) {
+        char here[STEM_SIZE];
+        size_t n = 0, length;
+
+        while (text[at] && !is_letter(text[at], false)) {
+            if (text[at] == '.' && text[at + 1] == ' ')
+                sentence = at + 2;
+            at++;
+        }
+        while (is_letter(text[at + n], false))
+            n++;
+        length = stem(text + at, n, here);
+        for (size_t i = 0; n && i < word_count; i++)
+            for (size_t k = 0; k < words[i].count; k++)
+                if (words[i].lengths[k] == length &&
+                    memcmp(words[i].stems[k], here, length) == 0)
+                    return at - sentence < EXCERPT_BYTES / 2 ? sentence
+                                                             : at - EXCERPT_BYTES / 2;
+        at += n;
+    }
+    return 0;
+}
+
+static void print_excerpt(struct docs_page *p, const struct found *f,
+                          const struct wanted *words, size_t word_count)
+{
+    const char *text =
+        without_marks(f->source ? f->source : f->entry->text, p->rq->arena);
+    size_t from, length;
+
+    if (!text || !*text)
+        return;
+    from = place_of(text, words, word_count);
+    while (from && text[from] && text[from - 1] != ' ')
+        from++;
+    length = strlen(text + from);
+    if (length > EXCERPT_BYTES) {
+        length = EXCERPT_BYTES;
+        while (length && text[from + length] != ' ')
+            length--;
+    }
+    if (!length) /* one long word */
+        return;
+    html_add(p->b, "<br><span class=\"dim\">%t", from ? "… " : "");
+    html_text(p->b, text + from, length);
+    html_add(p->b, "%t</span>", text[from + length] ? " …" : "");
 }
 
 static void print_found(struct docs_page *p, const char *q)
@@ -112,27 +386,33 @@ static void print_found(struct docs_page *p, const char *q)
     struct arena *a = p->rq->arena;
     struct docs_index ix = docs_index(p->rq->service->routes, a);
     struct found *list = NEW(a, struct found, ix.count);
-    const char *words[WORDS_MAX];
-    size_t word_count = split_words(q, words, a), count = 0, whole = 0;
+    struct wanted *words = NEW(a, struct wanted, WORDS_MAX);
+    size_t word_count = split_words(q, false, words), count = 0, whole = 0;
 
+    if (!word_count)
+        word_count = split_words(q, true, words);
     for (size_t i = 0; i < ix.count && word_count; i++) {
-        const struct docs_entry *e = &ix.items[i];
-        struct found f =
-            score_of(e, e->source ? docs_file(e->source, a) : NULL, words, word_count);
+        struct found f = found_in(&ix.items[i], words, word_count, a);
 
         whole += f.words == word_count;
         if (f.words)
             list[count++] = f;
     }
+    rate(list, count, ix.count, words, word_count);
     qsort(list, count, sizeof(*list), compare_found);
-    if (whole)
-        count = whole;
-    html_add(p->b, "<p>%z pages have %t of these words%t.</p>\n<ol>\n", count,
-             whole || word_count < 2 ? "all" : "some, none has all",
-             count > FOUND_MAX ? "; the first 50" : "");
-    for (size_t i = 0; i < count && i < FOUND_MAX; i++)
-        html_add(p->b, "<li><a href=\"%u\">%t</a></li>\n", list[i].entry->path,
-                 list[i].entry->title);
+    html_add(p->b, "<p>%z %t%t these words%t%t.</p>\n<ol>\n", whole ? whole : count,
+             (whole ? whole : count) == 1 ? "place has " : "places have ",
+             whole || word_count < 2 ? "all of" : "some of",
+             whole || word_count < 2 ? "" : ", none has all",
+             count > FOUND_MAX ? "; the best 50 of those that have some" : "");
+    for (size_t i = 0; i < count && i < FOUND_MAX; i++) {
+        const struct docs_entry *e = list[i].entry;
+
+        html_add(p->b, "<li><a href=\"%u%t%t\">%t</a>", e->path, e->anchor ? "#" : "",
+                 e->anchor, e->title);
+        print_excerpt(p, &list[i], words, word_count);
+        html_add(p->b, "</li>\n");
+    }
     html_add(p->b, "</ol>\n");
 }
 

@@ -709,9 +709,10 @@ static const char *detail_of(const struct deciding *d, const struct queue_verdic
         return "keeps the start that it was promised; nobody is in its way now";
     who = describe(d, v);
     if (v->reason == QUEUE_REASON_PROCESSORS)
-        return arena_printf(a, "needs %llu processors, %llu are free until %s at %.15g",
-                            (unsigned long long)processors,
-                            (unsigned long long)d->out.free_processors, who, v->until_s);
+        return arena_printf(a, "needs %llu processor%s, %llu %s free until %s at %.15g",
+                            (unsigned long long)processors, processors == 1 ? "" : "s",
+                            (unsigned long long)d->out.free_processors,
+                            d->out.free_processors == 1 ? "is" : "are", who, v->until_s);
     if (v->reason == QUEUE_REASON_RESERVATION)
         return arena_printf(a, "would still run when %s at %.15g", who, v->until_s);
     if (v->reason == QUEUE_REASON_ORDER)

@@ -96,12 +96,14 @@ export function Wide({ children }) {
   return html`<div class="wide" ref=${ref}>${children}</div>`;
 }
 
-// A table of which 50 rows are shown at a time.
-export function Rows({ head, rows, label }) {
+// A table of which 50 rows are shown at a time. `cells`: makes a row of what is in `rows`,
+// of those that are shown only.
+export function Rows({ head, rows, label, cells }) {
   const [page, setPage] = useState(0);
   const pages = Math.max(1, Math.ceil(rows.length / 50)), here = Math.min(page, pages - 1);
-  return html`<${Wide}><table aria-label=${label}><thead><tr>${head.map((h, i) => html`<th scope="col" class=${typeof (rows[0] || [])[i] === "number" ? "n" : ""}>${h}</th>`)}</tr></thead>
-    <tbody>${rows.slice(50 * here, 50 * here + 50).map((r) => html`<tr>${r.map((v) => html`<td class=${typeof v === "number" ? "n" : ""}>${typeof v === "number" ? Number(v.toPrecision(6)) : v}</td>`)}</tr>`)}</tbody></table><//>
+  const part = rows.slice(50 * here, 50 * here + 50), shown = cells ? part.map(cells) : part;
+  return html`<${Wide}><table aria-label=${label}><thead><tr>${head.map((h, i) => html`<th scope="col" class=${typeof (shown[0] || [])[i] === "number" ? "n" : ""}>${h}</th>`)}</tr></thead>
+    <tbody>${shown.map((r) => html`<tr>${r.map((v) => html`<td class=${typeof v === "number" ? "n" : ""}>${typeof v === "number" ? Number(v.toPrecision(6)) : v}</td>`)}</tr>`)}</tbody></table><//>
     ${pages > 1 ? html`<div class="bar"><button disabled=${here === 0} onClick=${() => setPage(here - 1)}>Back</button>
       <span>rows ${50 * here + 1} to ${Math.min(rows.length, 50 * here + 50)} of ${rows.length}</span>
       <button disabled=${here === pages - 1} onClick=${() => setPage(here + 1)}>On</button></div>` : ""}`;

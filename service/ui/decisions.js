@@ -184,7 +184,7 @@ function Replay({ id, stored, own }) {
     <div class="bar"><label class="line"><input type="checkbox" checked=${on} onChange=${(e) => { allowComputing(e.target.checked); setOn(e.target.checked); }} /> Allow computing</label>
     <button disabled=${!on || (state && state.busy)} onClick=${go}>Replay</button></div>
     <${Wrong} error=${state && state.error} />
-    ${a ? html`<p role="status"><strong>${a.identical ? "Identical." : a.warnings && a.warnings.length ? a.warnings.join("; ") : `${a.differences.length} members differ.`}</strong></p>
+    ${a ? html`<p role="status"><strong>${a.identical ? "Identical." : a.warnings && a.warnings.length ? a.warnings.join("; ") : `${a.differences.length} ${a.differences.length === 1 ? "member differs" : "members differ"}.`}</strong></p>
       ${moved.length ? html`<${ThenAndNow} then=${stored} now=${a.answer} request=${own} />
         <${Differences} list=${moved} names=${["then", "now"]} />` : ""}` : ""}`;
 }
@@ -201,7 +201,7 @@ function ThenAndNow({ then, now, request }) {
   }, [then, now, request]);
   if (!both.lists[0].length && !both.lists[1].length) return "";
   const where = view || { from: 0, to: both.end };
-  return html`<p>${both.moved ? `${number(both.moved)} of the bars are elsewhere: they are outlined.` : "All bars are where they were."}</p>
+  return html`<p>${both.moved ? `${number(both.moved)} of the bars ${both.moved === 1 ? "is elsewhere: it is" : "are elsewhere: they are"} outlined.` : "All bars are where they were."}</p>
     ${["Then", "Now"].map((name, i) => html`<h2>${name}</h2><${Gantt} bars=${both.lists[i]} rows=${both.rows} end=${both.end} view=${where} onView=${setView} picked=${picked} onPick=${setPicked} name=${name} />`)}`;
 }
 
@@ -211,7 +211,7 @@ function Diff({ stored }) {
   const list = state && state.data ? differences(stored, state.data.answer, 500) : null;
   return html`<div class="bar"><label>Id of the other decision <input value=${other} onInput=${(e) => setOther(e.target.value.trim())} /></label><button onClick=${go}>Compare</button></div>
     <${Wrong} error=${state && state.error} />
-    ${list ? list.length ? html`<p>${list.length === 500 ? "The first 500 differences." : list.length + " differences."}</p><${Differences} list=${list} names=${["this one", "the other"]} />` : html`<p>The answers are the same.</p>` : ""}`;
+    ${list ? list.length ? html`<p>${list.length === 500 ? "The first 500 differences." : list.length + (list.length === 1 ? " difference." : " differences.")}</p><${Differences} list=${list} names=${["this one", "the other"]} />` : html`<p>The answers are the same.</p>` : ""}`;
 }
 
 // The picture of an answer, and what is known of the bar that was picked.

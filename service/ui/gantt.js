@@ -218,7 +218,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
     }
     c.restore();
     drawn.current = { bars: count, list };
-    if (skipped.current) skipped.current.textContent = close ? `${number(close)} bars are closer than ${CLOSE_PX} px to their neighbour, and not drawn` : "";
+    if (skipped.current) skipped.current.textContent = close ? `${number(close)} ${close === 1 ? "bar is" : "bars are"} closer than ${CLOSE_PX} px to ${close === 1 ? "its" : "their"} neighbour, and not drawn` : "";
     canvas.dataset.drawn = String(count);
     if (location.hash.includes("drawlist")) canvas.dataset.drawlist = JSON.stringify({ rows: plan.rows.map((r) => r.name.slice(rowPrefix.length)), bars: list });
   };
@@ -289,6 +289,9 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
     if (e.type === "pointerdown") {
       of.set(e.pointerId, e.clientX); e.target.setPointerCapture(e.pointerId);
       drag.current = { x: e.clientX, y: e.clientY, from: at.current.from, to: at.current.to, top: at.current.top, moved: of.size > 1 };
+    } else if (e.type === "pointermove" && !d && e.pointerType !== "touch") { // a bar too short for its name says it
+      const b = barAt(e), text = b ? `${b.id}, ${duration(b.start)} to ${duration(b.end)} on ${b.row}` : "";
+      if (e.target.title !== text) e.target.title = text;
     } else if (e.type === "pointermove" && d && of.has(e.pointerId)) {
       if (of.size > 1) {
         const before = [...of.values()];
@@ -314,7 +317,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
       ${moving.length ? html`<button aria-pressed=${transfers} onClick=${() => setTransfers(!transfers)}>Transfers</button>` : ""}
       <span class="dim">${rowPrefix ? "rows: " + rowPrefix + "… " : ""}${barPrefix ? "bars: " + barPrefix + "…" : ""}</span></div>
     ${table ? html`<${Rows} label=${name} head=${["id", "where", "start", "end", "length", "state"]} rows=${bars.map((b) => [b.id, b.row, duration(b.start), duration(b.end), duration(b.end - b.start), [b.state, b.critical ? "critical" : "", b.late ? "late" : ""].filter(Boolean).join(", ")])} />`
-    : html`<canvas class=${plan.tracks.length <= FIT_TRACKS ? "gantt fits" : "gantt"} style=${{ height: Math.max(120, Math.min(416, plan.tracks.length * ROW_PX + AXIS_PX + MARK_PX + 2)) + "px" }} ref=${ref} tabindex="0" role="img" aria-label=${`${name}: ${bars.length} bars in ${plan.rows.length} rows until ${duration(last)}. Keys: arrows, plus, minus, 0, Enter, n, p.`}
+    : html`<canvas class=${plan.tracks.length <= FIT_TRACKS ? "gantt fits" : "gantt"} style=${{ height: Math.max(120, Math.min(416, plan.tracks.length * ROW_PX + AXIS_PX + MARK_PX + 2)) + "px" }} ref=${ref} tabindex="0" role="img" aria-label=${`${name}: ${bars.length} ${bars.length === 1 ? "bar" : "bars"} in ${plan.rows.length} ${plan.rows.length === 1 ? "row" : "rows"} until ${duration(last)}. Keys: arrows, plus, minus, 0, Enter, n, p.`}
         onKeyDown=${key} onPointerDown=${pointer} onPointerMove=${pointer} onPointerUp=${pointer} onPointerCancel=${pointer}></canvas>`}
     <ul class="keys" aria-label="Legend">${legend.map(([g, i]) => html`<li><span class=${"swatch c" + i}></span>${g}</li>`)}
       ${others ? html`<li><span class="swatch c7"></span>others</li>` : ""}

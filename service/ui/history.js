@@ -1,6 +1,6 @@
 // history.js - loads, failures and models: what was observed, and what it says.
 import { html, useEffect, useMemo, useState } from "/ui/preact-htm.js";
-import { query } from "/ui/api.js";
+import { get, query } from "/ui/api.js";
 import { colours, prepare, useCanvas, Curve, Rows, Wide } from "/ui/chart.js";
 import { duration, instant, number, percent, short } from "/ui/format.js";
 import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
@@ -25,10 +25,10 @@ const MEASURES = {
 const measureOf = (name) => MEASURES[name] || { name, say: short, map: "Mean by day and hour, in % of the most", curve: name };
 
 // A map as it is drawn, or as the table of what is in it.
-function MapOrTable({ title, label, head, rows, children }) {
+function MapOrTable({ title, label, head, rows, cells, children }) {
   const [table, setTable] = useState(false);
   return html`<div class="bar"><h2 class="grow">${title}</h2><button aria-pressed=${table} onClick=${() => setTable(!table)}>As table</button></div>
-    ${table ? html`<${Rows} label=${label} head=${head} rows=${rows} />` : children}`;
+    ${table ? html`<${Rows} label=${label} head=${head} rows=${rows} cells=${cells} />` : children}`;
 }
 
 // Means by day and hour, darker where less is free, or more is used.
@@ -112,33 +112,62 @@ export function Load({ p, set }) {
 
 // ---- failures ----
 
-// Up and down over the window, one row.
-function Outages({ items, from, to, name }) {
+// All outages of a resource in the window, page by page, and again when there are more:
+// {times: from, to, from, to ... in seconds, to NaN: not yet up; count, more, error}.
+const PAGE = 1000, PAGES_MAX = 200, PAGES_SHOWN = 10;
+const AGAIN_MAX = 10000; // of more, those that come are seen when the page is opened again
+
+function useOutages(id, from, to, count) {
+  const [state, setState] = useState(null);
+  useEffect(() => {
+    if (!id) return undefined;
+    const abort = new AbortController();
+    (async () => {
+      const times = [];
+      let token = "", pages = 0;
+      try {
+        do {
+          const { items, next_page_token } = (await get("/v1/failures" + query({ resource_id: id, from: iso(from), to: iso(to), page_size: PAGE, page_token: token }), { signal: abort.signal })).data;
+          for (const f of items) times.push(Date.parse(f.down_at) / 1000, f.up_at ? Date.parse(f.up_at) / 1000 : NaN);
+          token = next_page_token;
+          if (++pages === 1 || pages % PAGES_SHOWN === 0 || !token) setState({ id, times: Float64Array.from(times), count: times.length / 2, more: Boolean(token), error: null });
+        } while (token && pages < PAGES_MAX);
+      } catch (e) { if (e.name !== "AbortError") setState((s) => ({ ...(s && s.id === id ? s : { id, times: new Float64Array(0), count: 0, more: false }), error: e })); }
+    })();
+    return () => abort.abort();
+  }, [id, from, to, count]);
+  return state && state.id === id ? state : null;
+}
+
+// Up and down over the window, one row: of outages that share a pixel the first is drawn.
+function Outages({ outages, from, to, name }) {
   const draw = (canvas) => {
-    const { context: c, width, height } = prepare(canvas), col = colours(), x = (t) => ((t - from) / (to - from)) * width;
-    c.fillStyle = col.series[1]; c.fillRect(0, 0, width, height - 18);
-    for (const f of items) {
-      const a = Date.parse(f.down_at) / 1000, b = f.up_at ? Date.parse(f.up_at) / 1000 : to;
-      c.fillStyle = col.ground; c.fillRect(x(a), 0, Math.max(2, x(b) - x(a)), height - 18);
-      c.fillStyle = col.bad; c.fillRect(x(a), 4, Math.max(2, x(b) - x(a)), height - 26);
+    const { context: c, width, height } = prepare(canvas), col = colours(), x = (t) => ((t - from) / (to - from)) * width, { times } = outages, spans = [];
+    for (let i = 0; i < times.length; i += 2) {
+      const a = x(times[i]), b = Math.max(a + 2, x(Number.isNaN(times[i + 1]) ? to : times[i + 1])), last = spans[spans.length - 1];
+      if (last && a - last[0] < 1) last[1] = Math.max(last[1], b); else spans.push([a, b]);
     }
+    c.fillStyle = col.series[1]; c.fillRect(0, 0, width, height - 18);
+    c.fillStyle = col.ground; for (const [a, b] of spans) c.fillRect(a, 0, b - a, height - 18);
+    c.fillStyle = col.bad; for (const [a, b] of spans) c.fillRect(a, 4, b - a, height - 26);
     c.fillStyle = col.dim; c.font = "11px system-ui, sans-serif"; c.textBaseline = "bottom";
     c.fillText(iso(from).slice(0, 10), 0, height); c.textAlign = "right"; c.fillText(iso(to).slice(0, 10), width, height);
+    canvas.dataset.drawn = String(spans.length);
   };
-  const [ref] = useCanvas(draw, [items, from, to]);
-  return html`<canvas class="small" ref=${ref} role="img" aria-label=${`${name}: ${items.length} outages from ${iso(from)} to ${iso(to)}`}></canvas>`;
+  const [ref] = useCanvas(draw, [outages, from, to]);
+  return html`<canvas class="small" ref=${ref} role="img" aria-label=${`${name}: ${outages.count} ${outages.count === 1 ? "outage" : "outages"} from ${iso(from)} to ${iso(to)}`}></canvas>`;
 }
-const lasted = (f) => f.up_at ? duration((Date.parse(f.up_at) - Date.parse(f.down_at)) / 1000) : "not yet up";
+const outageCells = (i, times) => [instant(times[i] * 1000), Number.isNaN(times[i + 1]) ? "" : instant(times[i + 1] * 1000), Number.isNaN(times[i + 1]) ? "not yet up" : duration(times[i + 1] - times[i])];
 
 const DAYS = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
 
 // Failures by hour of the week; a number says the count too.
-function WeekMap({ items }) {
+function WeekMap({ outages }) {
   const counts = useMemo(() => {
-    const list = Array.from({ length: 7 }, () => new Array(24).fill(0));
-    for (const f of items) { const t = new Date(f.down_at); list[(t.getUTCDay() + 6) % 7][t.getUTCHours()]++; }
+    const list = Array.from({ length: 7 }, () => new Array(24).fill(0)), { times } = outages;
+    for (let i = 0; i < times.length; i += 2) list[(Math.floor(times[i] / 86400) + 3) % 7][Math.floor(times[i] / 3600) % 24]++; // 1970 began on a Thursday
     return list;
-  }, [items]);
+  }, [outages]);
   return html`<${MapOrTable} title="Hour of the week" label="Failures by hour of the week" head=${["day", "hour (UTC)", "failures"]} rows=${counts.flatMap((hours, d) => hours.map((n, k) => [DAYS[d], String(k), n]).filter((r) => r[2]))}><${WeekPicture} counts=${counts} /><//>`;
 }
 
@@ -179,17 +208,18 @@ export function Failures({ p, set }) {
   const [to] = useState(minute() + 60), from = to - 90 * 86400;
   const live = usePoll("/v1/failures/statistics/resources" + query({ order: "availability", page_size: 100, page_token: p.get("page"), from: iso(from), to: iso(to) }), 15);
   const items = live.data ? live.data.items : [], picked = p.get("resource") || (items[0] && items[0].resource_id);
-  const own = usePoll(picked ? "/v1/failures" + query({ resource_id: picked, from: iso(from), to: iso(to), page_size: 1000 }) : null, 15);
-  const outages = own.data ? own.data.items : [];
+  const known = items.find((x) => x.resource_id === picked), outages = useOutages(live.data ? picked : null, from, to, known && known.failure_count <= AGAIN_MAX ? known.failure_count : 0);
+  const starts = useMemo(() => outages ? Array.from({ length: outages.count }, (x, i) => 2 * i) : [], [outages]);
   return html`<${Title} text="Failures" /><div class="bar"><span>of 90 days, the least available first</span><span class="grow"></span><${LiveBar} live=${live} /></div>
-    <${Wrong} error=${live.error || own.error} />
+    <${Wrong} error=${live.error || (outages && outages.error)} />
     ${live.data && !items.length ? html`<${Empty} what="No failures were reported. Report one:" path="/v1/failures" body='{"resource_id":"m0","down_at":"2026-11-20T10:00:00Z","up_at":"2026-11-20T11:00:00Z"}' />` : ""}
     ${items.length ? html`<div class="split"><div><${Wide}><table aria-label="Resources"><thead><tr><th scope="col">resource</th><th scope="col" class="n">available</th><th scope="col" class="n">failures</th><th scope="col" class="n">MTBF</th><th scope="col" class="n">MTTR</th></tr></thead>
       <tbody>${items.map((x) => html`<tr class=${x.resource_id === picked ? "picked" : ""}><td><button aria-pressed=${x.resource_id === picked} onClick=${() => set({ resource: x.resource_id })}>${x.resource_id}</button></td>
         <td class="n">${percent(x.availability_ratio)}</td><td class="n">${number(x.failure_count)}</td><td class="n">${duration(x.mtbf_bayes_s)}</td><td class="n">${duration(x.mttr_s)}</td></tr>`)}</tbody></table><//>
       <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>First</button>` : ""}${live.data.next_page_token ? html`<button onClick=${() => set({ page: live.data.next_page_token })}>Further</button>` : ""}</div></div>
-      <div aria-live="polite">${own.data ? html`<${MapOrTable} title=${picked} label="Outages" head=${["down", "up", "for"]} rows=${outages.map((f) => [instant(f.down_at), instant(f.up_at), lasted(f)])}><${Outages} items=${outages} from=${from} to=${to} name=${picked} /><//>
-      <${WeekMap} items=${outages} />` : html`<h2>${picked}</h2>`}<${Statistics} key=${picked} id=${picked} from=${from} to=${to} /></div></div>` : ""}`;
+      <div>${outages ? html`<${MapOrTable} title=${picked} label="Outages" head=${["down", "up", "for"]} rows=${starts} cells=${(i) => outageCells(i, outages.times)}><${Outages} outages=${outages} from=${from} to=${to} name=${picked} /><//>
+      <p class="dim" aria-live="polite">${picked}: ${number(outages.count)} ${outages.count === 1 ? "outage" : "outages"}${outages.more ? " so far" : ""} in 90 days</p>
+      <${WeekMap} outages=${outages} />` : html`<h2>${picked}</h2>`}<${Statistics} key=${picked} id=${picked} from=${from} to=${to} /></div></div>` : ""}`;
 }
 
 // ---- models ----
@@ -259,8 +289,9 @@ export function Models({ p, set }) {
   const picked = p.get("model") || (items[0] && items[0].id);
   return html`<${Title} text="Models" /><div class="bar"><span class="grow"></span><${LiveBar} live=${live} /></div><${Wrong} error=${live.error} />
     ${live.data && !items.length ? html`<${Empty} what="No runs were reported. The first run of an application brings a model that learns from it and all that follow:" path="/v1/executions" body='{"execution_id":"run-1","application_id":"solver","started_at":"2026-11-20T10:00:00Z","processors":4,"problem_size":1000,"run_time_s":120}' />` : ""}
-    ${items.length ? html`<div class="split"><${Wide}><table aria-label="Models"><thead><tr><th scope="col">model</th><th scope="col">kind</th><th scope="col" class="n">runs</th><th scope="col" class="n" title="mean error on the runs that it was fitted to">error</th><th scope="col" class="n" title="mean error on runs that were left out of the fit">unseen</th><th scope="col" class="n" title="mean error of late">recent</th><th scope="col">state</th><th scope="col" class="n">waiting</th><th scope="col">changed</th></tr></thead>
+    ${items.length ? html`<div class="split"><${Wide}><table aria-label="Models"><thead><tr><th scope="col">model</th><th scope="col">kind</th><th scope="col" class="n">runs</th><th scope="col" class="n">error</th><th scope="col" class="n">unseen</th><th scope="col" class="n">recent</th><th scope="col">state</th><th scope="col" class="n">waiting</th><th scope="col">changed</th></tr></thead>
       <tbody>${items.map((m) => html`<tr class=${m.id === picked ? "picked" : ""}><td><button aria-pressed=${m.id === picked} onClick=${() => set({ model: m.id })}>${m.id}</button></td><td>${m.kind}</td>${["sample_count", "fit_appe_ratio", "cross_appe_ratio", "recent_appe_ratio"].map((k) => html`<td class="n">${m.summary ? k === "sample_count" ? number(m.summary[k]) : percent(m.summary[k]) : ""}</td>`)}
-        <td>${m.state}</td><td class="n">${number(m.waiting_count)}</td><td title=${m.updated_at}>${instant(m.updated_at)}</td></tr>`)}</tbody></table><//>
+        <td>${m.state}</td><td class="n">${number(m.waiting_count)}</td><td title=${m.updated_at}>${instant(m.updated_at)}</td></tr>`)}</tbody></table>
+      <p class="dim">Errors are means: on the runs that a model was fitted to, on runs that were left out of the fit, and of late.</p><//>
       <div><h2>${picked}</h2>${picked ? html`<${Model} key=${picked} id=${picked} />` : ""}</div></div>` : ""}`;
 }

@@ -69,7 +69,7 @@ for (const [form, told] of [["jobs", /wide1\s+too_small[^]*wide2\s+too_small/], 
   await visit(`#/decisions/${id}?tab=replay&drawlist=1`);
   await page.check("input[type=checkbox]");
   await page.locator("main button:text-is('Replay')").last().click();
-  await page.waitForSelector("text=1 of the bars are elsewhere");
+  await page.waitForSelector("text=1 of the bars is elsewhere");
   await page.waitForFunction(() => document.querySelectorAll("canvas").length === 2 && [...document.querySelectorAll("canvas")].every((c) => c.dataset.drawn));
   const labels = await page.evaluate(() => [...document.querySelectorAll("canvas")].map((c) => c.getAttribute("aria-label")));
   check("then and now have one time axis", labels[0].startsWith("Then: ") && labels[1].startsWith("Now: ") && labels[0].slice(6).replace(/.*until/, "") === labels[1].slice(5).replace(/.*until/, ""), labels);

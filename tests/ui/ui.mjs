@@ -196,7 +196,7 @@ await page.route("**/replay", async (route) => {
   await route.fulfill({ response: r, json: body });
 });
 await page.locator("main button:text-is('Replay')").last().click();
-await page.waitForSelector("text=1 members differ");
+await page.waitForSelector("text=1 member differs");
 check("what differs is told", /\/placements\/0\/resource_id/.test(await page.innerText("main")));
 check("and drawn", await page.locator("canvas").count() > 0);
 await page.unroute("**/replay");
@@ -211,8 +211,37 @@ await visit(page, "#/load?resource=nobody");
 await page.waitForSelector("text=No samples of nobody");
 await visit(page, "#/failures");
 await page.waitForSelector("canvas.small");
+check("the timeline has what there is", /m5: \d+ outages in 90 days/.test(await page.innerText("main")), await page.innerText("main"));
 check("ten resources", await page.locator("tbody").first().locator("tr").count() === 10, await page.locator("tbody").first().locator("tr").count());
 check("strange ids of failures are text", (await page.innerText("main")).includes("<img src=x onerror=alert(1)>") && await page.locator("main img").count() === 0);
+// 100,000 outages of one resource, in pages that are made up on the way: all count.
+{
+  const all = 100000, now = Date.now(), pages = [];
+  await page.route(/\/v1\/failures\?/, (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get("page_token") || 0);
+    pages.push(from);
+    const items = Array.from({ length: 1000 }, (x, i) => { const t = now - 60000 * (all - from - i); return { resource_id: "m5", down_at: new Date(t).toISOString(), up_at: new Date(t + 20000).toISOString() }; });
+    return route.fulfill({ contentType: "application/json", body: JSON.stringify({ items, ...(from + 1000 < all ? { next_page_token: String(from + 1000) } : {}) }) });
+  });
+  await visit(page, "#/failures?resource=m5");
+  const began = Date.now();
+  await page.waitForSelector("text=m5: 100,000 outages in 90 days");
+  console.log(`100,000 outages are there after ${Date.now() - began} ms`);
+  check("each page was asked for once", pages.length === 100 && new Set(pages).size === 100, pages.length);
+  await page.waitForTimeout(500);
+  const r = await page.evaluate(async () => {
+    const list = [], canvas = document.querySelector("canvas.small");
+    for (let i = 0; i < 30; i++) { window.draws = []; window.dispatchEvent(new Event("theme")); await new Promise((go) => requestAnimationFrame(() => setTimeout(go, 20))); list.push(window.draws.reduce((a, b) => a + b, 0)); }
+    list.sort((a, b) => a - b);
+    return { fast: list[3], median: list[15], drawn: Number(canvas.dataset.drawn), width: canvas.clientWidth };
+  });
+  console.log(`redraw of 100,000 outages: ${r.fast.toFixed(1)} ms (fastest tenth), median ${r.median.toFixed(1)} ms, ${r.drawn} marks`);
+  check("outages of one pixel are one mark", r.drawn > 100 && r.drawn <= r.width + 1, r);
+  check("they are drawn within 50 ms", r.fast < 50, r);
+  await page.locator("main button:text-is('As table')").first().click();
+  check("all of them are in the table", (await page.locator("text=of 100000").count()) === 1);
+  await page.unroute(/\/v1\/failures\?/);
+}
 await visit(page, "#/load");
 await page.waitForSelector("table[aria-label=Forecasts] tbody tr");
 check("strange ids of loads are text", (await page.innerText("main")).includes("<img src=x onerror=alert(1)>") && await page.locator("main img").count() === 0);
