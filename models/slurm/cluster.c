@@ -62,7 +62,7 @@ double slurm_instant_of(struct slurm_reading *c, const struct slurm_record *r,
 
     if (text && isnan(offset_s)) {
         offset_s = 0;
-        if (strchr(text, 'T') && c->noted[SLURM_NOTE_TIME_ZONE] == 0)
+        if (slurm_is_local(text) && c->noted[SLURM_NOTE_TIME_ZONE] == 0)
             slurm_note(c, SLURM_NOTE_TIME_ZONE, NULL, SLURM_JOB, NULL);
     }
     return slurm_instant_s(text, offset_s);
