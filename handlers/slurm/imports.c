@@ -260,6 +260,39 @@ static size_t read_documents(struct request *rq, const struct document *list,
     return given;
 }
 
+/* Whether all rows are of tables without either column. */
+static bool have_neither(struct request *rq, const struct slurm_list *rows,
+                         enum slurm_field field, enum slurm_field other)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct slurm_record *r = &rows->records[i];
+
+        budget_step(&rq->budget, 1);
+        if (r->form != SLURM_TABLE || r->value[field] || r->value[other])
+            return false;
+    }
+    return rows->count > 0;
+}
+
+/* sacct's own choice of columns has neither start nor end. */
+static void check_columns(struct request *rq, const struct slurm_records *past)
+{
+    static const struct {
+        enum slurm_field field, other;
+        const char *name;
+    } needed[] = {{SLURM_F_START, SLURM_F_START, "Start"},
+                  {SLURM_F_END, SLURM_F_ELAPSED, "End"},
+                  {SLURM_F_STATE, SLURM_F_STATE, "State"}};
+    const struct slurm_list *rows = &past->of[SLURM_JOB];
+
+    for (size_t k = 0; k < sizeof(needed) / sizeof(needed[0]); k++)
+        if (have_neither(rq, rows, needed[k].field, needed[k].other))
+            invalid(rq->err, rows->pointer, ITEM_REQUIRED,
+                    "the table has no column %s; sacct -P -D -a -o ALL has all that is "
+                    "needed",
+                    needed[k].name);
+}
+
 static enum error_code read_parts(struct request *rq, const struct import_request *in,
                                   struct slurm_records *now, struct slurm_records *past)
 {
@@ -271,6 +304,7 @@ static enum error_code read_parts(struct request *rq, const struct import_reques
     now->updated_s = past->updated_s = (double)NAN;
     given = read_documents(rq, parts, sizeof(parts) / sizeof(parts[0]), now);
     given += read_documents(rq, history, sizeof(history) / sizeof(history[0]), past);
+    check_columns(rq, past);
     if (given == 0)
         invalid(rq->err, "/squeue", ITEM_REQUIRED, "no document was given");
     if (in->application_pattern && !slurm_pattern_is_good(in->application_pattern))
@@ -279,8 +313,8 @@ static enum error_code read_parts(struct request *rq, const struct import_reques
     return rq->err->code;
 }
 
-static void warn(struct import_answer *answer, struct arena *a, size_t count,
-                 const char *what)
+static void say(struct import_answer *answer, struct arena *a, const char *code,
+                size_t count, const char *what)
 {
     const char **list = NEW(a, const char *, answer->warning_count + 1);
 
@@ -288,8 +322,14 @@ static void warn(struct import_answer *answer, struct arena *a, size_t count,
         return;
     if (answer->warning_count > 0)
         memcpy(list, answer->warnings, answer->warning_count * sizeof(*list));
-    list[answer->warning_count++] = arena_printf(a, "skipped: %zu: %s", count, what);
+    list[answer->warning_count++] = arena_printf(a, "%s: %zu: %s", code, count, what);
     answer->warnings = list;
+}
+
+static void warn(struct import_answer *answer, struct arena *a, size_t count,
+                 const char *what)
+{
+    say(answer, a, "skipped", count, what);
 }
 
 static void print_history(const struct import_request *in,
@@ -306,6 +346,12 @@ static void print_history(const struct import_request *in,
     struct import_censored *censored;
 
     slurm_history_read(past, &options, &history, a);
+    if (isnan(in->tz_offset_s) && history.local_times)
+        say(answer, a, "guessed", history.local_times,
+            "runs have times without a zone, which count as UTC: tz_offset_s says of "
+            "which they are");
+    say(answer, a, "guessed", past->cut_names,
+        "names of jobs are cut off (+), and are applications as they stand: -P has all");
     *read = history;
     censored = NEW(a, struct import_censored, history.run_count);
     for (size_t i = 0; i < history.run_count; i++) {

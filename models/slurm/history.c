@@ -271,6 +271,7 @@ static void read_run(struct reading *c, const struct slurm_record *r, size_t row
     double start_s = slurm_instant_s(slurm_value(r, SLURM_F_START), offset_s);
     double end_s = slurm_instant_s(slurm_value(r, SLURM_F_END), offset_s);
     double eligible_s = slurm_instant_s(slurm_value(r, SLURM_F_ELIGIBLE), offset_s);
+    double elapsed_s = slurm_duration_s(slurm_value(r, SLURM_F_ELAPSED), 1);
     const char *const *nodes = NULL;
     size_t i = 0, node_count = 0;
     struct slurm_run *run;
@@ -291,11 +292,14 @@ static void read_run(struct reading *c, const struct slurm_record *r, size_t row
         c->out->unknown_states += !waits;
         return;
     }
+    if (!r->value[SLURM_F_END]) /* the column is not there */
+        end_s = start_s + elapsed_s;
     if (isnan(start_s) || !(end_s > start_s)) {
         c->out->never_ran++;
         return;
     }
     kind = states[i].kind;
+    c->out->local_times += slurm_is_local(slurm_value(r, SLURM_F_START));
     if (!slurm_hosts(slurm_value(r, SLURM_F_NODES) ? slurm_value(r, SLURM_F_NODES) : "",
                      &nodes, &node_count, c->arena))
         node_count = 0;

@@ -39,6 +39,7 @@ struct slurm_history {
     size_t never_ran; /* were cancelled before they started, */
     size_t unusable;  /* or lack an id, a start, an end, a state: all left out */
     size_t unknown_states;
+    size_t local_times; /* runs whose times depend on the zone */
 };
 
 struct slurm_history_options {

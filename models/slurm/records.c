@@ -112,6 +112,8 @@ enum error_code slurm_records_read(const char *text, size_t length, const char *
         return invalid(err, pointer, ITEM_MALFORMED, "%s, not a document: %.200s", what,
                        from);
     index_fields(&fields, a);
+    while (*from != '{' && from > text && from[-1] == ' ')
+        from--; /* columns may be set by blanks */
     length -= (size_t)(from - text);
     return *from == '{' ? slurm_json_read(&r, from, length)
                         : slurm_text_read(&r, from, length);
