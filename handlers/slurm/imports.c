@@ -91,8 +91,8 @@ static const struct json_field request_rows[] = {
                 "What texts of times are ahead of UTC; default 0"),
     JSON_TEXT(T, application_pattern, JSON_NULLABLE,
               "sacct: which runs are one application: text with {name} {account} {user} "
-              "{partition} {qos} {comment}; of the name digits at the end go; default "
-              "{name}"),
+              "{partition} {qos} {comment}, of the name without digits at its end, and "
+              "behind it steps s/REGEX/TEXT/ (g: each match); default {name}"),
     JSON_BOOLEAN(T, drain_is_failure, false, 0,
                  "events: DRAIN is a failure too; default: it is not"),
     JSON_BOOLEAN(T, ingest, false, 0,
@@ -294,11 +294,13 @@ static void check_columns(struct request *rq, const struct slurm_records *past)
 }
 
 static enum error_code read_parts(struct request *rq, const struct import_request *in,
-                                  struct slurm_records *now, struct slurm_records *past)
+                                  struct slurm_records *now, struct slurm_records *past,
+                                  struct slurm_pattern *application)
 {
 #define X(part, doc) {in->part, "/" #part},
     const struct document parts[] = {PARTS(X)}, history[] = {HISTORY_PARTS(X)};
 #undef X
+    const char *problem;
     size_t given;
 
     now->updated_s = past->updated_s = (double)NAN;
@@ -307,9 +309,11 @@ static enum error_code read_parts(struct request *rq, const struct import_reques
     check_columns(rq, past);
     if (given == 0)
         invalid(rq->err, "/squeue", ITEM_REQUIRED, "no document was given");
-    if (in->application_pattern && !slurm_pattern_is_good(in->application_pattern))
-        invalid(rq->err, "/application_pattern", ITEM_MALFORMED,
-                "in braces may stand name, account, user, partition, qos and comment");
+    problem =
+        slurm_pattern_read(in->application_pattern ? in->application_pattern : "{name}",
+                           application, rq->arena);
+    if (problem)
+        invalid(rq->err, "/application_pattern", ITEM_MALFORMED, "%s", problem);
     return rq->err->code;
 }
 
@@ -333,11 +337,13 @@ static void warn(struct import_answer *answer, struct arena *a, size_t count,
 }
 
 static void print_history(const struct import_request *in,
-                          const struct slurm_records *past, struct slurm_history *read,
-                          struct import_answer *answer, struct arena *a)
+                          const struct slurm_records *past,
+                          const struct slurm_pattern *application,
+                          struct slurm_history *read, struct import_answer *answer,
+                          struct arena *a)
 {
     struct slurm_history_options options = {
-        .application_pattern = in->application_pattern,
+        .application = application,
         .drain_is_failure = in->drain_is_failure,
         .tz_offset_s = isnan(in->tz_offset_s) ? 0 : in->tz_offset_s,
         .cluster = answer->name ? answer->name : "cluster",
@@ -419,6 +425,7 @@ enum error_code post_slurm_import(struct request *rq, const void *in, void *out)
     const struct import_request *body = in;
     struct import_answer *answer = out;
     struct slurm_records *records = NEW(rq->arena, struct slurm_records, 2);
+    struct slurm_pattern *application = NEW(rq->arena, struct slurm_pattern, 1);
     struct slurm_options options = {.now_s = body->now_s,
                                     .received_s = clock_wall_s(),
                                     .tz_offset_s = body->tz_offset_s};
@@ -427,14 +434,14 @@ enum error_code post_slurm_import(struct request *rq, const void *in, void *out)
     if (body->ingest && !(rq->principal.scopes & SCOPE_INGEST)) /* nothing is stored */
         return fail(rq->err, ERR_FORBIDDEN, "/ingest",
                     "storing history takes a key with the scope ingest");
-    TRY(read_parts(rq, body, &records[0], &records[1]));
+    TRY(read_parts(rq, body, &records[0], &records[1], application));
     slurm_cluster_read(records, &options, &answer->cluster, rq->arena);
     answer->now_s = answer->cluster.now_s;
     answer->name = answer->cluster.name;
     answer->version = answer->cluster.version;
     answer->warnings = answer->cluster.warnings;
     answer->warning_count = answer->cluster.warning_count;
-    print_history(body, &records[1], &history, answer, rq->arena);
+    print_history(body, &records[1], application, &history, answer, rq->arena);
     print_jobs(answer, rq->arena);
     print_losses(answer, rq->arena);
     if (body->store_snapshot) {

@@ -10,7 +10,7 @@
 #ifndef GRIDPLAN_SLURM_HISTORY_H
 #define GRIDPLAN_SLURM_HISTORY_H
 
-#include "models/slurm/records.h"
+#include "models/slurm/pattern.h"
 
 struct slurm_run {
     const char *execution_id;   /* slurm:CLUSTER:JOB:START */
@@ -43,15 +43,11 @@ struct slurm_history {
 };
 
 struct slurm_history_options {
-    const char *application_pattern; /* "{name}": members in braces; NULL: that */
+    const struct slurm_pattern *application; /* of its name */
     bool drain_is_failure;
     double tz_offset_s;  /* of times written as text */
     const char *cluster; /* of rows that do not say theirs */
 };
-
-/* Whether the members that a pattern names are known: name account user partition qos
- * comment. */
-bool slurm_pattern_is_good(const char *pattern);
 
 /* Converts the records of jobs, of which there must be rows of accounting, and events. */
 void slurm_history_read(const struct slurm_records *from,
