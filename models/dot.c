@@ -530,8 +530,11 @@ enum error_code dot_read(const char *text, size_t length, const char *pointer,
                          struct workflow_import *out, struct arena *a, struct error *err)
 {
     const struct workflow_source source = {WORKFLOW_IN_DOT, pointer, NULL};
-    struct reader r = {
-        .at = text, .end = text + length, .line = 1, .arena = a, .err = err};
+    struct reader r = {.at = text + lines_mark_bytes(text, length),
+                       .end = text + length,
+                       .line = 1,
+                       .arena = a,
+                       .err = err};
 
     r.b = workflow_builder_open(&source, a, err);
     name_index_create(&r.index, 1, a);

@@ -120,4 +120,9 @@ const char *expr_regex_compile(const char *pattern, const struct expr_regex **ou
 /* Does some part of the text match? Allocates nothing. */
 bool expr_regex_match(const struct expr_regex *regex, const char *text, size_t length);
 
+/* The first part of the text, from byte `begin` on, that matches, and of those that begin
+ * there the longest: [*from, *to). False: there is none. O(length^2) steps of a match. */
+bool expr_regex_find(const struct expr_regex *regex, const char *text, size_t length,
+                     size_t begin, size_t *from, size_t *to);
+
 #endif

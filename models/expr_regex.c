@@ -335,11 +335,15 @@ const char *expr_regex_compile(const char *pattern, const struct expr_regex **ou
     return NULL;
 }
 
-/* *to becomes what can be reached from `from` by the symbol. */
-static void advance(const struct expr_regex *r, const uint64_t *from, size_t symbol,
-                    uint64_t *to)
+/* *to becomes what can be reached from `from` by the symbol, or from the begin of a match
+ * if there may be one. */
+static void advance_from(const struct expr_regex *r, const uint64_t *from, bool begins,
+                         size_t symbol, uint64_t *to)
 {
-    memcpy(to, r->first, r->words * sizeof(*to));
+    if (begins)
+        memcpy(to, r->first, r->words * sizeof(*to));
+    else
+        memset(to, 0, r->words * sizeof(*to));
     for (size_t w = 0; w < r->words; w++) {
         for (uint64_t left = from[w]; left; left &= left - 1) {
             size_t i = w * WORD_BITS + (size_t)__builtin_ctzll(left);
@@ -352,9 +356,16 @@ static void advance(const struct expr_regex *r, const uint64_t *from, size_t sym
         to[w] &= r->accepts[symbol * r->words + w];
 }
 
+static void advance(const struct expr_regex *r, const uint64_t *from, size_t symbol,
+                    uint64_t *to)
+{
+    advance_from(r, from, true, symbol, to);
+}
+
 /* Adds what anchors reach without consuming a byte. `symbol` counts as often as
  * the pattern likes; at the empty text so do both. */
-static void pass_anchors(const struct expr_regex *r, uint64_t *at, bool begin, bool end)
+static void pass_anchors_from(const struct expr_regex *r, uint64_t *at, bool begins,
+                              bool begin, bool end)
 {
     uint64_t to[WORDS];
     bool grown = true;
@@ -364,13 +375,18 @@ static void pass_anchors(const struct expr_regex *r, uint64_t *at, bool begin, b
         for (size_t symbol = SYMBOL_BEGIN; symbol < SYMBOLS; symbol++) {
             if (symbol == SYMBOL_BEGIN ? !begin : !end)
                 continue;
-            advance(r, at, symbol, to);
+            advance_from(r, at, begins, symbol, to);
             for (size_t w = 0; w < r->words; w++) {
                 grown = grown || (to[w] & ~at[w]);
                 at[w] |= to[w];
             }
         }
     }
+}
+
+static void pass_anchors(const struct expr_regex *r, uint64_t *at, bool begin, bool end)
+{
+    pass_anchors_from(r, at, true, begin, end);
 }
 
 static bool meets_last(const struct expr_regex *r, const uint64_t *at)
@@ -396,4 +412,42 @@ bool expr_regex_match(const struct expr_regex *r, const char *text, size_t lengt
     }
     pass_anchors(r, at, length == 0, true);
     return meets_last(r, at);
+}
+
+/* Where the longest match that begins at `from` ends; SIZE_MAX: there is none. */
+static size_t match_end(const struct expr_regex *r, const char *text, size_t length,
+                        size_t from)
+{
+    uint64_t at[WORDS] = {0}, to[WORDS] = {0};
+    size_t found = r->empty ? from : SIZE_MAX;
+
+    pass_anchors_from(r, at, true, from == 0, from == length);
+    if (meets_last(r, at))
+        found = from;
+    for (size_t i = from; i < length; i++) {
+        bool lives = i == from;
+
+        for (size_t w = 0; w < r->words; w++)
+            lives = lives || at[w];
+        if (!lives)
+            break;
+        advance_from(r, at, i == from, (unsigned char)text[i], to);
+        memcpy(at, to, sizeof(at));
+        if (i + 1 == length)
+            pass_anchors_from(r, at, false, false, true);
+        if (meets_last(r, at))
+            found = i + 1;
+    }
+    return found;
+}
+
+bool expr_regex_find(const struct expr_regex *r, const char *text, size_t length,
+                     size_t begin, size_t *from, size_t *to)
+{
+    for (*from = begin; *from <= length; ++*from) {
+        *to = match_end(r, text, length, *from);
+        if (*to != SIZE_MAX)
+            return true;
+    }
+    return false;
 }

@@ -165,3 +165,11 @@ bool line_is_printable(const char *text, size_t length)
             return false;
     return true;
 }
+
+size_t lines_mark_bytes(const char *text, size_t length)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    size_t bytes = sizeof(mark) - 1;
+
+    return length >= bytes && memcmp(text, mark, bytes) == 0 ? bytes : 0;
+}

@@ -57,6 +57,9 @@ size_t line_cells(char *text, char **fields, size_t max);
  * at most 1e15 in size. */
 bool line_number(const char *text, double *number);
 
+/* Bytes of the mark that editors put before UTF-8: 3 or 0. */
+size_t lines_mark_bytes(const char *text, size_t length);
+
 /* Whether every byte is a printable character of ASCII. */
 bool line_is_printable(const char *text, size_t length);
 

@@ -486,13 +486,13 @@ static bool next_line(struct nextflow_trace *t, const char **text, size_t *lengt
 }
 
 /* The next cell of a line, trimmed; NULL: none. */
-static const char *next_cell(const char **at, const char *end, struct arena *a)
+static const char *next_cell(const char **at, const char *end, char mark, struct arena *a)
 {
     const char *from = *at, *to;
 
     if (!from)
         return NULL;
-    to = memchr(from, '\t', (size_t)(end - from));
+    to = memchr(from, mark, (size_t)(end - from));
     *at = to ? to + 1 : NULL;
     to = to ? to : end;
     while (from < to && *from == ' ')
@@ -502,6 +502,17 @@ static const char *next_cell(const char **at, const char *end, struct arena *a)
     return arena_text(a, from, (size_t)(to - from));
 }
 
+/* What stands between columns: a tab, or what trace.sep says. */
+static char mark_of(const char *line, size_t length)
+{
+    static const char marks[] = "\t,;|";
+
+    for (const char *mark = marks; *mark; mark++)
+        if (memchr(line, *mark, length))
+            return *mark;
+    return '\t';
+}
+
 static enum error_code read_columns(struct nextflow_trace *t, const char *line,
                                     size_t length, const char *pointer, struct arena *a,
                                     struct error *err)
@@ -509,7 +520,8 @@ static enum error_code read_columns(struct nextflow_trace *t, const char *line,
     const char *at = line, *cell;
     bool seen[FIELD_COUNT] = {false};
 
-    while ((cell = next_cell(&at, line + length, a))) {
+    t->mark = mark_of(line, length);
+    while ((cell = next_cell(&at, line + length, t->mark, a))) {
         int field = field_of(cell);
 
         if (t->column_count == NEXTFLOW_COLUMNS_MAX)
@@ -538,8 +550,9 @@ enum error_code nextflow_trace_open(struct nextflow_trace *t, const char *text,
     const char *line;
     size_t line_length;
 
-    *t = (struct nextflow_trace){
-        .at = text, .end = text + length, .utc_offset_s = utc_offset_s};
+    *t = (struct nextflow_trace){.at = text + lines_mark_bytes(text, length),
+                                 .end = text + length,
+                                 .utc_offset_s = utc_offset_s};
     if (!next_line(t, &line, &line_length))
         return invalid(err, pointer, ITEM_REQUIRED, "the file is empty");
     return read_columns(t, line, line_length, pointer, a, err);
@@ -589,7 +602,7 @@ bool nextflow_trace_next(struct nextflow_trace *t, struct nextflow_task *task,
     *wrong = NULL;
     at = line;
     for (size_t i = 0; i < t->column_count; i++) {
-        const char *text = next_cell(&at, line + length, a);
+        const char *text = next_cell(&at, line + length, t->mark, a);
 
         if (budget_read_step(CELL_STEPS) || !text) {
             text_missing = true;

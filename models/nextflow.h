@@ -67,6 +67,7 @@ struct nextflow_trace {
     const char *at, *end; /* what has not been read yet */
     uint64_t line;        /* that was read last */
     double utc_offset_s;
+    char mark;                       /* between columns */
     int field[NEXTFLOW_COLUMNS_MAX]; /* of each column; -1: not used */
     size_t column_count;
     uint64_t rounded_count; /* cells so far that are rounded */

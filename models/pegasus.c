@@ -2,6 +2,7 @@
 #include "models/pegasus.h"
 
 #include "models/base/budget_read.h"
+#include "models/lines.h"
 #include "models/yaml.h"
 
 #include <math.h>
@@ -52,6 +53,34 @@ static double number_of(struct reader *r, const struct yaml_node *map, const cha
     return NAN;
 }
 
+/* "2048" MB, or "2 GB", of which each unit is 1024 of the one below: bytes. */
+static double megabytes_of(struct reader *r, const struct yaml_node *map,
+                           const char *member)
+{
+    static const struct {
+        const char *unit;
+        double mb;
+    } units[] = {{"KB", 1.0 / 1024}, {"MB", 1}, {"GB", 1024}, {"TB", 1024 * 1024.0}};
+    const struct yaml_node *node = yaml_member(map, member);
+    char number[24];
+    double count;
+
+    if (!node || node->kind != YAML_SCALAR)
+        return number_of(r, map, member, BYTES_PER_MB);
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        size_t length = strspn(node->text, "0123456789.");
+        const char *unit = node->text + length + strspn(node->text + length, " ");
+
+        if (length == 0 || length >= sizeof(number) || strcmp(unit, units[i].unit) != 0)
+            continue;
+        memcpy(number, node->text, length);
+        number[length] = 0;
+        if (line_number(number, &count))
+            return count * units[i].mb * BYTES_PER_MB;
+    }
+    return number_of(r, map, member, BYTES_PER_MB);
+}
+
 /* A member that is a list; its length is 0 if there is none. */
 static const struct yaml_node *list_of(struct reader *r, const struct yaml_node *map,
                                        const char *member)
@@ -74,6 +103,8 @@ static enum error_code read_use(struct reader *r, size_t task,
     double bytes = number_of(r, use, "size", 1);
     bool both = type && (strcmp(type, "inout") == 0 || strcmp(type, "checkpoint") == 0);
 
+    if (isnan(bytes))
+        bytes = number_of(r, yaml_member(use, "metadata"), "size", 1);
     if (use->kind != YAML_MAP || !file)
         return workflow_mistake(r->b, use->line, ITEM_REQUIRED,
                                 "column %u: a use without lfn", use->column);
@@ -97,13 +128,21 @@ static enum error_code unless_mistake(enum error_code code)
     return code == ERR_INVALID ? OK : code;
 }
 
+/* Of the two ways to write it. */
+static double minutes_of(struct reader *r, const struct yaml_node *globus)
+{
+    double minutes = number_of(r, globus, "maxWallTime", 1);
+
+    return isnan(minutes) ? number_of(r, globus, "maxwalltime", 1) : minutes;
+}
+
 static enum error_code read_job(struct reader *r, const struct yaml_node *job)
 {
     const struct yaml_node *profiles = yaml_member(job, "profiles");
     const struct yaml_node *own = yaml_member(profiles, "pegasus"), *uses;
     const char *id = text_of(r, job, "id");
     double run_time_s = number_of(r, own, "runtime", 1);
-    double minutes = number_of(r, yaml_member(profiles, "globus"), "maxWallTime", 1);
+    double minutes = minutes_of(r, yaml_member(profiles, "globus"));
     size_t task;
 
     if (job->kind != YAML_MAP || !id)
@@ -111,14 +150,12 @@ static enum error_code read_job(struct reader *r, const struct yaml_node *job)
                                 "column %u: a job without id", job->column);
     TRY(workflow_add_task(r->b, id, text_of(r, job, "name"), run_time_s, job->line,
                           &task));
-    workflow_task_needs(
-        r->b, task,
-        &(struct workflow_ran){NAN, number_of(r, own, "cores", 1),
-                               number_of(r, own, "memory", BYTES_PER_MB)});
+    workflow_task_needs(r->b, task,
+                        &(struct workflow_ran){NAN, number_of(r, own, "cores", 1),
+                                               megabytes_of(r, own, "memory")});
     workflow_task_more(
         r->b, task,
-        &(struct workflow_more){number_of(r, own, "diskspace", BYTES_PER_MB),
-                                minutes * 60, false});
+        &(struct workflow_more){megabytes_of(r, own, "diskspace"), minutes * 60, false});
     uses = list_of(r, job, "uses");
     for (size_t i = 0; i < uses->count; i++)
         TRY(unless_mistake(read_use(r, task, uses->items[i].value)));

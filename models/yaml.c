@@ -1127,11 +1127,12 @@ enum error_code yaml_read(const char *text, size_t length, const char *pointer,
                           const struct yaml_node **root, struct arena *a,
                           struct error *err)
 {
+    const char *begin = text + lines_mark_bytes(text, length);
     struct reader r = {
-        .begin = text,
-        .at = text,
+        .begin = begin,
+        .at = begin,
         .end = text + length,
-        .line_begin = text,
+        .line_begin = begin,
         .line = 1,
         .pointer = pointer,
         .arena = a,

@@ -189,9 +189,29 @@ TEST_CASE("Pegasus: files order jobs, other kinds of jobs and wrong ones", "[imp
     CHECK(in.task("b").disk_bytes == 3e6);
     CHECK(in.task("b").depends_on[0].task_id == std::string("a"));
 
+    // As the Python interface writes them, and people do.
+    imported other = import_in(
+        a, WORKFLOW_PEGASUS,
+        "\xef\xbb\xbf" + head +
+            "- id: a\n"
+            "  uses: [{lfn: f, type: output, metadata: {size: '1000000', x: y}}]\n"
+            "  profiles:\n"
+            "    pegasus: {memory: 2 GB, diskspace: '512 MB'}\n"
+            "    globus: {maxwalltime: '2'}\n"
+            "- {id: b, uses: [{lfn: f, type: input}], profiles: {pegasus: {memory: "
+            "1024}}}\n");
+    REQUIRE(other.code == OK);
+    CHECK(other.task("a").memory_bytes == 2048e6);
+    CHECK(other.task("a").disk_bytes == 512e6);
+    CHECK(other.task("a").time_limit_s == 120);
+    CHECK(other.task("b").memory_bytes == 1024e6);
+    CHECK(other.task("b").depends_on[0].bytes == 1e6);
+
     auto wrong = [](const std::string &text) {
         return first_mistake(WORKFLOW_PEGASUS, text);
     };
+    CHECK(wrong(head + "- {id: x, profiles: {pegasus: {memory: 2 GiBs}}}\n") ==
+          "wrong_type: line 3: column 40: memory must be a number of at most 1e15");
     CHECK(wrong("jobs: []") == "not_a_choice: 'pegasus: \"5.0\"' is required; other "
                                "versions are not understood");
     CHECK(wrong("pegasus: '4.9'\njobs: []") ==
@@ -264,6 +284,18 @@ TEST_CASE("DOT: what of the language is understood", "[import]")
     CHECK(wrong("digraph { a [gridplan_cpus=many] }") ==
           "wrong_type: line 1: 'many' is no number from 0 to 1e15");
     CHECK(wrong("digraph { a -> b -> a }").rfind("cycle: line 1: 2 tasks need", 0) == 0);
+}
+
+TEST_CASE("DOT may begin with the mark of UTF-8", "[import]")
+{
+    test_arena a;
+
+    CHECK(import_in(a, WORKFLOW_DOT,
+                    "\xef\xbb\xbf"
+                    "digraph { a -> b }")
+              .code == OK);
+    CHECK(first_mistake(WORKFLOW_DOT, "\xef\xbb"
+                                      "digraph { a }") != "none");
 }
 
 TEST_CASE("D3 of Snakemake: ids of both kinds, and what is wrong", "[import]")

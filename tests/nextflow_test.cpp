@@ -441,6 +441,44 @@ TEST_CASE("trace files become executions, exact or rounded", "[db]")
         }
 }
 
+TEST_CASE("a trace file with nothing but wrong rows is refused, and says why", "[api]")
+{
+    api a;
+    std::string head = "task_id\tname\tstatus\tstart\trealtime\n";
+    std::string query = "format=nextflow_trace&application_id=w&run_id=r";
+    api_reply r = trace(a,
+                        head + "1\tA (x)\tCOMPLETED\t2026-09-24 14:13:21\tlong\n"
+                               "-\tB (x)\tCOMPLETED\t2026-09-24 14:13:21\t5s\n",
+                        query);
+
+    INFO(r.body);
+    REQUIRE(r.status == 422);
+    REQUIRE(r.json()["errors"].size() == 2);
+    CHECK(r.json()["errors"][0]["line"] == 2);
+    CHECK(r.json()["errors"][0]["pointer"] == "/realtime");
+    CHECK(r.json()["errors"][1]["line"] == 3);
+}
+
+TEST_CASE("a trace file may have a mark of UTF-8, and what trace.sep says", "[db]")
+{
+    NEED_DATABASE();
+    for (const char *sep : {"\t", ",", ";", "|"}) {
+        clean_tables();
+        api a(test_database_url());
+        std::string text = "\xef\xbb\xbftask_id\tname\tstatus\tstart\trealtime\n"
+                           "1\tA (x)\tCOMPLETED\t2026-09-24 14:13:21\t1500\n";
+
+        for (char &c : text)
+            c = c == '\t' ? *sep : c;
+        api_reply r = trace(a, text, "format=nextflow_trace&application_id=w&run_id=r");
+        INFO(r.body);
+        REQUIRE(r.status == 201);
+        json rows = a.get("/v1/executions?application_id=w/A").json()["items"];
+        REQUIRE(rows.size() == 1);
+        CHECK(rows[0]["run_time_s"] == 1.5);
+    }
+}
+
 TEST_CASE("rows of a trace file that cannot be read are named", "[db]")
 {
     NEED_DATABASE();

@@ -275,7 +275,21 @@ TEST_CASE("patterns of applications", "[slurm]")
                  .at("executions");
     CHECK(r.at(0).at("application_id").get<std::string>() == "phys/fit!");
     CHECK(r.at(1).at("application_id").get<std::string>() == "phys/007!");
-    for (const char *bad : {"{nam}", "{name", "{", "", "{{name}}"}) {
+    auto application = [&](const std::string &pattern) {
+        return history(a, rows, "", ", \"application_pattern\": " + json(pattern).dump())
+            .at("executions")
+            .at(0)
+            .at("application_id")
+            .get<std::string>();
+    };
+    CHECK(application("{account}/{name} s/i/o/") == "phys/fot");
+    CHECK(application("s/[a-z]/x/") == "xit");
+    CHECK(application("{account}.{user} s/[aeny]+/-/g s/^ph//") == "-s.-");
+    CHECK(application("{account} s/s$/z/ s/^/lab\\// s/h*/_/g") == "_l_a_b_/_p_y_z_");
+    CHECK(application("{account} s/p|phy/Q/") == "Qs"); // the longest
+    CHECK(application("{account} s/.*//") == "job");
+    for (const char *bad : {"{nam}", "{name", "{", "", "{{name}}", "s/a/", "s/a", "s//b/",
+                            "s/a/b/ {name}", "s/(/b/", "{name} s/a/b/x"}) {
         INFO(bad);
         std::string body = "{";
         add_part(body, "sacct", rows);

@@ -48,8 +48,18 @@ TEST_CASE("instants are epoch seconds or local times", "[slurm]")
     CHECK(slurm_instant_s("2026-11-22T11:23:27", 3600) == 1795343007);
     CHECK(slurm_instant_s("2000-02-29T00:00:00", 0) == 951782400);
     CHECK(slurm_instant_s("1970-01-01T00:00:01", 0) == 1);
-    for (const char *text : {"0", "Unknown", "None", "N/A", "2026-13-01T00:00:00",
-                             "tomorrow", "2026-11-22T10:23:27Z", "4294967294"}) {
+    // As SLURM_TIME_FORMAT may have it.
+    CHECK(slurm_instant_s("2026-11-22 10:23:27", 0) == 1795343007);
+    CHECK(slurm_instant_s("2026-11-22T10:23:27Z", 3600) == 1795343007);
+    CHECK(slurm_instant_s("2026-11-22T11:23:27+0100", 0) == 1795343007);
+    CHECK(slurm_instant_s("2026-11-22T05:53:27-04:30", 0) == 1795343007);
+    CHECK(slurm_is_local("2026-11-22T10:23:27"));
+    for (const char *text : {"1795343007", "2026-11-22T10:23:27Z", "Unknown"})
+        CHECK_FALSE(slurm_is_local(text));
+    for (const char *text :
+         {"0", "Unknown", "None", "N/A", "2026-13-01T00:00:00", "tomorrow",
+          "2026-11-22T10:23:27X", "2026-11-22T10:23:27+1", "2026-11-22T10:23:27+9900",
+          "2026-11-22_10:23:27", "4294967294"}) {
         INFO(text);
         CHECK(std::isnan(slurm_instant_s(text, 0)));
     }

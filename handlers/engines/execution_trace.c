@@ -134,7 +134,7 @@ enum error_code trace_read(const struct trace_query *query, const char *text,
     struct nextflow_task task;
     const char *wrong, *cell;
 
-    *out = (struct trace_rows){0};
+    *out = (struct trace_rows){.lines = NEW(a, uint64_t, 1)}; /* rows, also without any */
     check_query(query, err);
     if (!json_is_utf8(text, length))
         invalid(err, "", ITEM_MALFORMED, "the body is no UTF-8");

@@ -91,8 +91,8 @@ static const struct json_field request_rows[] = {
                 "What texts of times are ahead of UTC; default 0"),
     JSON_TEXT(T, application_pattern, JSON_NULLABLE,
               "sacct: which runs are one application: text with {name} {account} {user} "
-              "{partition} {qos} {comment}; of the name digits at the end go; default "
-              "{name}"),
+              "{partition} {qos} {comment}, of the name without digits at its end, and "
+              "behind it steps s/REGEX/TEXT/ (g: each match); default {name}"),
     JSON_BOOLEAN(T, drain_is_failure, false, 0,
                  "events: DRAIN is a failure too; default: it is not"),
     JSON_BOOLEAN(T, ingest, false, 0,
@@ -262,27 +262,65 @@ static size_t read_documents(struct request *rq, const struct document *list,
     return given;
 }
 
+/* Whether all rows are of tables without either column. */
+static bool have_neither(struct request *rq, const struct slurm_list *rows,
+                         enum slurm_field field, enum slurm_field other)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct slurm_record *r = &rows->records[i];
+
+        budget_step(&rq->budget, 1);
+        if (r->form != SLURM_TABLE || r->value[field] || r->value[other])
+            return false;
+    }
+    return rows->count > 0;
+}
+
+/* sacct's own choice of columns has neither start nor end. */
+static void check_columns(struct request *rq, const struct slurm_records *past)
+{
+    static const struct {
+        enum slurm_field field, other;
+        const char *name;
+    } needed[] = {{SLURM_F_START, SLURM_F_START, "Start"},
+                  {SLURM_F_END, SLURM_F_ELAPSED, "End"},
+                  {SLURM_F_STATE, SLURM_F_STATE, "State"}};
+    const struct slurm_list *rows = &past->of[SLURM_JOB];
+
+    for (size_t k = 0; k < sizeof(needed) / sizeof(needed[0]); k++)
+        if (have_neither(rq, rows, needed[k].field, needed[k].other))
+            invalid(rq->err, rows->pointer, ITEM_REQUIRED,
+                    "the table has no column %s; sacct -P -D -a -o ALL has all that is "
+                    "needed",
+                    needed[k].name);
+}
+
 static enum error_code read_parts(struct request *rq, const struct import_request *in,
-                                  struct slurm_records *now, struct slurm_records *past)
+                                  struct slurm_records *now, struct slurm_records *past,
+                                  struct slurm_pattern *application)
 {
 #define X(part, doc) {in->part, "/" #part},
     const struct document parts[] = {PARTS(X)}, history[] = {HISTORY_PARTS(X)};
 #undef X
+    const char *problem;
     size_t given;
 
     now->updated_s = past->updated_s = (double)NAN;
     given = read_documents(rq, parts, sizeof(parts) / sizeof(parts[0]), now);
     given += read_documents(rq, history, sizeof(history) / sizeof(history[0]), past);
+    check_columns(rq, past);
     if (given == 0)
         invalid(rq->err, "/squeue", ITEM_REQUIRED, "no document was given");
-    if (in->application_pattern && !slurm_pattern_is_good(in->application_pattern))
-        invalid(rq->err, "/application_pattern", ITEM_MALFORMED,
-                "in braces may stand name, account, user, partition, qos and comment");
+    problem =
+        slurm_pattern_read(in->application_pattern ? in->application_pattern : "{name}",
+                           application, rq->arena);
+    if (problem)
+        invalid(rq->err, "/application_pattern", ITEM_MALFORMED, "%s", problem);
     return rq->err->code;
 }
 
-static void warn(struct import_answer *answer, struct arena *a, size_t count,
-                 const char *what)
+static void say(struct import_answer *answer, struct arena *a, const char *code,
+                size_t count, const char *what)
 {
     const char **list = NEW(a, const char *, answer->warning_count + 1);
 
@@ -290,16 +328,24 @@ static void warn(struct import_answer *answer, struct arena *a, size_t count,
         return;
     if (answer->warning_count > 0)
         memcpy(list, answer->warnings, answer->warning_count * sizeof(*list));
-    list[answer->warning_count++] = arena_printf(a, "skipped: %zu: %s", count, what);
+    list[answer->warning_count++] = arena_printf(a, "%s: %zu: %s", code, count, what);
     answer->warnings = list;
 }
 
+static void warn(struct import_answer *answer, struct arena *a, size_t count,
+                 const char *what)
+{
+    say(answer, a, "skipped", count, what);
+}
+
 static void print_history(const struct import_request *in,
-                          const struct slurm_records *past, struct slurm_history *read,
-                          struct import_answer *answer, struct arena *a)
+                          const struct slurm_records *past,
+                          const struct slurm_pattern *application,
+                          struct slurm_history *read, struct import_answer *answer,
+                          struct arena *a)
 {
     struct slurm_history_options options = {
-        .application_pattern = in->application_pattern,
+        .application = application,
         .drain_is_failure = in->drain_is_failure,
         .tz_offset_s = isnan(in->tz_offset_s) ? 0 : in->tz_offset_s,
         .cluster = answer->name ? answer->name : "cluster",
@@ -308,6 +354,12 @@ static void print_history(const struct import_request *in,
     struct import_censored *censored;
 
     slurm_history_read(past, &options, &history, a);
+    if (isnan(in->tz_offset_s) && history.local_times)
+        say(answer, a, "guessed", history.local_times,
+            "runs have times without a zone, which count as UTC: tz_offset_s says of "
+            "which they are");
+    say(answer, a, "guessed", past->cut_names,
+        "names of jobs are cut off (+), and are applications as they stand: -P has all");
     *read = history;
     censored = NEW(a, struct import_censored, history.run_count);
     for (size_t i = 0; i < history.run_count; i++) {
@@ -375,6 +427,7 @@ enum error_code post_slurm_import(struct request *rq, const void *in, void *out)
     const struct import_request *body = in;
     struct import_answer *answer = out;
     struct slurm_records *records = NEW(rq->arena, struct slurm_records, 2);
+    struct slurm_pattern *application = NEW(rq->arena, struct slurm_pattern, 1);
     struct slurm_options options = {.now_s = body->now_s,
                                     .received_s = clock_wall_s(),
                                     .tz_offset_s = body->tz_offset_s};
@@ -383,14 +436,14 @@ enum error_code post_slurm_import(struct request *rq, const void *in, void *out)
     if (body->ingest && !(rq->principal.scopes & SCOPE_INGEST)) /* nothing is stored */
         return fail(rq->err, ERR_FORBIDDEN, "/ingest",
                     "storing history takes a key with the scope ingest");
-    TRY(read_parts(rq, body, &records[0], &records[1]));
+    TRY(read_parts(rq, body, &records[0], &records[1], application));
     slurm_cluster_read(records, &options, &answer->cluster, rq->arena);
     answer->now_s = answer->cluster.now_s;
     answer->name = answer->cluster.name;
     answer->version = answer->cluster.version;
     answer->warnings = answer->cluster.warnings;
     answer->warning_count = answer->cluster.warning_count;
-    print_history(body, &records[1], &history, answer, rq->arena);
+    print_history(body, &records[1], application, &history, answer, rq->arena);
     print_jobs(answer, rq->arena);
     print_losses(answer, rq->arena);
     if (body->store_snapshot) {

@@ -71,7 +71,7 @@ double slurm_instant_of(struct slurm_reading *c, const struct slurm_record *r,
 
     if (text && isnan(offset_s)) {
         offset_s = 0;
-        if (strchr(text, 'T') && c->noted[SLURM_NOTE_TIME_ZONE] == 0)
+        if (slurm_is_local(text) && c->noted[SLURM_NOTE_TIME_ZONE] == 0)
             slurm_note(c, SLURM_NOTE_TIME_ZONE, NULL, SLURM_JOB, NULL);
     }
     return slurm_instant_s(text, offset_s);
@@ -359,6 +359,8 @@ static void read_nodes(struct slurm_reading *c)
 
         if (names[i].count > 0)
             node = node_of(c, r, names[i].count);
+        if (isnan(node.cpus))
+            slurm_note(c, SLURM_NOTE_NODE_CPUS, names[i].list[0], SLURM_NODE, r);
         budget_read_step(16 * names[i].count);
         for (size_t k = 0; k < names[i].count; k++) {
             const char *name = names[i].list[k];

@@ -369,7 +369,9 @@ static void add_evenly(struct jobs *j, const struct slurm_record *r,
     share = 1.0 / (double)row->resource_ids.count;
     if (!(cpus > 0))
         cpus = slurm_number_of(r, SLURM_F_CPUS);
-    row->cpus = cpus > 0 ? ceil(cpus * share) : 0;
+    if (!(cpus > 0))
+        slurm_note(c, SLURM_NOTE_NO_CPUS, row->id, SLURM_JOB, r);
+    row->cpus = cpus > 0 ? ceil(cpus * share) : 1;
     row->memory_bytes = slurm_amount_of(list, count, "mem") * share;
     if (row->memory_bytes == 0)
         row->memory_bytes = memory_asked(r, row->cpus);

@@ -17,6 +17,11 @@
     X(HELD_EVENLY, false, "guessed",                                                     \
       "running jobs of which no document says what they have of each node: an equal "    \
       "part")                                                                            \
+    X(NO_CPUS, false, "guessed",                                                         \
+      "running jobs of which no document says how many CPUs they have: one of each "     \
+      "node")                                                                            \
+    X(NODE_CPUS, false, "guessed",                                                       \
+      "nodes of which no document says how many CPUs they have: nothing limits them")    \
     X(UNKNOWN_PARTITION, false, "unknown_partition",                                     \
       "jobs name partitions that no document has")                                       \
     X(UNKNOWN_NODE, false, "unknown_node",                                               \

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 512 };
-
 static const size_t NO_ROW = SIZE_MAX;
 
 struct reading {
@@ -40,80 +38,6 @@ static const struct {
     {"REQUEUED", CANCELLED},  {"NODE_FAIL", HOST},      {"BOOT_FAIL", HOST},
     {"DEADLINE", CANCELLED},  {"REVOKED", CANCELLED},
 };
-
-static const struct {
-    const char *name;
-    enum slurm_field field;
-} members[] = {
-    {"name", SLURM_F_NAME}, {"account", SLURM_F_ACCOUNT},
-    {"user", SLURM_F_USER}, {"partition", SLURM_F_PARTITION},
-    {"qos", SLURM_F_QOS},   {"comment", SLURM_F_COMMENT},
-};
-
-enum { MEMBER_COUNT = sizeof(members) / sizeof(members[0]) };
-
-static size_t member_at(const char *at, size_t length)
-{
-    size_t i = 0;
-
-    while (i < MEMBER_COUNT && (strlen(members[i].name) != length ||
-                                strncmp(members[i].name, at, length) != 0))
-        i++;
-    return i;
-}
-
-bool slurm_pattern_is_good(const char *pattern)
-{
-    if (!*pattern)
-        return false;
-    for (const char *at = pattern; (at = strchr(at, '{')); at++) {
-        size_t length = strcspn(at + 1, "{}");
-
-        if (at[1 + length] != '}' || member_at(at + 1, length) == MEMBER_COUNT)
-            return false;
-    }
-    return true;
-}
-
-/* run_001 and run_002 are one program: digits at the end of a name, and what stands
- * before them, go. */
-static size_t stem(const char *name)
-{
-    size_t length = strlen(name), end = length;
-
-    while (end > 0 && isdigit((unsigned char)name[end - 1]))
-        end--;
-    while (end < length && end > 0 && strchr("_-.", name[end - 1]))
-        end--;
-    return end > 0 ? end : length;
-}
-
-static const char *application_of(const struct reading *c, const struct slurm_record *r)
-{
-    const char *pattern = c->options->application_pattern, *at;
-    char text[NAME_BYTES];
-    size_t length = 0;
-
-    for (at = pattern ? pattern : "{name}"; *at && length + 1 < sizeof(text); at++) {
-        size_t named = *at == '{' ? strcspn(at + 1, "{}") : 0, more;
-        size_t i = *at == '{' ? member_at(at + 1, named) : MEMBER_COUNT;
-        const char *value;
-
-        if (i == MEMBER_COUNT) {
-            text[length++] = *at;
-            continue;
-        }
-        value = slurm_value(r, members[i].field);
-        value = value ? value : "";
-        more = i == 0 ? stem(value) : strlen(value);
-        if (more > sizeof(text) - 1 - length)
-            more = sizeof(text) - 1 - length;
-        memcpy(text + length, value, more);
-        length += more;
-        at += named + 1;
-    }
-    return length > 0 ? arena_text(c->arena, text, length < 256 ? length : 256) : "job";
-}
 
 /* sacct writes a plain number of bytes, or one with a suffix. */
 static double peak_of(const char *text)
@@ -276,6 +200,7 @@ static void read_run(struct reading *c, const struct slurm_record *r, size_t row
     double start_s = slurm_instant_s(slurm_value(r, SLURM_F_START), offset_s);
     double end_s = slurm_instant_s(slurm_value(r, SLURM_F_END), offset_s);
     double eligible_s = slurm_instant_s(slurm_value(r, SLURM_F_ELIGIBLE), offset_s);
+    double elapsed_s = slurm_duration_s(slurm_value(r, SLURM_F_ELAPSED), 1);
     const char *const *nodes = NULL;
     size_t i = 0, node_count = 0;
     struct slurm_run *run;
@@ -296,11 +221,14 @@ static void read_run(struct reading *c, const struct slurm_record *r, size_t row
         c->out->unknown_states += !waits;
         return;
     }
+    if (!r->value[SLURM_F_END]) /* the column is not there */
+        end_s = start_s + elapsed_s;
     if (isnan(start_s) || !(end_s > start_s)) {
         c->out->never_ran++;
         return;
     }
     kind = slurm_failure_kind_names[states[i].kind]; /* of COMPLETED: NULL */
+    c->out->local_times += slurm_is_local(slurm_value(r, SLURM_F_START));
     if (!slurm_hosts(slurm_value(r, SLURM_F_NODES) ? slurm_value(r, SLURM_F_NODES) : "",
                      &nodes, &node_count, c->arena))
         node_count = 0;
@@ -308,7 +236,7 @@ static void read_run(struct reading *c, const struct slurm_record *r, size_t row
     *run = (struct slurm_run){
         .execution_id =
             arena_printf(c->arena, "slurm:%.100s:%.64s:%.0f", cluster, id, start_s),
-        .application_id = application_of(c, r),
+        .application_id = slurm_pattern_apply(c->options->application, r, c->arena),
         .resource_id = node_count == 1 ? nodes[0] : NULL,
         .started_at_s = start_s,
         .run_time_s = end_s - start_s,

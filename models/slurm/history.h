@@ -10,7 +10,7 @@
 #ifndef GRIDPLAN_SLURM_HISTORY_H
 #define GRIDPLAN_SLURM_HISTORY_H
 
-#include "models/slurm/records.h"
+#include "models/slurm/pattern.h"
 
 /* Why a run did not complete: "time_limit" ..., ended by NULL. */
 extern const char *const slurm_failure_kind_names[];
@@ -42,18 +42,15 @@ struct slurm_history {
     size_t never_ran; /* were cancelled before they started, */
     size_t unusable;  /* or lack an id, a start, an end, a state: all left out */
     size_t unknown_states;
+    size_t local_times; /* runs whose times depend on the zone */
 };
 
 struct slurm_history_options {
-    const char *application_pattern; /* "{name}": members in braces; NULL: that */
+    const struct slurm_pattern *application; /* of its name */
     bool drain_is_failure;
     double tz_offset_s;  /* of times written as text */
     const char *cluster; /* of rows that do not say theirs */
 };
-
-/* Whether the members that a pattern names are known: name account user partition qos
- * comment. */
-bool slurm_pattern_is_good(const char *pattern);
 
 /* Converts the records of jobs, of which there must be rows of accounting, and events. */
 void slurm_history_read(const struct slurm_records *from,

@@ -2,6 +2,7 @@
 #include "models/slurm/records.h"
 
 #include "models/base/budget_read.h"
+#include "models/lines.h"
 #include "models/slurm/values.h"
 
 #include <assert.h>
@@ -100,9 +101,13 @@ enum error_code slurm_records_read(const char *text, size_t length, const char *
     struct name_index fields;
     struct slurm_reader r = {
         .out = out, .pointer = pointer, .fields = &fields, .arena = a, .err = err};
-    const char *from = text, *what;
+    size_t mark_bytes = lines_mark_bytes(text, length);
+    const char *from, *what;
 
     assert(text[length] == 0);
+    text += mark_bytes;
+    length -= mark_bytes;
+    from = text;
     while (isspace((unsigned char)*from))
         from++;
     if (!*from || says_none(from))
@@ -112,6 +117,8 @@ enum error_code slurm_records_read(const char *text, size_t length, const char *
         return invalid(err, pointer, ITEM_MALFORMED, "%s, not a document: %.200s", what,
                        from);
     index_fields(&fields, a);
+    while (*from != '{' && from > text && from[-1] == ' ')
+        from--; /* columns may be set by blanks */
     length -= (size_t)(from - text);
     return *from == '{' ? slurm_json_read(&r, from, length)
                         : slurm_text_read(&r, from, length);

@@ -1,11 +1,11 @@
 /* records.h - Slurm's documents as records: one reader for all their forms.
  *
  * What squeue, sinfo, scontrol, sshare, sacctmgr and sacct print comes as JSON (--json
- * and slurmrestd, v0.0.36 and later), as records of key=value, or as a table with |
- * between columns. All of them become records: values by field, as text, whatever the
- * member, key or column is called. A JSON number that is {set, infinite, number} is that
- * number, nothing, or "infinite"; a list of texts is joined by commas; null is nothing.
- * Members, keys and columns that no field names are passed over.
+ * and slurmrestd, v0.0.36 and later), as records of key=value, or as a table with | or
+ * blanks between columns. All of them become records: values by field, as text, whatever
+ * the member, key or column is called. A JSON number that is {set, infinite, number} is
+ * that number, nothing, or "infinite"; a list of texts is joined by commas; null is
+ * nothing. Members, keys and columns that no field names are passed over.
  *
  * Source: Slurm's manual pages squeue(1), sinfo(1), scontrol(1), sshare(1), sacctmgr(1),
  * sacct(1), and the description of slurmrestd's interface.
@@ -62,15 +62,15 @@ enum slurm_kind {
     X(NICE, "nice|Nice|NICE")                                                            \
     X(DEPENDENCY, "dependency|Dependency|DEPENDENCY")                                    \
     X(FLAGS, "flags|Flags")                                                              \
-    X(FEATURES,                                                                          \
-      "features|Features|AvailableFeatures|FEATURES|AVAIL_FEATURES|features.total")      \
+    X(FEATURES, "features|Features|AvailableFeatures|FEATURES|AVAIL_FEATURES|features."  \
+                "total|AVAIL_FE")                                                        \
     X(LICENSES, "licenses|Licenses|LICENSES")                                            \
-    X(SHARED, "shared|OverSubscribe|OVER_SUBSCRIBE|OVERSUBSCRIBE")                       \
+    X(SHARED, "shared|OverSubscribe|OVER_SUBSCRIBE|OVERSUBSCRIBE|OVERSUBS")              \
     X(EXCLUSIVE, "exclusive")                                                            \
     X(RESERVATION, "resv_name|Reservation|RESERVATION|reservation.name")                 \
     X(COMMENT, "Comment|comment.job")                                                    \
     X(REQUEUE, "requeue|Requeue")                                                        \
-    X(TIME_LIMIT, "time_limit|TimeLimit|TIME_LIMIT|Timelimit|time.limit")                \
+    X(TIME_LIMIT, "time_limit|TimeLimit|TIME_LIMIT|Timelimit|time.limit|TIME_LIMI")      \
     X(TIME_LIMIT_RAW, "TimelimitRaw")                                                    \
     X(TIME_MIN, "time_minimum|TimeMin")                                                  \
     X(SUBMIT, "submit_time|SubmitTime|SUBMIT_TIME|Submit|time.submission")               \
@@ -78,7 +78,7 @@ enum slurm_kind {
     X(START,                                                                             \
       "start_time|StartTime|START_TIME|Start|time.start|TimeStart|time.node_start")      \
     X(END, "end_time|EndTime|END_TIME|End|time.end|TimeEnd")                             \
-    X(ELAPSED, "RunTime|ElapsedRaw|time.elapsed|TIME")                                   \
+    X(ELAPSED, "RunTime|ElapsedRaw|Elapsed|time.elapsed|TIME")                           \
     X(DEADLINE, "deadline|Deadline")                                                     \
     X(REQ_NODES, "required_nodes|ReqNodeList|REQ_NODES")                                 \
     X(EXC_NODES, "excluded_nodes|ExcNodeList|EXC_NODES")                                 \
@@ -158,7 +158,7 @@ enum slurm_kind {
     X(GRP_TRES, "GrpTRES|max.tres.total|limits.max.tres.total")                          \
     X(GRP_TRES_MINS,                                                                     \
       "GrpTRESMins|max.tres.group.minutes|limits.max.tres.minutes.per.qos")              \
-    X(GRP_RUN_MINS, "GrpTRESRunMins|max.tres.group.active")                              \
+    X(GRP_RUN_MINS, "GrpTRESRunMins|GrpTRESRunMin|max.tres.group.active")                \
     X(MAX_JOBS, "MaxJobs|max.jobs.active")                                               \
     X(MAX_SUBMIT, "MaxSubmit|max.jobs.total")                                            \
     X(MAX_TRES, "MaxTRES|max.tres.per.job|limits.max.tres.per.job")                      \
@@ -222,6 +222,7 @@ struct slurm_records {
     const char *cluster; /* NULL: not said */
     size_t odd_rows;     /* of tables: with more fields than columns */
     size_t cut_rows;     /* ... with fewer, left out */
+    size_t cut_names;    /* of jobs, which a column was too narrow for */
 };
 
 /* Adds what a text holds; `out` begins as {.updated_s = NAN}. Errors, at `pointer`: text
@@ -254,5 +255,6 @@ void slurm_record_set(struct slurm_reader *r, struct slurm_record *record,
 
 enum error_code slurm_json_read(struct slurm_reader *r, const char *text, size_t length);
 enum error_code slurm_text_read(struct slurm_reader *r, const char *text, size_t length);
+enum error_code slurm_table_read(struct slurm_reader *r, const char *text, size_t length);
 
 #endif

@@ -137,23 +137,51 @@ static double day_number(int year, int month, int day)
     return days;
 }
 
+/* What SLURM_TIME_FORMAT may put behind a time: nothing, Z, +0100 or +01:00. */
+static bool zone_of(const char *text, double *zone_s)
+{
+    int hours, minutes, length = 0;
+
+    if (!*text)
+        return true;
+    if (strcmp(text, "Z") == 0) {
+        *zone_s = 0;
+        return true;
+    }
+    if ((*text != '+' && *text != '-') ||
+        (sscanf(text + 1, "%2d%2d%n", &hours, &minutes, &length) != 2 &&
+         sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &length) != 2) ||
+        text[1 + length] || hours < 0 || hours > 15 || minutes < 0 || minutes > 59)
+        return false;
+    *zone_s = (*text == '-' ? -60.0 : 60.0) * (hours * 60 + minutes);
+    return true;
+}
+
 double slurm_instant_s(const char *text, double tz_offset_s)
 {
     int year, month, day, hour, minute, second, length = 0;
-    double number;
+    double number, zone_s = tz_offset_s;
 
     if (slurm_says_nothing(text))
         return NAN;
     number = slurm_number(text);
     if (!isnan(number))
         return number > 0 && isfinite(number) ? number : (double)NAN;
-    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &year, &month, &day, &hour, &minute,
-               &second, &length) != 6 ||
-        text[length] || year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 ||
-        hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60)
+    if (sscanf(text, "%4d-%2d-%2d%*1[T ]%2d:%2d:%2d%n", &year, &month, &day, &hour,
+               &minute, &second, &length) != 6 ||
+        !zone_of(text + length, &zone_s) || year < 1970 || month < 1 || month > 12 ||
+        day < 1 || day > 31 || hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
+        second < 0 || second > 60)
         return NAN;
     return day_number(year, month, day) * 86400 + hour * 3600 + minute * 60 + second -
-           tz_offset_s;
+           zone_s;
+}
+
+bool slurm_is_local(const char *text)
+{
+    double here_s = slurm_instant_s(text, 0);
+
+    return here_s - slurm_instant_s(text, 3600) > 0;
 }
 
 double slurm_bytes(const char *text, bool *per_cpu)

@@ -30,8 +30,12 @@ double slurm_number(const char *text);
 double slurm_duration_s(const char *text, double unit_s);
 
 /* An instant: seconds since the epoch, or 2026-11-22T10:24:57, which is so far ahead of
- * UTC. NAN: none; 0 counts as none. */
+ * UTC unless a zone stands behind it (Z, +0100, +01:00); a blank may stand for the T.
+ * NAN: none; 0 counts as none. */
 double slurm_instant_s(const char *text, double tz_offset_s);
+
+/* Whether that is a time that depends on the zone. */
+bool slurm_is_local(const char *text);
 
 /* Memory in bytes: MiB unless a suffix says K, M, G, T or P, powers of 1024. `per_cpu`
  * (may be NULL): the suffix ends in c, as sacct has it. */

@@ -65,7 +65,9 @@ static void convert(void *context)
     struct slurm_records *records = NEW(call->arena, struct slurm_records, 1);
     struct slurm_options options = {
         .now_s = NAN, .received_s = 1795343000, .tz_offset_s = NAN};
-    struct slurm_history_options past = {.drain_is_failure = true};
+    static const struct slurm_pattern application = {.members = "{name}"};
+    struct slurm_history_options past = {.application = &application,
+                                         .drain_is_failure = true};
     struct slurm_history history;
     struct slurm_cluster cluster;
     struct error err = {.arena = call->arena};
