@@ -3,13 +3,13 @@
 #define GRIDPLAN_WORKFLOW_WORDS_H
 
 /* Words of workflow_unplaced.reason besides those of KEPT_OUT and WORLD_WAITS. */
-#define WORKFLOW_REASONS(X)                                                   \
-    X(no_resource)                                                            \
-    X(no_estimate)                                                            \
-    X(after_unplaced)                                                         \
-    X(unreachable)                                                            \
-    X(no_window) X(too_small) X(too_few_nodes) X(shared_short) X(no_free_now) \
-        X(time_limit)
+#define WORKFLOW_REASONS(X) \
+    X(no_resource)          \
+    X(no_estimate)          \
+    X(after_unplaced)       \
+    X(unreachable)          \
+    X(no_window)            \
+    X(too_small) X(too_few_nodes) X(shared_short) X(no_free_now) X(time_limit)
 enum workflow_reason {
 #define X(name) WORKFLOW_REASON_##name,
     WORKFLOW_REASONS(X)
