@@ -50,6 +50,26 @@ struct slurm_record *slurm_record_add(struct slurm_reader *r, enum slurm_kind ki
     return &list->records[list->count++];
 }
 
+void slurm_record_reserve(struct slurm_reader *r, enum slurm_kind kind, size_t count)
+{
+    struct slurm_list *list = &r->out->of[kind];
+
+    if (count <= list->size - list->count)
+        return;
+    list->records = GROW(r->arena, list->records, struct slurm_record, list->size,
+                         list->count + count);
+    list->size = list->count + count;
+}
+
+void slurm_record_keep(struct slurm_reader *r, struct slurm_record *record,
+                       const char *name, const char *value)
+{
+    size_t field = name_index_find(r->fields, name);
+
+    if (field != NAME_NOT_FOUND && !record->value[field])
+        record->value[field] = value;
+}
+
 void slurm_record_set(struct slurm_reader *r, struct slurm_record *record,
                       const char *name, const char *value)
 {

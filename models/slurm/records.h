@@ -249,7 +249,14 @@ struct slurm_reader {
 struct slurm_record *slurm_record_add(struct slurm_reader *r, enum slurm_kind kind,
                                       enum slurm_form form);
 
-/* Sets the field of that name, if there is one and nothing is there yet. */
+/* Makes room for `count` more records, which are many: a list that doubles would have
+ * been there several times. */
+void slurm_record_reserve(struct slurm_reader *r, enum slurm_kind kind, size_t count);
+
+/* Sets the field of that name, if there is one and nothing is there yet: of a copy, or of
+ * a text that stays. */
+void slurm_record_keep(struct slurm_reader *r, struct slurm_record *record,
+                       const char *name, const char *value);
 void slurm_record_set(struct slurm_reader *r, struct slurm_record *record,
                       const char *name, const char *value);
 

@@ -95,6 +95,22 @@ static char *next_line(char **at, char *end)
     return line;
 }
 
+/* Lines that are long enough for so many columns. */
+static size_t count_rows(const char *at, const char *end, size_t column_count)
+{
+    size_t count = 0;
+
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+        stop = stop ? stop : end;
+        budget_read_step(8);
+        count += (size_t)(stop - at) + 1 >= column_count;
+        at = stop + 1;
+    }
+    return count;
+}
+
 /* Fields of a line between marks. */
 static size_t cut_at_marks(char *line, char mark, char **fields)
 {
@@ -376,7 +392,7 @@ static void add_row(struct table *t, char *const *fields, size_t extra)
                 field[strlen(field)] = t->mark; /* the next one is behind its end */
         if (t->kind != SLURM_SHARE || strcmp(t->names[i], "Account") != 0)
             field += strspn(field, " "); /* there they say how deep it is */
-        slurm_record_set(t->r, record, t->names[i], field);
+        slurm_record_keep(t->r, record, t->names[i], field);
     }
     if (t->kind == SLURM_JOB)
         complete_job(t->r, record);
@@ -498,6 +514,7 @@ enum error_code slurm_table_read(struct slurm_reader *r, const char *text, size_
     while (line && (!*line || stands_before(line)));
     if (!line || !read_head(t, line, &at, end))
         return no_table(r, t->mark == '|');
+    slurm_record_reserve(r, t->kind, count_rows(at, end, t->column_count));
     t->user_column = t->mark ? free_column(t) : t->column_count;
     r->out->of[t->kind].pointer = r->pointer;
     while ((line = next_line(&at, end)))
