@@ -176,7 +176,7 @@ const struct json_object cluster_partition_json = {
     "QueuePartition", "Nodes under common rules", sizeof(struct cluster_partition_in),
     partition_rows};
 
-static const char *const preempt_modes[] = {"off", "cancel", "requeue", NULL};
+const char *const cluster_preempt_modes[] = {"off", "cancel", "requeue", NULL};
 
 #define T struct cluster_qos_in
 static const struct json_field qos_rows[] = {
@@ -189,7 +189,7 @@ static const struct json_field qos_rows[] = {
                "deny_on_limit and no_decay have no effect here"),
     JSON_TEXTS(T, preempts, preempt_count, CLUSTER_QOS_MAX, 0,
                "Qualities of service whose jobs it may preempt"),
-    JSON_CHOICE(T, preempt_mode, preempt_modes, -1, JSON_BOUND_ONLY,
+    JSON_CHOICE(T, preempt_mode, cluster_preempt_modes, -1, JSON_BOUND_ONLY,
                 "What becomes of its jobs when they are preempted, off: they are not; "
                 "default: policy_settings.preempt_mode"),
     LIMITS(T),
@@ -275,7 +275,7 @@ static const struct json_object priority_json = {
     "QueuePriority", "How priorities are reckoned", sizeof(struct cluster_priority_in),
     priority_rows};
 
-static const char *const preempt_types[] = {"none", "qos", "partition_prio", NULL};
+const char *const cluster_preempt_types[] = {"none", "qos", "partition_prio", NULL};
 static const char *const selects[] = {"cores_memory", "cores",       "cpus_memory",
                                       "cpus",         "whole_nodes", NULL};
 
@@ -288,8 +288,10 @@ static const struct json_field settings_rows[] = {
 #define X(name, preset, text) JSON_BOOLEAN(T, name, preset, 0, text),
         CLUSTER_SWITCHES(X)
 #undef X
-            JSON_CHOICE(T, preempt_type, preempt_types, 0, 0, "Who may preempt whom"),
-    JSON_CHOICE(T, preempt_mode, preempt_modes, 0, 0, "What becomes of preempted jobs"),
+            JSON_CHOICE(T, preempt_type, cluster_preempt_types, 0, 0,
+                        "Who may preempt whom"),
+    JSON_CHOICE(T, preempt_mode, cluster_preempt_modes, 0, 0,
+                "What becomes of preempted jobs"),
     JSON_CHOICE(T, select, selects, SELECT_CORES_MEMORY, 0,
                 "What jobs are given of a node, and whether memory counts"),
     JSON_OBJECT(T, priority, struct cluster_priority_in, &priority_json, 0,

@@ -129,6 +129,8 @@ struct cluster_reservation_in {
 };
 
 enum cluster_preempt_mode { PREEMPT_OFF, PREEMPT_CANCEL, PREEMPT_REQUEUE };
+extern const char *const cluster_preempt_modes[]; /* by enum, ended by NULL */
+extern const char *const cluster_preempt_types[]; /* by enum cluster_preempt_type */
 enum cluster_select {
     SELECT_CORES_MEMORY,
     SELECT_CORES,
