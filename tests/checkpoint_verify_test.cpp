@@ -406,3 +406,24 @@ TEST_CASE("trials go by the interval that is answered, not by one below it",
     CHECK(one["interval_s"] == 0.5);
     CHECK(one["verified"]["cut"] == false);
 }
+
+TEST_CASE("a mean is not known before what is rare has happened", "[api][checkpoint]")
+{
+    // One run of a thousand meets a failure, and then waits for five hours.
+    api service;
+    json body = body_of("none", job());
+    body["jobs"][0].update({{"execution_time_s", 100},
+                            {"mean_failure_interval_s", 100000},
+                            {"reschedule_delay_s", 18000}});
+    body["verify"] = true;
+    for (int seed : {1, 2, 3, 4}) {
+        body["seed"] = seed;
+        json one = decide(service, body)["intervals"][0];
+        CHECK(one["expected_completion_s"].get<double>() ==
+              Approx(118000 * std::expm1(1e-3)).epsilon(1e-9));
+        CHECK(one["verified"]["trial_count"] == 20000);
+        CHECK(one["verified"]["ci95_s"].get<double>() > 0);
+        CHECK(one["verified"]["mean_s"].get<double>() ==
+              Approx(118).margin(2 * one["verified"]["ci95_s"].get<double>()));
+    }
+}
