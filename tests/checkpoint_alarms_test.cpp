@@ -301,7 +301,7 @@ TEST_CASE("interruptions that are told in time", "[checkpoint][property]")
 TEST_CASE("blocks of trials with foresight give the same in any order", "[checkpoint]")
 {
     alarm_play play = worked(0.7, 0.4);
-    trials_sum sums[4], all = {0, 0, 0, 0};
+    trials_sum sums[4], all = {0, 0, 0, 0, 0};
 
     play.trials_max = 3500;
     play.notices_per_s = 1e-5;

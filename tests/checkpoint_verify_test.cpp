@@ -378,3 +378,52 @@ TEST_CASE("Slurm's time limit is a quantile of trials", "[api][checkpoint]")
         CHECK(r.json()["errors"][0]["pointer"] == "/options/fti_level");
     }
 }
+
+TEST_CASE("trials go by the interval that is answered, not by one below it",
+          "[api][checkpoint]")
+{
+    // Checkpoints that cost nothing come every second. Played every millisecond they
+    // would take minutes.
+    api service;
+    json body = aged(0.7);
+    body["time_limit_s"] = 60;
+    body["verify"] = true;
+    body["options"]["method"] = "midpoint";
+    body["jobs"][0].update({{"execution_time_s", 8},
+                            {"checkpoint_overhead_s", 0},
+                            {"restart_s", 0},
+                            {"restart_from_scratch_s", 0},
+                            {"reschedule_delay_s", 300}});
+    json one = decide(service, body)["intervals"][0];
+    CHECK(one["interval_s"] == 1);
+    CHECK(one["checkpoint_count"] == 7);
+    REQUIRE(one.contains("verified"));
+    CHECK(one["verified"]["cut"] == false);
+    CHECK(one["verified"]["agrees"] == true);
+    // a second is lifted by who asks for less
+    body["options"]["min_interval_s"] = 0.5;
+    one = decide(service, body)["intervals"][0];
+    CHECK(one["interval_s"] == 0.5);
+    CHECK(one["verified"]["cut"] == false);
+}
+
+TEST_CASE("a mean is not known before what is rare has happened", "[api][checkpoint]")
+{
+    // One run of a thousand meets a failure, and then waits for five hours.
+    api service;
+    json body = body_of("none", job());
+    body["jobs"][0].update({{"execution_time_s", 100},
+                            {"mean_failure_interval_s", 100000},
+                            {"reschedule_delay_s", 18000}});
+    body["verify"] = true;
+    for (int seed : {1, 2, 3, 4}) {
+        body["seed"] = seed;
+        json one = decide(service, body)["intervals"][0];
+        CHECK(one["expected_completion_s"].get<double>() ==
+              Approx(118000 * std::expm1(1e-3)).epsilon(1e-9));
+        CHECK(one["verified"]["trial_count"] == 20000);
+        CHECK(one["verified"]["ci95_s"].get<double>() > 0);
+        CHECK(one["verified"]["mean_s"].get<double>() ==
+              Approx(118).margin(2 * one["verified"]["ci95_s"].get<double>()));
+    }
+}

@@ -909,7 +909,7 @@ TEST_CASE("dependencies, cancelled jobs and reservations are kept", "[cluster_re
     {
         std::vector<uint64_t> all = {3};
 
-        s.sets.push_back({all.data()});
+        s.sets.push_back({all.data(), 0});
         s.reservations.push_back({0, 5000, 20000});
         for (const policy *q = queue_policies; q->name; q++) {
             INFO(q->name);

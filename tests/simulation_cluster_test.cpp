@@ -1240,3 +1240,197 @@ TEST_CASE("accounts and qualities of service hold jobs back under slurm_backfill
         CHECK(start(r, 0, 1) == 0);
     }
 }
+
+namespace
+{
+// Two nodes that are full, and who comes after.
+json preempting()
+{
+    return json::parse(R"({"kind": "cluster", "stop": {"when_done": true},
+        "cluster": {"resources": [{"id": "n", "number": 2}],
+            "qos": [{"id": "low"}, {"id": "high", "preempts": ["low"]}],
+            "policy_settings": {"preempt_type": "qos", "preempt_mode": "requeue",
+                                "requeue_delay_s": 30}},
+        "job_defaults": {"checkpoint_overhead_s": 10, "restart_s": 5},
+        "jobs": [{"id": "A", "qos_id": "low", "nodes": 1, "execution_time_s": 300},
+                 {"id": "B", "qos_id": "low", "arrival_s": 1, "execution_time_s": 300},
+                 {"id": "C", "qos_id": "high", "arrival_s": 150, "execution_time_s": 100},
+                 {"id": "D", "qos_id": "low", "arrival_s": 151, "execution_time_s": 10}],
+        "compare": [
+            {"label": "saved", "queue": {"algorithm": "slurm_backfill"},
+             "checkpoint": {"algorithm": "periodic",
+                            "options": {"initial_interval_s": 100}}},
+            {"label": "lost", "queue": {"algorithm": "slurm_backfill"}},
+            {"label": "cancelled", "queue": {"algorithm": "slurm_backfill",
+                "options": {"preempt_mode": "cancel"}}},
+            {"label": "off", "queue": {"algorithm": "slurm_backfill",
+                "options": {"preempt_type": "none"}}}],
+        "output": {"per_job": true}})");
+}
+} // namespace
+
+TEST_CASE("who is preempted goes on from its last image", "[simulation_cluster][api]")
+{
+    api a;
+    json body = preempting(), r = play(a, body);
+    auto at = [&](size_t label, size_t job) -> const json & {
+        return r["results"][label]["jobs"][job];
+    };
+
+    // B started last: it leaves to C at 150, with the image of 111 (100 s of work).
+    CHECK(at(0, 2)["start_s"] == 150);
+    CHECK(at(0, 2)["finish_s"] == 250);
+    CHECK(at(0, 1)["preemptions"] == 1);
+    CHECK(at(0, 1)["failure_kills"] == 0);
+    CHECK(at(0, 0)["preemptions"] == 0);
+    // C's node is free at 250; B is before D, restarts in 5 s, has 200 s left, and saves
+    // once more
+    CHECK(at(0, 1)["last_start_s"] == 250);
+    CHECK(at(0, 1)["finish_s"] == 250 + 5 + 100 + 10 + 100);
+    CHECK(at(0, 0)["finish_s"] == 320);
+    // without images all of it is done again, and the work of 149 s is lost
+    CHECK(at(1, 1)["last_start_s"] == 250);
+    CHECK(at(1, 1)["finish_s"] == 550);
+    CHECK(mean_of(r, 1, "node_seconds_lost") == 149);
+    CHECK(at(2, 1)["state"] == "cancelled");
+    CHECK(at(2, 1)["finish_s"] == 150);
+    CHECK(at(2, 1)["preemptions"] == 1);
+    CHECK(at(3, 2)["start_s"] == 300);
+    CHECK_FALSE(at(3, 2).contains("preemptions"));
+    for (size_t label = 0; label < 4; label++) {
+        double sum = 0;
+        for (const char *part :
+             {"useful", "lost", "checkpoint", "restart", "idle", "down"})
+            sum += mean_of(r, label, (std::string("node_seconds_") + part).c_str());
+        CHECK(sum == Approx(2 * mean_of(r, label, "duration_s")).epsilon(1e-12));
+    }
+    CHECK(timeless(play(a, body)) == timeless(r));
+
+    SECTION("not before its delay, nor before it may be")
+    {
+        // C needs 10 s only: its node waits for the delay, if nobody else wants it
+        body["jobs"][2]["execution_time_s"] = 10;
+        body["jobs"].erase(3);
+        r = play(a, body);
+        CHECK(at(1, 1)["last_start_s"] == 180);
+        body["cluster"]["policy_settings"]["requeue_delay_s"] = 0;
+        r = play(a, body);
+        CHECK(at(1, 1)["last_start_s"] == 160);
+        body["cluster"]["policy_settings"]["preempt_exempt_s"] = 200;
+        r = play(a, body); // B may be stopped from 201 on, A is from 200 on
+        CHECK(at(1, 2)["start_s"].get<double>() >= 200);
+    }
+    SECTION("who may not restart is lost")
+    {
+        body["job_defaults"]["max_restarts"] = 0;
+        r = play(a, body);
+        CHECK(at(1, 1)["state"] == "lost");
+    }
+    SECTION("by tiers of partitions")
+    {
+        body["cluster"]["qos"] = json::array();
+        body["cluster"]["partitions"] = json::parse(R"([{"id": "p", "default": true},
+                            {"id": "q", "priority_tier": 5}])");
+        for (json &job : body["jobs"])
+            job.erase("qos_id");
+        body["jobs"][2]["partition_ids"] = {"q"};
+        body["cluster"]["policy_settings"]["preempt_type"] = "partition_prio";
+        r = play(a, body);
+        CHECK(at(0, 2)["start_s"] == 150);
+        CHECK(at(0, 1)["preemptions"] == 1);
+    }
+    SECTION("what has no meaning here is refused, or said")
+    {
+        body["cluster"]["policy_settings"]["kill_wait_s"] = 5;
+        body["cluster"]["policy_settings"]["priority"] = {{"calc_period_s", 60}};
+        body["cluster"]["qos"][0]["grace_s"] = 60;
+        r = play(a, body);
+        CHECK(warns(r, "without_effect"));
+        CHECK(r["warnings"].dump().find("kill_wait_s") != std::string::npos);
+        CHECK(r["warnings"].dump().find("grace_s") != std::string::npos);
+        body["cluster"]["policy_settings"]["select"] = "whole_nodes";
+        body["cluster"]["policy_settings"]["priority"] = {{"weight_partition", 1}};
+        body["cleanup_s"] = 5;
+        std::vector<std::string> found = refused(a, body);
+        CHECK(std::count(found.begin(), found.end(), "/cleanup_s") > 0);
+        body.erase("cleanup_s");
+        found = refused(a, body);
+        CHECK(found == std::vector<std::string>{
+                           "/cluster/policy_settings/select",
+                           "/cluster/policy_settings/priority/weight_partition"});
+        body["compare"][0]["queue"]["options"]["preempt_type"] = "all";
+        CHECK(refused(a, body)[0] == "/compare/0/queue/options/preempt_type");
+    }
+}
+
+TEST_CASE("priorities are reckoned from weights, use is forgotten",
+          "[simulation_cluster][api]")
+{
+    api a;
+    // One node, taken until 100; of those that wait the priority decides.
+    json body = json::parse(R"({"kind": "cluster", "stop": {"when_done": true},
+        "cluster": {"resources": [{"id": "n"}],
+            "qos": [{"id": "low", "priority": 1}, {"id": "high", "priority": 10}],
+            "accounts": [{"id": "a"}, {"id": "ua", "parent_id": "a", "user_id": "ann"},
+                         {"id": "b"}, {"id": "ub", "parent_id": "b", "user_id": "bob"}],
+            "policy_settings": {"priority": {"weight_qos": 1000}}},
+        "jobs": [{"id": "first", "user": "ann", "account_id": "a",
+                  "execution_time_s": 100},
+                 {"id": "A", "user": "ann", "account_id": "a", "qos_id": "low",
+                  "arrival_s": 1, "execution_time_s": 50},
+                 {"id": "B", "user": "bob", "account_id": "b", "qos_id": "high",
+                  "arrival_s": 2, "execution_time_s": 50}],
+        "compare": [{"queue": {"algorithm": "slurm_backfill"}},
+                    {"label": "other"}],
+        "output": {"per_job": true}})");
+    auto start = [&](size_t job, size_t label = 0) {
+        return play(a, body)["results"][label]["jobs"][job]["start_s"].get<double>();
+    };
+    json &priority = body["cluster"]["policy_settings"]["priority"];
+
+    CHECK(start(2) == 100); // the better quality of service
+    CHECK(start(2, 1) == 150);
+    CHECK(warns(play(a, body), "limits_unused"));
+    priority = json::object(); // without weights who came first
+    CHECK(start(1) == 100);
+    priority = {{"weight_age", 1000}, {"max_age_s", 1000}};
+    CHECK(start(1) == 100);
+    body["jobs"][2]["priority"] = 1e6; // what is given goes before
+    CHECK(start(2) == 100);
+    body["jobs"][2].erase("priority");
+    body["jobs"][1]["begin_s"] = 50; // younger, as it was not eligible
+    CHECK(start(2) == 100);
+    priority["accrue_always"] = true;
+    CHECK(start(1) == 100);
+    body["jobs"][1].erase("begin_s");
+
+    // ann has used the node until now
+    for (const char *how : {"fair_tree", "classic"}) {
+        priority = {{"weight_fair_share", 1000}, {"fair_share", how}};
+        CHECK(start(2) == 100);
+    }
+    // but bob much more before
+    body["cluster"]["accounts"][3]["usage_s"] = 100000;
+    CHECK(start(1) == 100);
+    // which is soon forgotten
+    priority["decay_half_life_s"] = 5;
+    CHECK(start(2) == 100);
+    priority["decay_half_life_s"] = 0;
+    CHECK(start(1) == 100);
+    // sizes and amounts, without accounts
+    body["cluster"].erase("accounts");
+    body["cluster"].erase("qos");
+    for (json &job : body["jobs"]) {
+        job.erase("account_id");
+        job.erase("qos_id");
+    }
+    body["cluster"]["resources"][0]["cpus"] = 4;
+    body["jobs"][0]["cpus"] = body["jobs"][2]["cpus"] = 4;
+    body["jobs"][1]["cpus"] = 3;
+    priority = {{"weight_tres", {{"cpus", 1000}}}};
+    CHECK(start(2) == 100);
+    priority = {{"weight_job_size", 1000}};
+    CHECK(start(2) == 100);
+    priority["favor_small"] = true;
+    CHECK(start(1) == 100);
+}

@@ -176,7 +176,7 @@ struct checkpoint_out {
     bool min_interval_raised; /* it was set, but not above C */
     bool history_too_short;   /* weibull: no shape and scale, decided as young */
     bool at_floor;            /* the interval is the floor: see checkpoint_floor_s() */
-    double floor_s;           /* with at_floor: which that is */
+    double floor_s;           /* which that is, or would be */
 };
 
 /* Fills all but the figures. param holds one value for each row of the policy's

@@ -286,8 +286,9 @@ bool trials_block(const struct trials_in *in, struct trials_room *room, size_t b
 {
     uint64_t mixed = in->seed ^ ((uint64_t)block + 1) * UINT64_C(0x9E3779B97F4A7C15);
     struct rng rng = rng_stream(splitmix64(&mixed), in->stream);
+    double least_s = HUGE_VAL, at_least = 0;
 
-    *out = (struct trials_sum){0, 0, 0, 0};
+    *out = (struct trials_sum){0, 0, 0, 0, 0};
     for (size_t i = 0; i < count; i++) {
         double time_s, above_s, checkpoints;
 
@@ -299,9 +300,15 @@ bool trials_block(const struct trials_in *in, struct trials_room *room, size_t b
         out->above_s += above_s;
         out->square += above_s * above_s;
         out->checkpoints += checkpoints;
+        if (time_s < least_s * (1 - 1e-9)) {
+            least_s = time_s;
+            at_least = 0;
+        }
+        at_least += time_s <= least_s * (1 + 1e-9);
         if (in->times_s)
             in->times_s[block * TRIALS_BLOCK + i] = time_s;
     }
+    out->longer = out->count - at_least;
     return true;
 }
 
@@ -311,6 +318,7 @@ void trials_add(struct trials_sum *sum, const struct trials_sum *block)
     sum->above_s += block->above_s;
     sum->square += block->square;
     sum->checkpoints += block->checkpoints;
+    sum->longer += block->longer;
 }
 
 struct trials_out trials_total(const struct trials_in *in, const struct trials_sum *sum)
@@ -332,7 +340,7 @@ struct trials_out trials_total(const struct trials_in *in, const struct trials_s
 void trials_run(const struct trials_in *in, struct trials_out *out, struct arena *a)
 {
     struct trials_room *room = trials_room_create(in, a);
-    struct trials_sum sum = {0, 0, 0, 0}, block;
+    struct trials_sum sum = {0, 0, 0, 0, 0}, block;
 
     *out = trials_total(in, &sum);
     for (size_t at = 0; at < in->trial_count; at += TRIALS_BLOCK) {
@@ -347,7 +355,8 @@ void trials_run(const struct trials_in *in, struct trials_out *out, struct arena
         }
         trials_add(&sum, &block);
         *out = trials_total(in, &sum);
-        if (out->ci95_s <= in->half_width_ratio * out->mean_s)
+        if (sum.longer >= TRIALS_LONGER_MIN &&
+            out->ci95_s <= in->half_width_ratio * out->mean_s)
             return;
     }
 }

@@ -109,7 +109,12 @@ void trials_run(const struct trials_in *in, struct trials_out *out, struct arena
 struct trials_sum {
     double count, above_s, square; /* of times, as far as they are above W */
     double checkpoints;
+    double longer; /* trials that took longer than the shortest of their block */
 };
+
+/* Before so many were longer a mean is not known, however little they differ: what is
+ * rare has not happened yet. */
+#define TRIALS_LONGER_MIN 30.0
 
 /* One trial of a job with foresight; false: the budget was spent. */
 bool trials_play_foretold(const struct trials_in *in, struct rng *rng, double *time_s,

@@ -481,6 +481,7 @@ void life_start(struct engine *e, uint32_t job, uint32_t set)
                       .set = set,
                       .exclusive = e->whole || j->exclusive,
                       .start_ms = start_ms,
+                      .charged_ms = start_ms,
                       .begin_ms = start_ms,
                       .expected_ms = later(start_ms, life->estimate_ms),
                       .limit_at_ms = later(start_ms, j->limit_ms),
@@ -578,7 +579,8 @@ void life_over(struct engine *e, uint32_t job, enum replay_state state)
     tell(e, job);
 }
 
-static void requeue(struct engine *e, uint32_t job, int64_t delay_ms)
+/* It is on its way back to the queue. */
+static void hold(struct engine *e, uint32_t job)
 {
     struct life *life = &e->lives[job];
 
@@ -589,6 +591,13 @@ static void requeue(struct engine *e, uint32_t job, int64_t delay_ms)
                            ? e->kernel.now_ms
                            : job_of(e, job)->submit_ms;
     e->freed = true;
+}
+
+static void requeue(struct engine *e, uint32_t job, int64_t delay_ms)
+{
+    struct life *life = &e->lives[job];
+
+    hold(e, job);
     if (delay_ms == 0)
         queue_add(e, job);
     else
@@ -632,6 +641,27 @@ static void kill(struct engine *e, struct run *r)
         requeue(e, job, job_of(e, job)->delay_ms);
     else
         life_over(e, job, REPLAY_KILLED);
+}
+
+/* Stopped for another job, it goes on from its last image, if it may. */
+void life_preempt(struct engine *e, struct run *r)
+{
+    uint32_t job = r->job;
+    struct life *life = &e->lives[job];
+    struct replay_outcome *o = &e->out->outcomes[job];
+    struct progress p;
+
+    stop(e, r, &p, false);
+    o->preemptions++;
+    leave_nodes(e, r, false);
+    if (e->rules->preempted_leave || o->restarts >= e->rules->max_restarts) {
+        life_over(e, job, e->rules->preempted_leave ? REPLAY_CANCELLED : REPLAY_LOST);
+        return;
+    }
+    hold(e, job);
+    /* an event of its own, as the round in hand does not see it any more */
+    kernel_post(&e->kernel, later(e->kernel.now_ms, e->rules->preempted_delay_ms),
+                EVENT_CHECKPOINT_DONE, life, ++life->version);
 }
 
 void life_limit(struct engine *e, struct run *r, uint32_t version)

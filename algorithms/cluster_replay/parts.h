@@ -83,6 +83,7 @@ struct run {
     uint32_t set;
     bool exclusive, cleans;
     int64_t start_ms;    /* of the attempt */
+    int64_t charged_ms;  /* what it used until then counts in priorities */
     int64_t begin_ms;    /* of what goes on since a spare took over, or the start */
     int64_t expected_ms; /* end that the queue expects */
     int64_t limit_at_ms; /* killed then; REPLAY_NEVER: never */
@@ -107,6 +108,7 @@ struct life {
     int64_t arrival_ms; /* by which it queues */
     int64_t estimate_ms;
     double key, backfill_key;
+    double rank; /* of slurm: its priority, when that is reckoned */
     struct run *run;
     int64_t *level_ms; /* with levels: images, as struct progress has them; NULL: none */
     size_t read_level; /* the next restart reads one that survived this class */
@@ -294,6 +296,8 @@ void life_end(struct engine *e, struct run *r);
 void life_limit(struct engine *e, struct run *r, uint32_t version);
 void life_fail(struct engine *e, struct run *r, uint32_t node);
 void life_cancel(struct engine *e, uint32_t job);
+/* Its nodes are free at once. */
+void life_preempt(struct engine *e, struct run *r);
 void life_over(struct engine *e, uint32_t job, enum replay_state state);
 /* What runs when the run ends counts up to there. */
 void life_close(struct engine *e);
@@ -356,6 +360,6 @@ void slurm_close(struct engine *e);
 void slurm_tick(struct engine *e);
 void slurm_round(struct engine *e);
 /* An attempt has ended: what it used is its accounts'. */
-void slurm_charge(struct engine *e, const struct run *r);
+void slurm_charge(struct engine *e, struct run *r);
 
 #endif

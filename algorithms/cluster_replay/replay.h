@@ -25,7 +25,7 @@
 
 #include "algorithms/checkpoint/checkpoint.h"
 #include "algorithms/checkpoint/levels.h"
-#include "algorithms/cluster_queue/cluster.h" /* sets of nodes */
+#include "algorithms/cluster_queue/rank.h" /* sets of nodes, priorities */
 #include "algorithms/queue/queue.h"
 #include "models/base/budget.h"
 #include "models/base/policy.h"
@@ -72,6 +72,7 @@ struct replay_burst {
  * one class; the cost of a round grows with the classes. */
 struct replay_set {
     const uint64_t *nodes;
+    double tier; /* read by slurm: rows of larger ones are first, and may preempt */
 };
 
 /* A time in which a node is down, whatever its law says. */
@@ -120,6 +121,7 @@ struct replay_job {
      * by the slowest speed that there is, see replay_rules.estimate_remaining. */
     int64_t estimate_ms;
     double priority;     /* larger ones are first in the queue; equal ones by arrival */
+    double given;        /* instead of what replay_ranks reckons; NAN: nothing is */
     const int64_t *need; /* on each node: [amount_count]; equal needs best share a list */
     const struct replay_shared *shared;
     const struct replay_after *after;
@@ -180,6 +182,10 @@ struct replay_rules {
     /* NULL, or those of slurm_backfill, which decides then; `policy` is easy. Each job is
      * of one user, and of all amounts the second counts as memory. */
     const struct cluster_settings *slurm;
+    /* Of jobs that slurm preempts: they have left, or may start again from their last
+     * image after so long. Not together with cleanup_ms. */
+    bool preempted_leave;
+    int64_t preempted_delay_ms;
     const struct policy *checkpoint; /* NULL: no checkpoints */
     const double *checkpoint_param;  /* bound */
     /* Levels of images, the last of which survives everything: a job goes by the best
@@ -211,6 +217,13 @@ struct replay_owners {
     size_t user_count;
 };
 
+/* How slurm reckons priorities, at each of its decisions. */
+struct replay_ranks {
+    struct cluster_ranking by; /* amounts as those of nodes */
+    const double *shares;      /* of accounts, [account_count] */
+    double half_life_s;        /* of what accounts have used; 0: nothing is forgotten */
+};
+
 struct replay_in {
     const struct replay_nodes *groups;
     size_t group_count;
@@ -228,6 +241,7 @@ struct replay_in {
     const struct replay_job *jobs; /* by submit_ms */
     size_t job_count;
     const struct replay_owners *owners; /* NULL: nobody has limits */
+    const struct replay_ranks *ranks;   /* NULL: priorities are those of the jobs */
     struct replay_rules rules;
     uint64_t seed;   /* of the failures alone */
     int64_t stop_ms; /* end of the run, unless all jobs are through before; REPLAY_NEVER:
@@ -248,7 +262,7 @@ enum replay_state {
     REPLAY_DONE,
     REPLAY_KILLED,    /* at its limit */
     REPLAY_LOST,      /* with a node, and not requeued */
-    REPLAY_CANCELLED, /* while it waited */
+    REPLAY_CANCELLED, /* while it waited, or preempted */
     REPLAY_NEVER_FITS /* more than the cluster has, or a dependency that cannot be met */
 };
 extern const char *const replay_state_names[];
@@ -266,6 +280,7 @@ struct replay_outcome {
     uint32_t set;   /* that it ran in; REPLAY_NONE: none */
     uint32_t restarts; /* attempts after the first, those in place included */
     uint32_t failure_kills;
+    uint32_t preemptions; /* attempts that ended so */
     uint32_t checkpoints;
     const uint32_t *node_ids; /* keep_nodes: of the last attempt, [nodes]; else NULL */
     uint8_t state;            /* enum replay_state */

@@ -31,7 +31,7 @@ static void set_plan(const struct checkpoint_in *in, const struct checkpoint_out
         trials->next = trial_next_midpoint;
         plan->midpoint =
             trial_midpoint_of(&out->law, in->checkpoint_overhead_s, in->restart_s,
-                              out->min_interval_s, in->execution_time_s);
+                              out->floor_s, in->execution_time_s);
     } else {
         trials->next = trial_next_interval;
         plan->interval =

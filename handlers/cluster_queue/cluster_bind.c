@@ -818,14 +818,9 @@ void cluster_check_interval(double bf_interval_s, const char *pointer, struct er
                 "%.15g is not -1, nor at least 1 and at most 10800", bf_interval_s);
 }
 
-static void bind_settings(struct cluster_bound *b)
+struct cluster_settings cluster_settings_of(const struct cluster_settings_in *s)
 {
-    const struct cluster_settings_in *s = &b->in->policy_settings;
-    const struct cluster_priority_in *p = &s->priority;
-
-    cluster_check_interval(s->bf_interval_s, "/cluster/policy_settings/bf_interval_s",
-                           b->rq->err);
-    b->of.settings = (struct cluster_settings){
+    return (struct cluster_settings){
         .bf_interval_s = s->bf_interval_s,
         .bf_window_s = (int64_t)s->bf_window_s,
         .bf_resolution_s = (int64_t)s->bf_resolution_s,
@@ -853,6 +848,16 @@ static void bind_settings(struct cluster_bound *b)
         .strict_reservations = s->strict_reservations,
         .promises_amounts = !s->reserve_whole_nodes,
     };
+}
+
+static void bind_settings(struct cluster_bound *b)
+{
+    const struct cluster_settings_in *s = &b->in->policy_settings;
+    const struct cluster_priority_in *p = &s->priority;
+
+    cluster_check_interval(s->bf_interval_s, "/cluster/policy_settings/bf_interval_s",
+                           b->rq->err);
+    b->of.settings = cluster_settings_of(s);
     b->ranking = (struct cluster_ranking){
         .weights = {.age = p->weight_age,
                     .association = p->weight_assoc,

@@ -54,6 +54,9 @@ enum error_code cluster_bind(struct cluster_bound *b);
  */
 void cluster_check_interval(double bf_interval_s, const char *pointer, struct error *err);
 
+/* For the policy. */
+struct cluster_settings cluster_settings_of(const struct cluster_settings_in *s);
+
 /* Settings of slurm_backfill by name go before the cluster's. Mistakes are at
  * /options/NAME. */
 void cluster_take_options(const struct named_value *options, size_t count,

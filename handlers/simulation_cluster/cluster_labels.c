@@ -24,6 +24,16 @@ static const struct param knows_params[] = {
     {0},
 };
 
+enum { PREEMPT_TYPE, PREEMPT_MODE };
+static const struct param slurm_params[] = {
+    [PREEMPT_TYPE] = {"preempt_type", 0, CLUSTER_PREEMPT_TIER, CLUSTER_PREEMPT_NONE,
+                      "Who may preempt whom", PARAM_CHOICE, cluster_preempt_type_names},
+    [PREEMPT_MODE] = {"preempt_mode", 0, PREEMPT_REQUEUE, PREEMPT_OFF,
+                      "What becomes of preempted jobs", PARAM_CHOICE,
+                      cluster_preempt_mode_names},
+    {0},
+};
+
 static const struct policy *const queue_tables[] = {queue_policies, cluster_policies,
                                                     NULL};
 
@@ -34,9 +44,72 @@ static void repeat(const struct error *here, const char *pointer, struct error *
         invalid_again(err, pointer, i);
 }
 
-static double endless_if_0(double value)
+/* Of slurm_backfill: what policy_settings say, or nobody. */
+static struct cluster_settings_in settings_of(const struct cluster_playing *p)
 {
-    return value > 0 ? value : HUGE_VAL;
+    struct cluster_settings_in s = {
+#define X(name, least, most, preset, text) .name = (preset),
+        CLUSTER_NUMBERS(X)
+#undef X
+#define X(name, preset, text) .name = (preset),
+            CLUSTER_SWITCHES(X)
+#undef X
+    };
+
+    return p->body->cluster ? p->body->cluster->policy_settings : s;
+}
+
+/* Takes preempt_type and preempt_mode out of the options, the others are `rest`. */
+static size_t take_preempting(const struct cluster_queue_in *in,
+                              struct cluster_settings_in *to, struct named_value *rest,
+                              struct error *err)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < in->option_count; i++) {
+        const char *name = in->options[i].name;
+        bool is_type = strcmp(name, "preempt_type") == 0;
+        double value[3];
+
+        if (!is_type && strcmp(name, "preempt_mode") != 0)
+            rest[count++] = in->options[i];
+        else if (params_bind(slurm_params, &in->options[i], 1, value, err) == OK)
+            *(is_type ? &to->preempt_type : &to->preempt_mode) =
+                (int)value[is_type ? PREEMPT_TYPE : PREEMPT_MODE];
+    }
+    return count;
+}
+
+#define CALC_PERIOD_PRESET_S 300.0
+
+/* Settings that this simulation does not look at. */
+static void count_unread(struct cluster_playing *p, const struct cluster_settings_in *s)
+{
+    const struct {
+        const char *name;
+        bool is_changed;
+    } unread[] = {
+#define X(name, least, most, preset, text) {#name, s->name != (preset)},
+        CLUSTER_NUMBERS(X)
+#undef X
+#define X(name, preset, text) {#name, s->name != (preset)},
+            CLUSTER_SWITCHES(X)
+#undef X
+    };
+    static const char *const names[] = {"sched_interval_s", "sched_min_interval_s",
+                                        "over_time_limit_s", "kill_wait_s",
+                                        "bf_running_job_reserve"};
+
+    for (size_t i = 0; i < sizeof(unread) / sizeof(*unread); i++) {
+        budget_step(&p->rq->budget, 1);
+        for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++)
+            if (unread[i].is_changed && strcmp(unread[i].name, names[k]) == 0 &&
+                p->unread_count++ == 0)
+                p->unread = names[k];
+    }
+    if (p->body->cluster && s->priority.calc_period_s != CALC_PERIOD_PRESET_S &&
+        p->unread_count++ == 0)
+        p->unread = "priority.calc_period_s";
 }
 
 /* The settings of slurm_backfill, as GET /v1/algorithms lists them. */
@@ -44,40 +117,27 @@ static void bind_slurm(struct cluster_playing *p, const struct cluster_queue_in 
                        const char *at, struct cluster_label *to)
 {
     struct cluster_settings *s = NEW(p->a, struct cluster_settings, 1);
-    double *v = NEW(p->a, double, PARAMS_MAX);
+    struct named_value *rest = NEW(p->a, struct named_value, in->option_count);
+    struct cluster_settings_in settings = settings_of(p);
     struct error here = {.arena = p->a};
+    size_t count = take_preempting(in, &settings, rest, &here);
 
-    params_bind(cluster_policies[0].params, in->options, in->option_count, v, &here);
+    cluster_take_options(rest, count, &settings, &here);
     if (!here.first)
-        cluster_check_interval(v[CLUSTER_OPTION_bf_interval_s], "/options/bf_interval_s",
-                               &here);
+        cluster_check_interval(settings.bf_interval_s, "/options/bf_interval_s", &here);
     repeat(&here, at, p->err);
-    *s = (struct cluster_settings){
-        .bf_interval_s = v[CLUSTER_OPTION_bf_interval_s],
-        .bf_window_s = (int64_t)v[CLUSTER_OPTION_bf_window_s],
-        .bf_resolution_s = (int64_t)v[CLUSTER_OPTION_bf_resolution_s],
-        .bf_max_job_test = v[CLUSTER_OPTION_bf_max_job_test],
-        .bf_max_job_user = endless_if_0(v[CLUSTER_OPTION_bf_max_job_user]),
-        .bf_max_job_user_part = endless_if_0(v[CLUSTER_OPTION_bf_max_job_user_part]),
-        .bf_max_job_part = endless_if_0(v[CLUSTER_OPTION_bf_max_job_part]),
-        .bf_max_job_assoc = endless_if_0(v[CLUSTER_OPTION_bf_max_job_assoc]),
-        .bf_max_job_start = endless_if_0(v[CLUSTER_OPTION_bf_max_job_start]),
-        .bf_max_job_array_resv = v[CLUSTER_OPTION_bf_max_job_array_resv],
-        .bf_licenses = v[CLUSTER_OPTION_bf_licenses] > 0,
-        .bf_window_linear_s = v[CLUSTER_OPTION_bf_window_linear_s],
-        .sched_max_job_start = endless_if_0(v[CLUSTER_OPTION_sched_max_job_start]),
-        .default_queue_depth = v[CLUSTER_OPTION_default_queue_depth],
-        .partition_job_depth = v[CLUSTER_OPTION_partition_job_depth],
-        .defer = v[CLUSTER_OPTION_defer] > 0,
-        .assoc_limit_stop = v[CLUSTER_OPTION_assoc_limit_stop] > 0,
-        .memory_counts = true,
-        .ends_one_by_one = !(v[CLUSTER_OPTION_bf_end_grouping] > 0),
-        .strict_reservations = v[CLUSTER_OPTION_strict_reservations] > 0,
-        .promises_amounts = !(v[CLUSTER_OPTION_reserve_whole_nodes] > 0),
-    };
+    count_unread(p, &settings);
+    *s = cluster_settings_of(&settings);
+    s->memory_counts = true;
+    s->whole_nodes = false;
+    if (s->preempt_type != CLUSTER_PREEMPT_NONE && p->body->cleanup_s > 0)
+        invalid(p->err, "/cleanup_s", ITEM_INVALID_COMBINATION,
+                "not together with preemption: whoever preempts has the nodes at once");
     to->queue = cluster_policies[0].name;
     to->rules.slurm = s;
     to->rules.choice = REPLAY_RUNS;
+    to->rules.preempted_leave = settings.preempt_mode == PREEMPT_CANCEL;
+    to->rules.preempted_delay_ms = kernel_ms(settings.requeue_delay_s);
 }
 
 static void bind_queue(struct cluster_playing *p, const struct cluster_compared *in,

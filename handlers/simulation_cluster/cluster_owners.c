@@ -50,16 +50,47 @@ static void rescale(const struct cluster_playing *p, struct cluster_limits *limi
     rescale_amounts(p, &limits->per_node);
 }
 
+static bool preempts(const struct cluster_playing *p, enum cluster_preempt_type type)
+{
+    for (size_t i = 0; i < p->body->compare_count; i++)
+        if (p->labels[i].rules.slurm && p->labels[i].rules.slurm->preempt_type == type)
+            return true;
+    return false;
+}
+
 static void refuse_preempting(struct cluster_playing *p)
 {
     const struct cluster_world_in *w = p->body->cluster;
 
     for (size_t i = 0; i < w->qos_count; i++) {
         budget_step(&p->rq->budget, 1);
-        if (w->qos[i].preempt_count)
+        if (w->qos[i].preempt_count && !preempts(p, CLUSTER_PREEMPT_QOS))
             invalid(p->err, pointer_in("/cluster/qos", i, "preempts").text,
-                    ITEM_NOT_ALLOWED, "nobody is preempted in this kind of simulation");
+                    ITEM_NOT_ALLOWED,
+                    "nobody is preempted: no label of slurm_backfill has preempt_type "
+                    "qos and a preempt_mode");
     }
+}
+
+/* Whether priorities are reckoned: something has a weight. */
+static bool has_weights(const struct cluster_priority_in *in)
+{
+    return in->type == 0 &&
+           (in->weight_age > 0 || in->weight_assoc > 0 || in->weight_fair_share > 0 ||
+            in->weight_job_size > 0 || in->weight_qos > 0 || in->weight_tres_count > 0);
+}
+
+static void refuse_settings(struct cluster_playing *p)
+{
+    const struct cluster_settings_in *s = &p->body->cluster->policy_settings;
+
+    if (s->select != SELECT_CORES_MEMORY)
+        invalid(p->err, "/cluster/policy_settings/select", ITEM_NOT_ALLOWED,
+                "jobs have what they need of a node, memory too, or with exclusive all "
+                "of it");
+    if (s->priority.weight_partition > 0)
+        invalid(p->err, "/cluster/policy_settings/priority/weight_partition",
+                ITEM_NOT_ALLOWED, "partitions have no factor in this kind");
 }
 
 /* One node with all amounts, in their order. */
@@ -90,9 +121,13 @@ void cluster_owners_bind(struct cluster_playing *p)
     struct cluster_qos *qos;
     struct cluster_account *accounts;
 
-    if (!w || (w->qos_count == 0 && w->account_count == 0) || p->err->code != OK)
+    if (!w || p->err->code != OK)
         return;
+    refuse_settings(p);
     refuse_preempting(p);
+    if (w->qos_count == 0 && w->account_count == 0 &&
+        !has_weights(&w->policy_settings.priority))
+        return;
     *in = (struct cluster_in){.resources = make_node(p),
                               .resource_count = 1,
                               .shared_capacities = w->shared_capacities,
@@ -100,9 +135,8 @@ void cluster_owners_bind(struct cluster_playing *p)
                               .qos = w->qos,
                               .qos_count = w->qos_count,
                               .accounts = w->accounts,
-                              .account_count = w->account_count};
-    in->policy_settings.priority.damping = 1;
-    in->policy_settings.bf_interval_s = -1;
+                              .account_count = w->account_count,
+                              .policy_settings = w->policy_settings};
     body->cluster = in;
     body->jobs = NULL;
     b->rq = p->rq;
@@ -127,6 +161,11 @@ void cluster_owners_bind(struct cluster_playing *p)
                                        .accounts = accounts,
                                        .account_count = w->account_count,
                                        .user_count = b->of.user_count};
+    if (has_weights(&w->policy_settings.priority)) {
+        p->ranks = NEW(p->a, struct replay_ranks, 1);
+        *p->ranks = (struct replay_ranks){b->ranking, b->shares,
+                                          w->policy_settings.priority.decay_half_life_s};
+    }
     /* more users come with the jobs */
     name_index_create(&b->users, w->account_count + p->body->job_count, p->a);
     b->of.user_count = 0;
@@ -170,6 +209,26 @@ void cluster_owner_of(struct cluster_playing *p, const struct cluster_sim_job *i
     p->limits.user_count = b->of.user_count;
 }
 
+/* What is said of preempted jobs one by one, and settings that no run looks at. */
+static void warn_settings(struct cluster_playing *p)
+{
+    const struct cluster_world_in *w = p->body->cluster;
+    size_t own = 0;
+
+    if (p->unread_count)
+        decision_warn(p->rq, &p->answer->decision,
+                      "without_effect: %zu setting(s) of slurm_backfill, first %s: its "
+                      "main loop runs after each event, and jobs end at their limit",
+                      p->unread_count, p->unread);
+    for (size_t i = 0; w && i < w->qos_count; i++)
+        own += w->qos[i].grace_s > 0 || w->qos[i].preempt_mode > PREEMPT_OFF;
+    if (own)
+        decision_warn(p->rq, &p->answer->decision,
+                      "without_effect: grace_s or preempt_mode of %zu QOS; here who is "
+                      "preempted ends at once, as preempt_mode of the label has it",
+                      own);
+}
+
 void cluster_owners_warn(struct cluster_playing *p)
 {
     size_t count = 0, first = 0;
@@ -186,6 +245,7 @@ void cluster_owners_warn(struct cluster_playing *p)
         decision_warn(
             p->rq, &p->answer->decision,
             "limits_unused: %zu label(s), first %.80s, have a queue policy that "
-            "does not know of accounts and qualities of service",
+            "does not know of accounts, qualities of service and weights of priorities",
             count, p->labels[first].label);
+    warn_settings(p);
 }

@@ -200,6 +200,8 @@ static void list_jobs(struct cluster_playing *p, size_t label,
 {
     size_t count = jobs->count;
     struct cluster_job_row *rows;
+    const struct cluster_settings *slurm = p->labels[label].rules.slurm;
+    bool preempts = slurm && slurm->preempt_type != CLUSTER_PREEMPT_NONE;
 
     if (count > p->body->output.job_rows_max)
         count = (size_t)p->body->output.job_rows_max;
@@ -222,6 +224,7 @@ static void list_jobs(struct cluster_playing *p, size_t label,
             .cpus = (double)o->cpus / p->site.cpu_units,
             .restarts = o->restarts,
             .failure_kills = o->failure_kills,
+            .preemptions = preempts ? (double)o->preemptions : (double)NAN,
             .checkpoints = o->checkpoints,
         };
         if (o->node_ids)
@@ -266,6 +269,7 @@ static struct replay_in input_of(const struct cluster_playing *p,
         .jobs = jobs->jobs,
         .job_count = jobs->count,
         .owners = p->owners ? &p->limits : NULL,
+        .ranks = p->ranks,
         .rules = p->labels[trial->label].rules,
         .seed = trial->seed,
         .stop_ms = isinf(stop_s) ? REPLAY_NEVER : kernel_ms(stop_s),

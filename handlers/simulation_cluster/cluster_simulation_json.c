@@ -128,13 +128,17 @@ static const struct json_field world_rows[] = {
     WORLD_ROWS(T, ),
     JSON_LIST(T, qos, qos_count, struct cluster_qos_in, &cluster_qos_json,
               CLUSTER_QOS_MAX, JSON_UNIQUE_IDS,
-              "Qualities of service, whose limits slurm_backfill minds; they preempt "
-              "nobody, and their priority does not count: priorities are the jobs'"),
+              "Qualities of service, whose limits slurm_backfill minds; whom they "
+              "preempt: with preempt_type qos"),
     JSON_LIST(
         T, accounts, account_count, struct cluster_account_in, &cluster_account_json,
         CLUSTER_ACCOUNTS_MAX, JSON_UNIQUE_IDS,
-        "The tree of associations, whose limits slurm_backfill minds; what was used "
-        "is not forgotten"),
+        "The tree of associations, whose limits slurm_backfill minds; limits do not "
+        "forget what was used"),
+    JSON_OBJECT(T, policy_settings, struct cluster_settings_in, &cluster_settings_json, 0,
+                "Settings of slurm_backfill; options of a label go before them. "
+                "Priorities that have weights are reckoned at each decision; who is "
+                "preempted goes on from its last image"),
     {0},
 };
 #undef T
@@ -164,8 +168,9 @@ static const struct json_field job_rows[] = {
                 JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Wall time of an attempt, checkpoints and restart included, at which it "
                 "is killed"),
-    JSON_NUMBER(T, priority, -JSON_LARGEST, JSON_LARGEST, 0, 0,
-                "Larger first; equal ones by arrival; default 0"),
+    JSON_NUMBER(T, priority, -JSON_LARGEST, JSON_LARGEST, (double)NAN, JSON_NULLABLE,
+                "Larger first; equal ones by arrival; default: as policy_settings have "
+                "it, else 0"),
     JSON_INTEGER(T, nodes, 1, JOB_NODES_MAX, 0, JSON_BOUND_ONLY,
                  "Nodes that it runs on, all at the same time; default 1"),
     JSON_INTEGER(T, spare_nodes, 0, JOB_NODES_MAX, JSON_EXACT, JSON_BOUND_ONLY,
@@ -254,7 +259,8 @@ static const struct json_field queue_rows[] = {
     JSON_VALUES(
         T, options, option_count, 0,
         "backfill_depth, node_choice: instead of the request's; of slurm_backfill "
-        "its own, as GET /v1/algorithms lists them"),
+        "its own, as GET /v1/algorithms lists them, preempt_type and preempt_mode: "
+        "instead of policy_settings"),
     {0},
 };
 #undef T
@@ -553,6 +559,8 @@ static const struct json_field job_row_rows[] = {
     JSON_INTEGER(T, restarts, 0, JSON_EXACT, 0, 0, "Attempts after the first"),
     JSON_INTEGER(T, failure_kills, 0, JSON_EXACT, 0, 0,
                  "Attempts that were killed with a node"),
+    JSON_NUMBER(T, preemptions, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
+                "Attempts that ended for another job; of labels that preempt"),
     JSON_INTEGER(T, checkpoints, 0, JSON_EXACT, 0, 0, "Images that it saved"),
     JSON_TEXT(T, resource_id, JSON_OPTIONAL, "Its node, of its last attempt"),
     JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,

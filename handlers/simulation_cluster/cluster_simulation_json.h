@@ -69,12 +69,14 @@ struct cluster_world_in {
     size_t qos_count;
     const struct cluster_account_in *accounts;
     size_t account_count;
+    struct cluster_settings_in policy_settings;
 };
 
 /* What a job says; NAN, no elements, -1: as job_defaults. */
 struct cluster_sim_job {
     const char *id, *user, *account_id, *qos_id;
-    double arrival_s, begin_s, execution_time_s, estimate_s, time_limit_s, priority;
+    double arrival_s, begin_s, execution_time_s, estimate_s, time_limit_s;
+    double priority;             /* NAN: not said */
     uint64_t nodes, spare_nodes; /* 0, CLUSTER_NOT_SAID: not given */
     double cpus, memory_bytes, disk_bytes;
     const struct named_value *needs;
@@ -243,6 +245,7 @@ struct cluster_job_row {
     uint64_t nodes;
     double cpus; /* on each node */
     uint64_t restarts, failure_kills, checkpoints;
+    double preemptions; /* NAN: nobody is preempted */
     const char *resource_id;
     const char *const *resource_ids;
     size_t resource_id_count;

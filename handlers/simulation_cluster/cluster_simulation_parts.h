@@ -76,6 +76,9 @@ struct cluster_playing {
     struct cluster_site site;
     struct cluster_bound *owners; /* whose names mean what; NULL: there are none */
     struct replay_owners limits;
+    struct replay_ranks *ranks; /* NULL: priorities are the jobs' */
+    const char *unread;         /* the first setting that no run looks at */
+    size_t unread_count;
     size_t ignored_accounts;  /* that jobs name */
     struct cluster_jobs jobs; /* given, or of a log */
     bool generates;

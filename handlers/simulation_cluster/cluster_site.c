@@ -400,6 +400,7 @@ static void make_sets(struct cluster_playing *p)
         const char *at = arena_printf(p->a, "%s/partitions/%zu", s->with_at, i);
 
         name_index_add(&s->partitions, x->id, i);
+        s->sets[i].tier = x->priority_tier;
         s->sets[i].nodes =
             set_of(p, x->resource_ids, x->resource_id_count, !x->resource_ids, at);
         if (x->is_default && s->default_partition >= 0)

@@ -149,6 +149,7 @@ static struct replay_job default_job(const struct cluster_playing *p)
         .cancel_ms = REPLAY_NEVER,
         .limit_ms = isnan(d->time_limit_s) ? REPLAY_NEVER : kernel_ms(d->time_limit_s),
         .estimate_ms = -1,
+        .given = (double)NAN,
         .nodes = 1,
         .spare_nodes = (uint32_t)d->spare_nodes,
         .exclusive = d->exclusive,
@@ -410,7 +411,8 @@ static void fill_given(struct making *m, const struct cluster_sim_job *in,
         j->limit_ms = kernel_ms(in->time_limit_s);
     if (!isnan(in->estimate_s))
         j->estimate_ms = kernel_ms(in->estimate_s);
-    j->priority = in->priority;
+    j->given = in->priority;
+    j->priority = isnan(in->priority) ? 0 : in->priority;
     j->nodes = in->nodes  ? (uint32_t)in->nodes
                : d->nodes ? (uint32_t)fmax(1, ceil(distribution_mean(&m->p->nodes_drawn)))
                           : 1;
