@@ -1,5 +1,6 @@
 // answers.mjs - answers of every kind with times are drawn, replays are compared, and what
 // a canvas shows is a table, too. Posts the examples of the manual, stored.
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { base, check, done, open } from "./browser.mjs";
 
@@ -130,6 +131,7 @@ for (const [form, told] of [["jobs", /wide1\s+too_small[^]*wide2\s+too_small/], 
   await page.click("text=m0 to m1");
   await page.waitForSelector(".uplot canvas");
   check("a link has its bandwidth", /In 10 min: [\d.]+ Mbit\/s/.test(await page.innerText("main")) && /measure=bandwidth_mbps/.test(await page.evaluate(() => location.hash)), (await page.innerText("main")).slice(0, 900));
+  await page.waitForSelector("h2:has-text('by day and hour')");
   await page.locator("main button:text-is('As table')").last().click();
   check("its map is a table", /Mbit\/s/.test(await page.innerText("table[aria-label='By day and hour']")));
   await visit("#/failures");
@@ -148,6 +150,11 @@ for (const [form, told] of [["jobs", /wide1\s+too_small[^]*wide2\s+too_small/], 
   await page.waitForSelector("table[aria-label=Members]");
   check("the change is told", /Drift: since .* runs take 1\.9\d* times as long/.test(await page.innerText("[role=alert]")), await page.innerText("main"));
   check("runs and errors are in the list", /moved\s+auto\s+40\s+\d+\.\d %\s+\d+\.\d %/.test(await page.innerText("table[aria-label=Models]")), await page.innerText("table[aria-label=Models]"));
+}
+// What empty pages say can be sent as it is said.
+for (const [name, command] of Object.entries(JSON.parse(readFileSync("empty.json", "utf8")))) {
+  const status = execFileSync("bash", ["-c", command.replace('"run-1"', '"run-of-nobody"').replace("curl -s", "curl -s -o /dev/null -w '%{http_code}'")]).toString();
+  check(`the command of the empty page ${name} is taken`, /^20[0-3]$/.test(status), [status, command]);
 }
 check("no errors, no other hosts", seen.errors.length === 0 && seen.hosts.size === 0, seen.errors);
 await close();
