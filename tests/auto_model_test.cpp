@@ -187,6 +187,25 @@ TEST_CASE("a change of all run times is noticed and learnt", "[models]")
             }
 }
 
+// learning.md 12, example 2
+TEST_CASE("a change is centred by the median of the runs since it began", "[models]")
+{
+    stream s(1);
+    core_update last{};
+
+    for (int i = 0; i < 60; i++)
+        s.learn(500, 1, 100);
+    for (double times : {2.1, 1.9, 2.05}) {
+        CHECK(s.changes == 0);
+        last = s.learn(500, 1, 100 * times);
+    }
+    CHECK(s.changes == 1);
+    CHECK(last.taken_back == 3);
+    CHECK(s.m.core->change_factor == Approx(2.05).epsilon(0.01));
+    CHECK(std::log(s.m.core->change_factor) == Approx(0.71783979).epsilon(0.01));
+    CHECK(s.ask(500, 1).time_s == Approx(205).epsilon(0.03));
+}
+
 TEST_CASE("one strange run moves nothing", "[models]")
 {
     for (double times : {1000., 0.001}) {

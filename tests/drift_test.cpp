@@ -142,6 +142,7 @@ TEST_CASE_METHOD(error_sets, "Intervals of worked examples", "[robust]")
         CHECK(half(LOG_INSIDE, 0.9) == Approx(0.3505).epsilon(1e-6));
         CHECK(half(LOG_INSIDE, 0.95) == Approx(0.5460).epsilon(1e-6));
         CHECK(100 * std::exp(half(LOG_INSIDE, 0.9)) == Approx(141.9777).epsilon(1e-6));
+        CHECK(100 * std::exp(-half(LOG_INSIDE, 0.9)) == Approx(70.4336).epsilon(1e-6));
         CHECK(100 * std::exp(half(LOG_INSIDE, 0.6)) == Approx(114.5567).epsilon(1e-6));
     }
     SECTION("ten errors of ten configurations")

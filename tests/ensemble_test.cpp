@@ -323,6 +323,80 @@ TEST_CASE("an ensemble is the same after it was stored", "[ensemble][property]")
     }
 }
 
+TEST_CASE("products of inputs are a member of their own", "[ensemble]")
+{
+    // How much time falls with processors depends on the size, and on the machine.
+    auto time_s = [](double size, double processors, bool slow) {
+        return std::exp(1 + 0.5 * std::log(size) -
+                        (0.1 * std::log(size) - (slow ? 0.3 : 0)) * std::log(processors));
+    };
+    rng random = rng_create(3);
+    auto draw = [&](std::vector<double> &x) {
+        bool slow = rng_uniform(&random) < 0.5;
+        x = {std::exp(3 + 4 * rng_uniform(&random)), std::exp(3 * rng_uniform(&random)),
+             ensemble_text(slow ? "\"slow\"" : "\"fast\"")};
+        return time_s(x[0], x[1], slow);
+    };
+    for (int count : {23, 24, 200}) {
+        runs r;
+        std::vector<double> x;
+        double pairs = 0, ridge = 0, all = 0;
+
+        for (int i = 0; i < count; i++) {
+            double t = draw(x);
+            r.add(x, t);
+        }
+        fitted f(r);
+        for (int i = 0; i < 50; i++) {
+            double y = std::log(draw(x));
+            ensemble_answer a = f.ask(x);
+            CHECK(std::isnan(a.member[ENSEMBLE_PAIRS]) == (count < 24));
+            pairs += std::fabs(a.member[ENSEMBLE_PAIRS] - y) / 50;
+            ridge += std::fabs(a.member[ENSEMBLE_RIDGE] - y) / 50;
+            all += std::fabs(a.y - y) / 50;
+        }
+        CAPTURE(count, pairs, ridge, all);
+        CHECK((f.e.member_runs[ENSEMBLE_PAIRS] > 0) == (count == 200));
+        if (count < 200)
+            continue;
+        CHECK(pairs < 0.02);
+        CHECK(ridge > 0.1);
+        CHECK(all < 0.02);
+        CHECK(f.e.member_error[LOG_INSIDE][ENSEMBLE_PAIRS] <
+              f.e.member_error[LOG_INSIDE][ENSEMBLE_RIDGE] / 2);
+    }
+}
+
+TEST_CASE("what was packed without the member pairs is read", "[ensemble]")
+{
+    enum { FORM = 0, INPUT_COUNT = 1, ONE_INPUT = 9, COMPREHENSIVE_FORM = 1002 };
+    runs r;
+    test_arena memory;
+    ensemble copy{};
+
+    for (int n = 100; n <= 1000; n += 100)
+        r.add({double(n)}, 10 + 0.5 * n);
+    fitted f(r);
+    std::vector<double> packed(ensemble_pack(&f.e, nullptr));
+    ensemble_pack(&f.e, packed.data());
+    REQUIRE(packed[FORM] == COMPREHENSIVE_FORM + 1);
+    REQUIRE(packed[INPUT_COUNT] == 1);
+    packed[FORM] = COMPREHENSIVE_FORM;
+    packed.pop_back(); // that there are none
+    // errors in each group and runs of the members, of which it is the last
+    size_t first = INPUT_COUNT + 2 + ONE_INPUT + 3;
+    for (size_t list = 4; list-- > 0;)
+        packed.erase(packed.begin() +
+                     long(first + list * ENSEMBLE_MEMBER_COUNT + ENSEMBLE_PAIRS));
+    REQUIRE(ensemble_unpack(packed.data(), packed.size(), &copy, memory));
+    ensemble_answer a = f.ask({550}), b;
+    double x = 550;
+    ensemble_predict(&copy, &x, &b);
+    CHECK(a.y == b.y);
+    CHECK(a.spread == b.spread);
+    CHECK(std::isnan(b.member[ENSEMBLE_PAIRS]));
+}
+
 TEST_CASE("an ensemble takes no more room than it needs", "[ensemble]")
 {
     // learning.md 13.4: 60 kB for 2,000 runs of 10 inputs, all of different

@@ -194,6 +194,9 @@ TEST_CASE("progress: examples 5, 6, 9, 10: little to fit", "[progress]")
     example two({1500, 1400});
     CHECK(two.predict(a).source == PROGRESS_FROM_extrapolation);
     CHECK(two.predict(a).estimate_ref_s == 1400);
+    CHECK(two.predict(a).low_ref_s == Approx(0.4 * 1400));
+    CHECK(two.predict(a).high_ref_s == Approx(1.6 * 1400));
+    two.in.options.interval = PROGRESS_CALIBRATED;
     CHECK(two.predict(a).low_ref_s == 1400);
     CHECK(two.predict(a).high_ref_s == 1500);
     two.in.options.strict_seed = true;
@@ -447,7 +450,7 @@ TEST_CASE("progress: any reports give finite answers", "[progress][property]")
         in.options.method = round % 3 ? PROGRESS_VARPRO : PROGRESS_SIMPLEX;
         in.options.strict_seed = round % 7 == 0;
         in.options.smoothing = static_cast<progress_smoothing>(rng_index(&r, 3));
-        in.options.interval = static_cast<progress_interval_rule>(rng_index(&r, 2));
+        in.options.interval = static_cast<progress_interval_rule>(rng_index(&r, 4));
         in.initial_estimate_ref_s = NONE;
         REQUIRE(progress_history_of(samples.data(), count, 500, &in.history, a) == OK);
         progress_out out{}, again{}, shuffled{};
@@ -598,6 +601,51 @@ TEST_CASE("progress: what finished tasks teach", "[progress]")
     CHECK(progress_estimate_ratio(&known, 1) == 1);
     CHECK(progress_estimate_ratio(nullptr, 1) == 1);
     CHECK_FALSE(progress_fit_loses(nullptr));
+}
+
+// learning.md 10.2, example 17
+TEST_CASE("progress: the interval also speaks of the last report and of fewer",
+          "[progress]")
+{
+    test_arena a;
+    example x(NOISY);
+    auto out = x.predict(a);
+    CHECK(out.low_ref_s == Approx(896.376).epsilon(1e-6));
+    CHECK(out.high_ref_s == Approx(1123.626).epsilon(1e-6));
+
+    SECTION("a last report that is far from the limit widens it by half")
+    {
+        std::vector<double> far = NOISY;
+        far.back() = 1300; // not far enough to be dropped
+        example y(far);
+        y.in.options.interval = PROGRESS_SPEC;
+        auto spec = y.predict(a);
+        y.in.options.interval = PROGRESS_STEADY;
+        auto steady = y.predict(a);
+        REQUIRE(steady.source == PROGRESS_FROM_fit);
+        REQUIRE(steady.dropped_count == 0);
+        double half = spec.high_ref_s - spec.estimate_ref_s +
+                      0.5 * std::fabs(spec.estimate_ref_s - 1300);
+        CHECK(steady.high_ref_s - steady.estimate_ref_s ==
+              Approx(half * (1 + 10. / 8)).epsilon(1e-9));
+    }
+    SECTION("what two thirds of twelve reports or more would have said counts")
+    {
+        std::vector<double> all = {1556, 1344, 1251, 1142, 1123, 1063,
+                                   1069, 1018, 1150, 1180, 1210, 1240};
+        example y(all), first({all.begin(), all.begin() + 8});
+        double earlier = first.predict(a).estimate_ref_s;
+        y.in.options.interval = PROGRESS_SPEC;
+        auto spec = y.predict(a);
+        y.in.options.interval = PROGRESS_STEADY;
+        auto steady = y.predict(a);
+        REQUIRE(steady.source == PROGRESS_FROM_fit);
+        double limit = spec.estimate_ref_s, half = spec.high_ref_s - limit +
+                                                   0.5 * std::fabs(limit - 1240) +
+                                                   std::fabs(limit - earlier);
+        CHECK(std::fabs(limit - earlier) > 50);
+        CHECK(steady.high_ref_s - limit == Approx(half * (1 + 10. / 12)).epsilon(1e-9));
+    }
 }
 
 TEST_CASE("one bad report changes no prediction", "[progress]")

@@ -59,6 +59,7 @@ void progress_profile(const struct progress_series *s, double k_min, double k_ma
 /* Sets the interval of an answer that is complete but for it. `s` and `fitted`, the
  * chosen function's: of a fit; else NULL. */
 void progress_interval(const struct progress_in *in, const struct progress_series *s,
-                       const struct progress_fitted *fitted, struct progress_out *out);
+                       const struct progress_fitted *fitted, struct progress_out *out,
+                       struct arena *a);
 
 #endif

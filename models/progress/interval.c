@@ -8,9 +8,16 @@
  * and, where that matrix is singular, the deviation of a line's intercept. The spec's
  * interval is E -+ 1.645 se; of what is no fit it spans the last 8 estimates.
  *
- * Deviation: that held the truth in 42 to 100 % of the tasks of section 9.1 (67 to 100 %
- * from 20 % of the work on), as it knows neither what k_min hides, nor how skewed the
- * error of a limit is, nor that reports cannot exceed 100 %. By default, therefore,
+ * That held the truth in 42 to 100 % of the tasks of section 9.1 (67 to 100 % from 20 %
+ * of the work on), as it knows neither what k_min hides, nor how skewed the error of a
+ * limit is, nor that reports cannot exceed 100 %. The preset, steady, is learning.md
+ * 10.2: with p the limit, p' the fit of the first two thirds of the n reports, if these
+ * are 8 at least, and E the last extrapolation,
+ *
+ *     half = max(1.645 se + |p - E| / 2 + |p - p'|, 0.05 p) (1 + 10 / n)
+ *
+ * and of what is no fit the last 8 estimates, and 0.4 E to 1.6 E. Calibrated, which was
+ * the preset before, is
  *
  *   - 1.2 times the spec's width, for deviations that few and uneven points give
  *   - with every limit that, for some k from k_min / 5 to k_max and either direction,
@@ -20,9 +27,12 @@
  *     progress that stands at its ceiling says nothing about what is left
  *   - and no further up than a limit would be believed, max_factor max E.
  *
- * That held 84 to 100 % from 10 % of the work on, 88 from 20 % (tests/bench/progress.c).
+ * Steady held 85 to 100 % at 10 % of the work and 90 to 100 % from 20 % on, with 3 % of
+ * bad reports 88 and 93; calibrated 87 and 89, with them 83 and 87
+ * (tests/bench/progress.c).
  *
- * Source: spec runtime-prediction.md 4.5. Cost: 100 n exponentials, 350 n at k_min.
+ * Source: spec runtime-prediction.md 4.5, learning.md 10.2. Cost: steady: a second fit;
+ * calibrated: 100 n exponentials, 350 n at k_min.
  */
 #include "models/progress/internal.h"
 
@@ -30,7 +40,9 @@
 
 static const double NORMAL_95 = 1.645, WIDENING = 1.2, K_BELOW = 5;
 static const double CEILING = 0.99, CEILING_SHARE = 0.05;
-enum { RECENT = 8 };
+static const double LAST_SHARE = 0.5, HALF_LEAST = 0.05, FEW = 10;
+static const double LOW_SHARE = 0.4, HIGH_SHARE = 1.6;
+enum { RECENT = 8, EARLIER_LEAST = 8 };
 
 /* C[0][0] of the inverse of a symmetric matrix; NAN: singular. */
 static double corner_of_inverse(double m[3][3])
@@ -135,6 +147,53 @@ static void calibrate(const struct progress_in *in, const struct progress_series
         *high = fmin(*high, in->options.max_factor * greatest);
 }
 
+/* What the first two thirds of the reports would have been fitted to; NAN: too few, or no
+ * fit. */
+static double earlier_limit(const struct progress_in *in, struct arena *a)
+{
+    struct progress_in earlier = *in;
+    struct progress_out out;
+
+    earlier.history.count = 2 * in->history.count / 3;
+    if (earlier.history.count < EARLIER_LEAST)
+        return (double)NAN;
+    earlier.previous_count = 0;
+    earlier.options.interval = PROGRESS_NO_INTERVAL;
+    earlier.options.screen = false; /* it was done */
+    if (progress_predict(&earlier, &out, a) != OK || out.source != PROGRESS_FROM_fit)
+        return (double)NAN;
+    return out.estimate_ref_s;
+}
+
+static double last_estimate(const struct progress_history *h)
+{
+    return h->points[h->count - 1].estimate_ref_s;
+}
+
+/* In units of the limit; `half` is the spec's. */
+static double steady_half(const struct progress_in *in, double limit, double half,
+                          struct arena *a)
+{
+    const struct progress_history *h = &in->history;
+    double n = (double)h->count, earlier = earlier_limit(in, a);
+
+    half += LAST_SHARE * fabs(limit - last_estimate(h));
+    half += isnan(earlier) ? 0 : fabs(limit - earlier);
+    return fmax(half, HALF_LEAST * limit) * (1 + FEW / n);
+}
+
+/* What is no fit: the last estimates, and far to both sides of the last one. */
+static void span_wide(const struct progress_in *in, struct progress_out *out)
+{
+    const struct progress_history *h = &in->history;
+
+    span_recent(in, out);
+    if (h->count < 2)
+        return;
+    out->low_ref_s = fmin(out->low_ref_s, LOW_SHARE * last_estimate(h));
+    out->high_ref_s = fmax(out->high_ref_s, HIGH_SHARE * last_estimate(h));
+}
+
 /* Never below the work done, and with the prediction in it. */
 static void keep_in_bounds(const struct progress_in *in, struct progress_out *out)
 {
@@ -148,20 +207,28 @@ static void keep_in_bounds(const struct progress_in *in, struct progress_out *ou
 }
 
 void progress_interval(const struct progress_in *in, const struct progress_series *s,
-                       const struct progress_fitted *fitted, struct progress_out *out)
+                       const struct progress_fitted *fitted, struct progress_out *out,
+                       struct arena *a)
 {
     enum progress_interval_rule rule = in->options.interval;
     double half, low, high;
 
     if (rule == PROGRESS_NO_INTERVAL)
         return;
-    if (!s || (s->count <= 3 && rule == PROGRESS_CALIBRATED)) {
+    if (!s && rule == PROGRESS_STEADY) {
+        span_wide(in, out);
+    } else if (!s || (s->count <= 3 && rule == PROGRESS_CALIBRATED)) {
         span_recent(in, out);
     } else {
         half =
             NORMAL_95 * standard_error(s, out->candidates[out->chosen].function, fitted);
         low = fitted->a - half;
         high = fitted->a + half;
+        if (rule == PROGRESS_STEADY) {
+            half = steady_half(in, fitted->a * s->scale, half * s->scale, a) / s->scale;
+            low = fitted->a - half;
+            high = fitted->a + half;
+        }
         if (rule == PROGRESS_CALIBRATED)
             calibrate(in, s, fitted, half, &low, &high);
         out->low_ref_s = low * s->scale;

@@ -31,7 +31,7 @@ const char *const progress_method_names[] = {
         NULL};
 static const char *const abscissas[] = {"auto", "elapsed_s", "work_ref_s", NULL};
 static const char *const smoothings[] = {"none", "median", "mean", NULL};
-static const char *const intervals[] = {"calibrated", "spec", "none", NULL};
+static const char *const intervals[] = {"calibrated", "spec", "none", "steady", NULL};
 static const char *const rules[] = {"work", "pct", NULL};
 static const char *const filters[] = {"none", "average", "auto", NULL};
 
@@ -79,10 +79,12 @@ const struct param progress_params[] = {
         {"strict_seed", 0, 1, 0,
          "As the source: simplex, from 2 reports on, any limit; default false",
          PARAM_BOOLEAN, NULL},
-    [INTERVAL] = {"interval", 0, 2, PROGRESS_CALIBRATED,
-                  "calibrated: also by what earlier reports would have predicted; spec: "
-                  "by the curvature of the fit; none; default calibrated",
-                  PARAM_CHOICE, intervals},
+    [INTERVAL] =
+        {"interval", 0, 3, PROGRESS_STEADY,
+         "steady: by the fit, the last report, and what fewer reports would have "
+         "said; calibrated: by all limits that fit nearly as well; spec: by the "
+         "curvature of the fit; none; default steady",
+         PARAM_CHOICE, intervals},
     [REMAINING_RULE] = {"remaining_rule", 0, 1, PROGRESS_RULE_WORK,
                         "work: estimate less work done; pct: estimate (1 - progress), "
                         "the source's; default work",

@@ -273,7 +273,7 @@ static void no_fit(const struct progress_in *in, const char *reason,
 {
     out->reason = reason;
     extrapolate(in, PROGRESS_FROM_fallback, out, a);
-    progress_interval(in, NULL, NULL, out);
+    progress_interval(in, NULL, NULL, out, a);
 }
 
 static void fit(const struct progress_in *in, struct progress_out *out, struct arena *a)
@@ -305,7 +305,7 @@ static void fit(const struct progress_in *in, struct progress_out *out, struct a
     out->estimate_ref_s = candidates[out->chosen].limit_ref_s;
     out->flags = candidates[out->chosen].flags;
     out->residual_stddev_s = progress_deviation(&s, &fitted[out->chosen]) * s.scale;
-    progress_interval(in, &s, &fitted[out->chosen], out);
+    progress_interval(in, &s, &fitted[out->chosen], out, a);
 }
 
 static void predict(const struct progress_in *in, struct progress_out *out,
@@ -325,7 +325,7 @@ static void predict(const struct progress_in *in, struct progress_out *out,
     if (in->previous_count > 0 && in->previous_count == h->sample_count) {
         out->source = PROGRESS_FROM_cached;
         out->estimate_ref_s = in->previous_estimate_ref_s;
-        progress_interval(in, NULL, NULL, out);
+        progress_interval(in, NULL, NULL, out, a);
         return;
     }
     if (h->count == 0) {
@@ -338,12 +338,12 @@ static void predict(const struct progress_in *in, struct progress_out *out,
         extrapolate(
             in, h->count == 1 ? PROGRESS_FROM_single_sample : PROGRESS_FROM_extrapolation,
             out, a);
-        progress_interval(in, NULL, NULL, out);
+        progress_interval(in, NULL, NULL, out, a);
         return;
     }
     if (!in->options.strict_seed && progress_fit_loses(in->known)) {
         extrapolate(in, PROGRESS_FROM_policy, out, a);
-        progress_interval(in, NULL, NULL, out);
+        progress_interval(in, NULL, NULL, out, a);
         return;
     }
     fit(in, out, a);

@@ -140,9 +140,10 @@ extern const struct policy progress_policies[];   /* likewise, ended by {0} */
 enum progress_abscissa { PROGRESS_AUTO, PROGRESS_ELAPSED, PROGRESS_WORK };
 enum progress_smoothing { PROGRESS_AS_IS, PROGRESS_MEDIAN, PROGRESS_MEAN };
 enum progress_interval_rule {
-    PROGRESS_CALIBRATED, /* ours: progress/interval.c */
-    PROGRESS_SPEC,       /* the spec's, by the curvature of the fit alone */
-    PROGRESS_NO_INTERVAL /* for callers that only want the estimate, and fast */
+    PROGRESS_CALIBRATED,  /* by the profile of the sum of squares: progress/interval.c */
+    PROGRESS_SPEC,        /* by the curvature of the fit alone */
+    PROGRESS_NO_INTERVAL, /* for callers that only want the estimate, and fast */
+    PROGRESS_STEADY       /* the preset: also by the last report, and by fewer reports */
 };
 enum progress_filter {
     PROGRESS_FILTER_NONE,

@@ -4,7 +4,7 @@
  *
  * The lines with "extrapolation / fit" give mean relative errors when 5 to 90 % of the
  * work is done, ours first and then the spec's, which another generator of the same kind
- * measured. Verdicts: the fit is better in every cell from 10 to 70 %; the calibrated
+ * measured. Verdicts: the fit is better in every cell from 10 to 70 %; the preset
  * interval holds the truth in 85 % of the tasks or more from 20 % on.
  *
  *     bench_progress [tasks]    a cell; 300, as in the spec
@@ -130,7 +130,7 @@ static void ask(struct cell *c, size_t share, const struct progress_point *point
                 size_t count, double truth, struct arena *a)
 {
     double began_s = bench_now_s();
-    struct progress_out p = predict(points, count, PROGRESS_CALIBRATED, a);
+    struct progress_out p = predict(points, count, PROGRESS_STEADY, a);
     struct progress_out spec;
 
     c->seconds += bench_now_s() - began_s;
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
         seconds += c.seconds;
         predictions += c.predictions;
     }
-    bench_row("A prediction with its calibrated interval, mean over all of these", "",
+    bench_row("A prediction with its preset interval, mean over all of these", "",
               BENCH_NO_TARGET, "%.2f ms", 1e3 * seconds / predictions);
     arena_close(a);
     return 0;
