@@ -73,9 +73,11 @@ struct workflow_task {
                                       NULL: none */
     bool deferred;                 /* list policies place it behind all that are not */
 
-    int status;              /* enum workflow_status */
-    const char *resource_id; /* where it is or was; NULL: nowhere yet */
-    double start_s;          /* done, running: seconds from now, <= 0; NAN: not said */
+    int status;                      /* enum workflow_status */
+    const char *resource_id;         /* where it is or was; NULL: nowhere yet */
+    const char *const *resource_ids; /* of one on several nodes: all of them; NULL */
+    size_t resource_id_count;
+    double start_s;         /* done, running: seconds from now, <= 0; NAN: not said */
     double finish_s;        /* done: when; running: expected end; seconds from now; NAN */
     double progress_pct;    /* 0..100 of its work; NAN: not known */
     double elapsed_s;       /* run time so far, >= 0; NAN: not known */

@@ -1,6 +1,7 @@
 /* store_session.c - runs of workflows: definition, events, later tasks, grants, plan. */
 #include "service/store_session.h"
 
+#include "service/json.h"
 #include "service/store_token.h"
 
 #include <assert.h>
@@ -430,6 +431,48 @@ enum error_code store_session_versions(struct db_session *s,
                         err);
 }
 
+/* ---- lists of resources ---- */
+
+struct places {
+    const char *const *ids;
+    size_t count;
+};
+
+static const struct json_field places_rows[] = {
+    JSON_TEXTS(struct places, ids, count, JSON_LARGEST, JSON_REQUIRED, ""),
+    {0},
+};
+static const struct json_object places_json = {"SessionPlaces", "", sizeof(struct places),
+                                               places_rows};
+
+/* NULL: it is one. */
+static const char *places_text(const char *const *ids, size_t count, struct arena *a)
+{
+    struct places list = {ids, count};
+    struct text_buffer b = {.arena = a};
+
+    if (count == 0)
+        return NULL;
+    json_print(&places_json, &list, &b);
+    text_add(&b, "", 1); /* the NUL */
+    return text_end(&b);
+}
+
+static enum error_code read_places(const char *text, const char *const **ids,
+                                   size_t *count, struct arena *a, struct error *err)
+{
+    struct places list;
+
+    *ids = NULL;
+    *count = 0;
+    if (!text)
+        return OK;
+    TRY(json_read(&places_json, text, strlen(text), &list, NULL, a, err));
+    *ids = list.ids;
+    *count = list.count;
+    return OK;
+}
+
 /* ---- events ---- */
 
 #define T struct store_session_event
@@ -446,7 +489,8 @@ enum error_code store_session_versions(struct db_session *s,
         EVENT_COLUMN(run_time_s, DB_NUMBER), EVENT_COLUMN(memory_peak_bytes, DB_NUMBER), \
         EVENT_COLUMN(output_bytes, DB_NUMBER), EVENT_COLUMN(exit_code, DB_NUMBER),       \
         EVENT_COLUMN(failure_kind, DB_TEXT), EVENT_COLUMN(final, DB_BOOLEAN),            \
-        EVENT_COLUMN(progress_ratio, DB_NUMBER), EVENT_COLUMN(mips_total, DB_NUMBER)
+        EVENT_COLUMN(progress_ratio, DB_NUMBER), EVENT_COLUMN(mips_total, DB_NUMBER),    \
+        DB_COLUMN(T, resource_ids, DB_TEXT)
 static const struct db_column event_columns[] = {
     EVENT_COLUMNS, DB_COLUMN(T, received_at_s, DB_INSTANT), {0}};
 static const struct db_column new_event_columns[] = {
@@ -460,18 +504,19 @@ static const struct db_column task_id_columns[] = {
 #define EVENT_NAMES                                                                 \
     "event_id, seq, kind, observed_at, task_id, attempt, resource_id, running_id,"  \
     " run_time_s, memory_peak_bytes, output_bytes, exit_code, failure_kind, final," \
-    " progress_ratio, mips_total"
+    " progress_ratio, mips_total, resource_ids"
 #define OF_EVENT(e)                                                                     \
     e ".event_id, " e ".seq, " e ".kind, " e ".observed_at, " e ".task_id, " e          \
       ".attempt, " e ".resource_id, " e ".running_id, " e ".run_time_s, " e             \
       ".memory_peak_bytes, " e ".output_bytes, " e ".exit_code, " e ".failure_kind, " e \
-      ".final, " e ".progress_ratio, " e ".mips_total, " e ".received_at"
+      ".final, " e ".progress_ratio, " e ".mips_total, " e ".resource_ids, " e          \
+      ".received_at"
 
 static const struct db_statement insert_events = {
     "insert_session_events",
     "INSERT INTO workflow_session_event (tenant, session_id, " EVENT_NAMES
     ", received_at) SELECT $1, q.*, clock_timestamp() FROM unnest($2, $3, $4, $5, $6, $7,"
-    " $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) AS q",
+    " $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) AS q",
     0};
 
 /* All rows of a list are of one session, the first row's. A plan that the server kept
@@ -503,20 +548,37 @@ static const struct db_statement select_events = {
                             "BY e.seq LIMIT $5",
     DB_REPEATABLE};
 
-static void set_kinds(struct store_session_event *list, size_t count)
+static enum error_code settle_events(struct store_session_event *list, size_t count,
+                                     struct arena *a, struct error *err)
 {
-    for (size_t i = 0; i < count; i++)
-        list[i].event.kind = (int)list[i].kind;
+    for (size_t i = 0; i < count; i++) {
+        struct session_event *e = &list[i].event;
+
+        e->kind = (int)list[i].kind;
+        TRY(read_places(list[i].resource_ids, &e->resource_ids, &e->resource_id_count, a,
+                        err));
+    }
+    return OK;
 }
 
 enum error_code store_session_events_add(struct db_session *s, const char *tenant,
                                          const struct store_session_event *list,
                                          size_t count, struct arena *a, struct error *err)
 {
+    struct store_session_event *rows;
+
     assert(db_in_transaction(s));
     if (count == 0)
         return OK;
-    return db_run_list(s, &insert_events, tenant, new_event_columns, sizeof(*list), list,
+    rows = TRY_NEW(a, struct store_session_event, count);
+    if (!rows)
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = list[i];
+        rows[i].resource_ids =
+            places_text(list[i].event.resource_ids, list[i].event.resource_id_count, a);
+    }
+    return db_run_list(s, &insert_events, tenant, new_event_columns, sizeof(*rows), rows,
                        count, NULL, a, err);
 }
 
@@ -533,9 +595,8 @@ enum error_code store_session_events_known(struct db_session *s, const char *ten
     if (count > 0)
         TRY(db_list_rows(s, &select_known, tenant, id_columns, sizeof(*ids), ids, count,
                          event_columns, sizeof(**list), &rows, found, a, err));
-    set_kinds(rows, *found);
     *list = rows;
-    return OK;
+    return settle_events(rows, *found, a, err);
 }
 
 enum error_code
@@ -561,10 +622,9 @@ store_session_events_near(struct db_session *s, const char *tenant,
         all[i] = of_tasks[i];
     for (size_t i = 0; i < host_count; i++)
         all[task_count + i] = of_hosts[i];
-    set_kinds(all, task_count + host_count);
     *list = all;
     *found = task_count + host_count;
-    return OK;
+    return settle_events(all, *found, a, err);
 }
 
 enum error_code store_session_events_read(struct db_session *s, const char *tenant,
@@ -580,9 +640,8 @@ enum error_code store_session_events_read(struct db_session *s, const char *tena
                 DB_PARAMS(db_text(tenant), db_text(session_id), db_integer(after_seq),
                           db_integer(to_seq), db_integer(limit)),
                 event_columns, sizeof(**list), &rows, count, a, err));
-    set_kinds(rows, *count);
     *list = rows;
-    return OK;
+    return settle_events(rows, *count, a, err);
 }
 
 /* ---- tasks that came later ---- */
@@ -646,7 +705,7 @@ enum error_code store_session_tasks_write(struct db_session *s, const char *tena
     DB_COLUMN(T, task_id, DB_TEXT), DB_COLUMN(T, attempt, DB_INTEGER),                  \
         DB_COLUMN(T, resource_id, DB_TEXT), DB_COLUMN(T, holder, DB_TEXT),              \
         DB_COLUMN(T, granted_at_s, DB_INSTANT), DB_COLUMN(T, expires_at_s, DB_INSTANT), \
-        DB_COLUMN(T, run_time_s, DB_NUMBER)
+        DB_COLUMN(T, run_time_s, DB_NUMBER), DB_COLUMN(T, resource_ids, DB_TEXT)
 static const struct db_column grant_columns[] = {GRANT_COLUMNS, {0}};
 static const struct db_column new_grant_columns[] = {
     DB_COLUMN(T, session_id, DB_TEXT), GRANT_COLUMNS, {0}};
@@ -654,8 +713,8 @@ static const struct db_column new_grant_columns[] = {
 
 static const struct db_statement select_grants = {
     "select_session_grants",
-    "SELECT task_id, attempt, resource_id, holder, granted_at, expires_at, run_time_s"
-    " FROM workflow_session_grant WHERE tenant = $1 AND session_id = $2"
+    "SELECT task_id, attempt, resource_id, holder, granted_at, expires_at, run_time_s,"
+    " resource_ids FROM workflow_session_grant WHERE tenant = $1 AND session_id = $2"
     " AND expires_at > $3 ORDER BY task_id",
     DB_REPEATABLE};
 
@@ -663,10 +722,11 @@ static const struct db_statement upsert_grants = {
     "upsert_session_grants",
     "INSERT INTO workflow_session_grant SELECT $1, q.* FROM unnest($2, $3, $4, $5, $6, "
     "$7,"
-    " $8, $9) AS q ON CONFLICT (tenant, session_id, task_id) DO UPDATE SET"
+    " $8, $9, $10) AS q ON CONFLICT (tenant, session_id, task_id) DO UPDATE SET"
     " attempt = excluded.attempt, resource_id = excluded.resource_id,"
     " holder = excluded.holder, granted_at = excluded.granted_at,"
-    " expires_at = excluded.expires_at, run_time_s = excluded.run_time_s",
+    " expires_at = excluded.expires_at, run_time_s = excluded.run_time_s,"
+    " resource_ids = excluded.resource_ids",
     0};
 
 static const struct db_statement raise_leases = {
@@ -681,11 +741,14 @@ enum error_code store_session_grants_read(struct db_session *s, const char *tena
                                           size_t *count, struct arena *a,
                                           struct error *err)
 {
-    void *rows;
+    struct store_session_grant *rows;
 
     TRY(db_rows(s, &select_grants,
                 DB_PARAMS(db_text(tenant), db_text(session_id), db_instant(now_s)),
-                grant_columns, sizeof(**list), &rows, count, a, err));
+                grant_columns, sizeof(**list), (void **)&rows, count, a, err));
+    for (size_t i = 0; i < *count; i++)
+        TRY(read_places(rows[i].resource_ids, &rows[i].places, &rows[i].place_count, a,
+                        err));
     *list = rows;
     return OK;
 }
@@ -696,10 +759,19 @@ enum error_code store_session_grants_write(struct db_session *s, const char *ten
                                            size_t count, struct arena *a,
                                            struct error *err)
 {
+    struct store_session_grant *rows;
+
     assert(db_in_transaction(s));
     if (count == 0)
         return OK;
-    TRY(db_run_list(s, &upsert_grants, tenant, new_grant_columns, sizeof(*list), list,
+    rows = TRY_NEW(a, struct store_session_grant, count);
+    if (!rows)
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = list[i];
+        rows[i].resource_ids = places_text(list[i].places, list[i].place_count, a);
+    }
+    TRY(db_run_list(s, &upsert_grants, tenant, new_grant_columns, sizeof(*rows), rows,
                     count, NULL, a, err));
     return db_run(s, &raise_leases, DB_PARAMS(db_text(tenant), db_text(session_id)), NULL,
                   err);

@@ -133,7 +133,8 @@ enum error_code store_session_seen(struct db_session *s, const char *tenant,
 struct store_session_event {
     struct session_event event;
     const char *session_id;
-    uint64_t kind; /* the event's, as it is stored */
+    uint64_t kind;            /* the event's, as it is stored; likewise: */
+    const char *resource_ids; /* JSON; NULL */
     double received_at_s;
 };
 
@@ -194,6 +195,10 @@ struct store_session_grant {
     const char *session_id, *task_id;
     uint64_t attempt;
     const char *resource_id, *holder;
+    const char *const *places; /* of a task on several nodes: all of them, resource_id is
+                                  the first; NULL */
+    size_t place_count;
+    const char *resource_ids;          /* as they are stored: JSON; NULL */
     double granted_at_s, expires_at_s; /* instants */
     double run_time_s;
 };

@@ -15,10 +15,23 @@ namespace sessions
 
 struct event {
     std::string id, task, host;
+    std::vector<std::string> hosts; // of a started one on several: all of them
     int kind = SESSION_STARTED;
     double at = 0, progress = NAN;
     unsigned attempt = 1;
     bool final = false;
+
+    std::vector<std::string> places() const
+    {
+        return hosts.empty() ? std::vector<std::string>{host} : hosts;
+    }
+    bool is_at(const std::string &name) const
+    {
+        for (const std::string &x : places())
+            if (x == name)
+                return true;
+        return false;
+    }
 };
 
 inline event of_task(int kind, const std::string &id, double at, const std::string &task,
@@ -37,6 +50,13 @@ inline event started(const std::string &id, double at, const std::string &task,
 {
     event e = of_task(SESSION_STARTED, id, at, task, attempt);
     e.host = host;
+    return e;
+}
+inline event started_on(const std::string &id, double at, const std::string &task,
+                        const std::vector<std::string> &hosts, unsigned attempt = 1)
+{
+    event e = started(id, at, task, hosts[0], attempt);
+    e.hosts = hosts;
     return e;
 }
 inline event ended(const std::string &id, double at, const std::string &task,
@@ -97,6 +117,7 @@ struct folded {
     std::vector<task> graph;
     std::vector<event> events;
     std::vector<session_event> list;
+    std::vector<std::vector<const char *>> names; // of each event's places
     std::vector<session_task> tasks;
     session_fold fold{};
     session_state state{};
@@ -105,6 +126,11 @@ struct folded {
     {
         for (const event &x : events) {
             session_event s{};
+            names.emplace_back();
+            for (const std::string &host : x.hosts)
+                names.back().push_back(host.c_str());
+            s.resource_ids = names.back().data();
+            s.resource_id_count = names.back().size();
             s.event_id = x.id.c_str();
             s.kind = x.kind;
             s.observed_at_s = x.at;
@@ -139,7 +165,7 @@ struct folded {
         for (size_t i = 0; i < state.cancel_count; i++)
             rows.insert(graph[state.cancel[i].task].id + "#" +
                         std::to_string(state.cancel[i].attempt->number) + "@" +
-                        state.cancel[i].started->resource_id);
+                        state.cancel[i].resource_id);
         return rows;
     }
     std::set<std::string> superseded() const
@@ -168,7 +194,7 @@ struct folded {
         for (size_t i = 0; i < state.cancel_count; i++)
             out += std::to_string(state.cancel[i].task) + "#" +
                    std::to_string(state.cancel[i].attempt->number) + "@" +
-                   name(state.cancel[i].started) + "\n";
+                   state.cancel[i].resource_id + name(state.cancel[i].started) + "\n";
         for (const char *host : {"n0", "n1", "n2"})
             if (const session_host *h = session_host_of(&fold, host))
                 out += name(h->up) + name(h->speed) + std::to_string(h->last_down_at_s);

@@ -55,7 +55,7 @@ struct reference {
         if (!started)
             return '-';
         for (const event &e : events)
-            if (e.kind == SESSION_HOST_DOWN && e.host == started->host &&
+            if (e.kind == SESSION_HOST_DOWN && started->is_at(e.host) &&
                 e.at >= started->at)
                 return 'l';
         return 'r';
@@ -128,13 +128,15 @@ struct reference {
             bool unwanted = own(t) == DONE || own(t) == CANCELLED || a < *all.rbegin();
 
             if (unwanted && attempt_status(t.id, a) == 'r')
-                rows.insert(t.id + "#" + std::to_string(a) + "@" + started->host);
+                for (const std::string &host : started->places())
+                    rows.insert(t.id + "#" + std::to_string(a) + "@" + host);
             if (terminal(t.id, a))
                 continue;
             for (const event &e : events)
-                if (e.kind == SESSION_STARTED && e.task == t.id && e.attempt == a &&
-                    e.host != started->host)
-                    rows.insert(t.id + "#" + std::to_string(a) + "@" + e.host);
+                for (const std::string &host : e.places())
+                    if (e.kind == SESSION_STARTED && e.task == t.id && e.attempt == a &&
+                        !started->is_at(host))
+                        rows.insert(t.id + "#" + std::to_string(a) + "@" + host);
         }
         return rows;
     }
@@ -160,6 +162,13 @@ std::vector<event> draw_events(rng &r, size_t task_count, size_t count)
         }
         if (e.kind == SESSION_STARTED || !session_is_of_task(e.kind))
             e.host = "n" + std::to_string(rng_index(&r, 3));
+        if (e.kind == SESSION_STARTED &&
+            rng_uniform(&r) < 0.4) // on several, in any order
+            for (size_t k = 0, first = rng_index(&r, 4), n = 2 + rng_index(&r, 2); k < n;
+                 k++)
+                e.hosts.push_back("n" + std::to_string((first + k) % 4));
+        if (!e.hosts.empty())
+            e.host = e.hosts[0];
         list.push_back(e);
     }
     return list;
@@ -210,6 +219,41 @@ TEST_CASE("a session's state is that of a literal reading of its rules", "[prope
         CHECK(got.cancelled() == cancel);
         CHECK(got.state.cancel_count == cancel.size());
     }
+}
+
+TEST_CASE("an attempt on several hosts is lost with any of them", "[session]")
+{
+    std::vector<task> graph{{"g", 3}};
+    event both = started_on("1", 5, "g", {"n1", "n2"});
+
+    CHECK(folded(graph, {both}).status(0) == RUNNING);
+    CHECK(folded(graph, {both, down("2", 6, "n3")}).status(0) == RUNNING);
+    CHECK(folded(graph, {both, down("2", 4, "n2")}).status(0) == RUNNING); // before
+    folded lost(graph, {both, down("2", 6, "n2")});
+    CHECK(lost.status(0) == READY);
+    CHECK(lost.state.of[0].next_attempt == 2);
+    CHECK(folded(graph, {down("2", 6, "n2"), ended("3", 7, "g"), both}).status(0) ==
+          DONE);
+
+    // The next one starts, and the first has still ended nowhere: it is not running.
+    CHECK(folded(graph,
+                 {both, down("2", 6, "n2"), started_on("3", 8, "g", {"n1", "n3"}, 2)})
+              .cancelled()
+              .empty());
+}
+
+TEST_CASE("each host of a process that nobody needs is named", "[session]")
+{
+    std::vector<task> graph{{"g", 3}};
+
+    CHECK(folded(graph, {started_on("1", 5, "g", {"n1", "n2"}),
+                         started_on("2", 6, "g", {"n3", "n4"}, 2)})
+              .cancelled() == std::set<std::string>{"g#1@n1", "g#1@n2"});
+    // The least start is the attempt; of another one what only that names.
+    folded twice(graph, {started_on("2", 6, "g", {"n2", "n3"}),
+                         started_on("1", 5, "g", {"n1", "n2"})});
+    CHECK(twice.cancelled() == std::set<std::string>{"g#1@n3"});
+    CHECK(twice.superseded() == std::set<std::string>{"2"});
 }
 
 TEST_CASE("no order and no repetition of events changes a session's state", "[property]")

@@ -350,6 +350,84 @@ TEST_CASE("running tasks of the workflow hold what they need", "[workflow][world
     CHECK(row_of(answered(a, body), "c")["start_s"] == 0);
 }
 
+TEST_CASE("running tasks on several nodes hold all of them", "[workflow][world]")
+{
+    api a;
+    json wide = task("a", 10, 3);
+    wide.update({{"nodes", 2},
+                 {"status", "running"},
+                 {"resource_ids", {"n2", "n1"}},
+                 {"finish_s", 7}});
+    json body = {{"snapshot",
+                  {{"resources",
+                    {{{"id", "n1"}, {"cpus", 4}},
+                     {{"id", "n2"}, {"cpus", 4}},
+                     {{"id", "n3"}, {"cpus", 1}, {"failed", false}}}}}},
+                 {"workflow", {{"tasks", {wide, task("b", 10, 2), task("c", 10, 2)}}}}};
+    json &given = body["workflow"]["tasks"][0];
+    json answer = answered(a, body);
+    CHECK(row_of(answer, "b")["start_s"] == 7);
+    CHECK(row_of(answer, "c")["start_s"] == 7);
+    CHECK(row_of(answer, "a")["resource_ids"] == json({"n1", "n2"}));
+    CHECK(row_of(answer, "a")["finish_s"] == 7);
+
+    SECTION("the list of running jobs has it too: it counts once")
+    {
+        body["snapshot"]["running"] = {{{"id", "a"},
+                                        {"cpus", 3},
+                                        {"resource_ids", {"n1", "n2"}},
+                                        {"expected_end_s", 7}}};
+        answer = answered(a, body);
+        CHECK(row_of(answer, "b")["start_s"] == 7);
+        CHECK(answer["warnings"].dump().find("overcommitted") == std::string::npos);
+    }
+    SECTION("shared amounts are taken once")
+    {
+        body["snapshot"]["shared_capacities"] = {{"lic", 2}};
+        given["needs"] = {{"lic", 1}};
+        body["workflow"]["tasks"][1].update({{"cpus", 1}, {"needs", {{"lic", 1}}}});
+        CHECK(row_of(answered(a, body), "b")["start_s"] == 0);
+    }
+    SECTION("one failed node ends it")
+    {
+        body["snapshot"]["resources"][1]["failed"] = true;
+        body["workflow"]["tasks"][0]["nodes"] = 2;
+        answer = answered(a, body);
+        CHECK(answer["warnings"].dump().find("restarted") != std::string::npos);
+        CHECK(row_of(answer, "b")["start_s"] == 0);
+    }
+    SECTION("it lasts as long as on the slowest of them")
+    {
+        given.erase("finish_s");
+        given["elapsed_s"] = 0;
+        body["snapshot"]["resources"][0]["mips_total"] = 2;
+        body["snapshot"]["resources"][1]["mips_total"] = 1;
+        CHECK(row_of(answered(a, body), "a")["finish_s"] == 10);
+    }
+    SECTION("a node that is not named is free, and that is said")
+    {
+        given.erase("resource_ids");
+        given["resource_id"] = "n2";
+        answer = answered(a, body);
+        CHECK(row_of(answer, "b")["start_s"] == 0);
+        CHECK(answer["warnings"].dump().find("running_incomplete: 1") !=
+              std::string::npos);
+    }
+    SECTION("mistakes")
+    {
+        const std::string at = "/workflow/tasks/0/resource_id";
+        given["resource_id"] = "n3";
+        CHECK(refused(a, body) == std::set<std::string>{at});
+        given.erase("resource_id");
+        given["resource_ids"] = {"n1", "n1"};
+        CHECK(refused(a, body) == std::set<std::string>{at + "s"});
+        given["resource_ids"] = {"n1", "nx"};
+        CHECK(refused(a, body) == std::set<std::string>{at + "s/1"});
+        given["resource_ids"] = {"n1", "n2", "n3"};
+        CHECK(refused(a, body) == std::set<std::string>{at + "s"});
+    }
+}
+
 TEST_CASE("tasks use one of their partitions", "[workflow][world]")
 {
     api a;

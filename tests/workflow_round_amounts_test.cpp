@@ -144,6 +144,72 @@ TEST_CASE("a round moves a running task only where its amounts are free", "[api]
     }
 }
 
+TEST_CASE("a round leaves a task on several nodes where it runs, and takes all of them",
+          "[api][round]")
+{
+    api a;
+    json root = task("root", 10, 1), b = task("b", 1000, 4), c = task("c", 200, 1),
+         end = task("end", 10, 1), wide = task("wide", 300, 4);
+    root["status"] = "done";
+    b["depends_on"] = c["depends_on"] = {"root"};
+    b["status"] = c["status"] = wide["status"] = "running";
+    b["resource_id"] = "slow";
+    c["resource_id"] = wide["resource_id"] = "fast";
+    end["depends_on"] = {"b", "c"};
+    json body = {{"algorithm", "balanced"},
+                 {"kind", "round"},
+                 {"options", {{"balance", "longest_only"}}},
+                 {"snapshot",
+                  {{"resources",
+                    {{{"id", "slow"}, {"mips_total", 1}, {"cpus", 4}},
+                     {{"id", "fast"}, {"mips_total", 10}, {"cpus", 5}},
+                     {{"id", "third"}, {"mips_total", 1}, {"cpus", 4}}}}}},
+                 {"workflows",
+                  {{{"id", "v"}, {"tasks", {root, b, c, end}}},
+                   {{"id", "w"}, {"tasks", json::array({wide})}}}}};
+    json &other = body["workflows"][1]["tasks"];
+
+    // On one node it makes room for what a set waits for.
+    json moved = round_of(a, body);
+    INFO(moved.dump());
+    REQUIRE(moved["reschedules"].size() == 2);
+    CHECK(moved["reschedules"][0]["task_id"] == "b");
+    CHECK(moved["reschedules"][0]["to_resource_id"] == "fast");
+    CHECK(moved["reschedules"][1]["task_id"] == "wide");
+
+    other[0]["nodes"] = 2;
+    other[0].erase("resource_id");
+    other[0]["resource_ids"] = {"fast", "third"};
+    json kept = round_of(a, body);
+    CHECK(kept["reschedules"].empty());
+    CHECK(kept["warnings"].dump().find("running_incomplete") == std::string::npos);
+
+    SECTION("nothing starts on any of its nodes")
+    {
+        other.push_back(task("new", 10, 2));
+        CHECK(reasons(round_of(a, body))["new"] == "no_free_now");
+        body["snapshot"]["resources"][2]["cpus"] = 6;
+        CHECK(starts(round_of(a, body))["new"] == std::vector<std::string>{"third"});
+    }
+    SECTION("a node that is not named is free, and that is said")
+    {
+        other[0].erase("resource_ids");
+        other[0]["resource_id"] = "fast";
+        other.push_back(task("new", 10, 1));
+        json answer = round_of(a, body);
+        CHECK(starts(answer)["new"] == std::vector<std::string>{"third"});
+        CHECK(answer["warnings"].dump().find("running_incomplete: 1") !=
+              std::string::npos);
+        CHECK(answer["reschedules"].empty());
+    }
+    SECTION("it is started again when one of them has failed")
+    {
+        body["snapshot"]["resources"][2]["failed"] = true;
+        json answer = round_of(a, body);
+        CHECK(answer["warnings"].dump().find("restarted") != std::string::npos);
+    }
+}
+
 namespace
 {
 // A small world: amounts 0 to a few, ties, resources of nothing, tasks that run.

@@ -108,6 +108,49 @@ TEST_CASE("a gang of tasks starts together, a pack is on one resource",
     CHECK(fate(answer, "d") == "n1 30-40");
 }
 
+TEST_CASE("a search starts from where a gang runs, without times",
+          "[workflow][world][groups]")
+{
+    api a;
+    json tasks = three("gang");
+    tasks.push_back(task("p", 3, 1, ""));
+    tasks.push_back(task("q", 5, 4, "", {"m1"}));
+    tasks[1]["depends_on"] = {"p"};
+    json body = body_of({{{"id", "n1"}, {"cpus", 6}}, {{"id", "n2"}, {"cpus", 4}}}, tasks,
+                        "search");
+    body["options"] = {{"max_steps", 1}};
+    auto started = [&](const std::string &m3) {
+        body["initial"] = json::array();
+        for (auto [id, at] : std::vector<std::pair<std::string, std::string>>{
+                 {"m1", "n1"}, {"q", "n2"}, {"p", "n1"}, {"m2", "n1"}, {"m3", m3}})
+            body["initial"].push_back({{"task_id", id}, {"resource_id", at}});
+        return answered(a, body);
+    };
+    // All at 3, once p has ended; q, which stands before p, waits for m1.
+    json answer = started("n1");
+    CHECK(answer["warnings"].dump().find("initial_refused") == std::string::npos);
+    CHECK(answer["objective"]["makespan_s"] == 18);
+
+    // Two nodes that are free at another time each: 6 and 9.
+    body["snapshot"]["resources"][0]["running"] = {
+        {{"id", "x"}, {"cpus", 6}, {"expected_end_s", 6}}};
+    body["snapshot"]["resources"][1]["running"] = {
+        {{"id", "y"}, {"cpus", 4}, {"expected_end_s", 9}}};
+    body["workflow"]["tasks"].erase(3);
+    body["workflow"]["tasks"][1]["depends_on"] = json::array();
+    body["initial"] = json::array();
+    for (auto [id, at] : std::vector<std::pair<std::string, std::string>>{
+             {"m1", "n1"}, {"m2", "n1"}, {"m3", "n2"}, {"q", "n2"}})
+        body["initial"].push_back({{"task_id", id}, {"resource_id", at}});
+    answer = answered(a, body);
+    CHECK(answer["warnings"].dump().find("initial_refused") == std::string::npos);
+
+    // A member without a row.
+    body["initial"].erase(2);
+    CHECK(answered(a, body)["warnings"].dump().find("initial_refused") !=
+          std::string::npos);
+}
+
 TEST_CASE("tasks of gangs and packs without a place say why", "[workflow][world][groups]")
 {
     api a;
@@ -289,7 +332,7 @@ TEST_CASE("gangs and packs of tasks at random keep their rule, and are accepted"
     static const char *const policies[] = {"gang", "pack", "same_site"};
     std::mt19937 rng(11);
     api a;
-    size_t answers = 0, whole = 0;
+    size_t answers = 0, whole = 0, started_from = 0;
 
     for (size_t round = 0; round < (is_shorter() ? 150 : 1500); round++) {
         const std::string policy = policies[round % 3];
@@ -332,9 +375,31 @@ TEST_CASE("gangs and packs of tasks at random keep their rule, and are accepted"
             question["schedule"].push_back(kept);
         }
         CHECK(answered(a, question, "/v1/evaluations")["valid"] == true);
+
+        // Where each of them runs is enough to start from, in the order of starts.
+        json again = body;
+        again["algorithm"] = "search";
+        again["options"] = {{"max_steps", 1}};
+        again["initial"] = json::array();
+        std::vector<json> rows = answer["schedule"];
+        std::stable_sort(rows.begin(), rows.end(), [](const json &l, const json &r) {
+            return l["start_s"] != r["start_s"] ? l["start_s"] < r["start_s"]
+                                                : l["finish_s"] < r["finish_s"];
+        });
+        for (const json &row : rows) {
+            const char *where =
+                row.contains("resource_ids") ? "resource_ids" : "resource_id";
+            again["initial"].push_back(
+                {{"task_id", row["task_id"]}, {where, row[where]}});
+        }
+        json from = answered(a, again);
+        INFO(from["warnings"].dump());
+        CHECK(from["warnings"].dump().find("initial_refused") == std::string::npos);
+        started_from++;
         CHECK(answer["objective"]["lower_bound_s"].get<double>() <=
               answer["objective"]["makespan_s"].get<double>() * (1 + 1e-9));
     }
     CHECK(answers > 100);
     CHECK(whole > 30);
+    CHECK(started_from == whole);
 }

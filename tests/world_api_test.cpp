@@ -18,6 +18,10 @@ TEST_CASE("jobs go into holes, and what runs counts", "[api][world]")
     CHECK(j["status"] == "feasible");
     j = place(e1, "auto");
     CHECK(j["objective"]["makespan_s"] <= 32);
+    j = place(e1, "search");
+    CHECK(fate(j, "s2") == "n 0-12");
+    CHECK(fate(j, "s1") == "n 10-20");
+    CHECK(fate(j, "w") == "n 20-30");
 
     j = place(json::parse(R"({
         "snapshot": {"resources": [{"id": "n", "cpus": 64, "memory_bytes": 256e9,
@@ -116,6 +120,14 @@ TEST_CASE("reservations, releases and fractions", "[api][world]")
     CHECK(fate(j, "a") == "n 1000-1010");
     CHECK(fate(j, "b") == "n 0-10");
 
+    json halves = {{"snapshot", {{"resources", {{{"id", "n"}, {"cpus", 4}}}}}}};
+    for (int i = 0; i < 8; i++)
+        halves["jobs"].push_back(
+            {{"id", std::to_string(i)}, {"cpus", 0.5}, {"estimate_s", 10}});
+    j = place(halves);
+    for (int i = 0; i < 8; i++)
+        CHECK(fate(j, std::to_string(i)) == "n 0-10");
+
     json parts = {{"snapshot", {{"resources", {{{"id", "n"}, {"cpus", 1}}}}}}};
     for (int i = 0; i < 10; i++)
         parts["jobs"].push_back(
@@ -178,6 +190,9 @@ TEST_CASE("what a plan costs is an objective", "[api][world]")
     CHECK(values[1]["name"] == "cost");
     CHECK(values[1]["value"] == Approx(0.25));
     CHECK(values[1]["bound_kind"] == "lower");
+    for (const char *job : {"a", "b"})
+        CHECK(fate(j, job) == "p1 0-100");
+    CHECK(fate(j, "c") == "p2 0-50");
     CHECK_FALSE(says(j, "ignored: price_per_s"));
     e18["objective"] = {"makespan_s"};
     CHECK(says(place(e18), "ignored: price_per_s of 2 resources (first "
@@ -271,6 +286,25 @@ TEST_CASE("the most weight that can start now", "[api][world]")
     CHECK(says(place(e13, "auto"), unused));
     e13["options"] = {{"max_nodes", 2000000}};
     CHECK_FALSE(says(place(e13, "auto"), unused));
+
+    json e14 = {
+        {"snapshot",
+         {{"resources", {{{"id", "n1"}, {"cpus", 10}}, {{"id", "n2"}, {"cpus", 6}}}}}},
+        {"objective", {"started_now_weight"}}};
+    for (auto [cpus, weight] :
+         std::vector<std::pair<double, double>>{{7, 7}, {5, 4}, {5, 4}, {4, 3}, {3, 2}})
+        e14["jobs"].push_back({{"id", "j" + std::to_string(e14["jobs"].size())},
+                               {"cpus", cpus},
+                               {"weight", weight},
+                               {"estimate_s", 1}});
+    j = place(e14, "auto");
+    CHECK(fate(j, "j0") == "n1 0-1");
+    CHECK(fate(j, "j4") == "n1 0-1");
+    CHECK(fate(j, "j1") == "n2 0-1");
+    CHECK(j["objective"]["values"][0]["value"] == 13);
+    CHECK(j["objective"]["values"][0]["bound"] == 14);
+    CHECK(j["objective"]["values"][0]["gap_ratio"] == Approx(1 / 13.));
+    CHECK(j["status"] == "feasible");
 
     json e22 = json::parse(R"({
         "snapshot": {"resources": [{"id": "n", "cpus": 4}]},

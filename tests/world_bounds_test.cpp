@@ -88,6 +88,53 @@ TEST_CASE("prices of cpus and of memory on two unlike nodes", "[world][bounds]")
     CHECK(seen.completion[1] == Approx(61.775390625).epsilon(CLOSE));
 }
 
+TEST_CASE("what jobs are worth and what there is until a time, on two unlike nodes",
+          "[world][bounds]")
+{
+    given_world given = two_nodes();
+    const world *w = given.build();
+    test_arena a;
+    all_placed all(w);
+    bounds_field f;
+    std::vector<std::vector<double>> seen; // of each amount: five jobs, A(5), A(6)
+    auto see = [](void *context, bounds_field *, const double *value,
+                  const price_curve *c) {
+        auto *to = static_cast<std::vector<std::vector<double>> *>(context);
+        to->emplace_back(value, value + 5);
+        to->back().push_back(price_curve_area(c, 5));
+        to->back().push_back(price_curve_area(c, 6));
+        for (double &x : to->back())
+            x /= to->size() == 1 ? 1e6 : 1; // cpus are in millionths
+        return false;
+    };
+
+    REQUIRE(bounds_field_make(w, &all.plan, &f, a));
+    prices_of_single_amounts(&f, see, &seen);
+    const double want[2][7] = {{80, 24, 32, 60, 6, 12 * 5, 12 * 5 + 16},
+                               {80, 72, 64, 60, 6, 24 * 5, 24 * 5 + 32}};
+    REQUIRE(seen.size() == 2);
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < 7; i++)
+            CHECK(seen[k][i] == Approx(want[k][i]).epsilon(CLOSE));
+}
+
+TEST_CASE("weighted tardiness is bounded in layers of weights", "[world][bounds]")
+{
+    const double layers[] = {5, 5, 3, 0}; // of the jobs of weight 1, 2, 3, 4 and more
+    for (int least = 1; least <= 4; least++) {
+        given_world given = two_nodes(), layer = given;
+        layer.jobs.clear();
+        for (const auto &job : given.jobs)
+            if (job.weight >= least) {
+                layer.jobs.push_back(job);
+                layer.jobs.back().weight = 1;
+            }
+        INFO(least);
+        CHECK(bound_of(layer, OBJECTIVE_WEIGHTED_TARDINESS) ==
+              Approx(layers[least - 1]).epsilon(CLOSE));
+    }
+}
+
 TEST_CASE("all objectives on two unlike nodes", "[world][bounds]")
 {
     given_world given = two_nodes();
@@ -118,6 +165,11 @@ TEST_CASE("a named amount binds, not the slots", "[world][bounds]")
 
     CHECK(bound_of(w, OBJECTIVE_MAKESPAN) == 30);
     CHECK(price_singles(w).volume.back() == Approx(30).epsilon(CLOSE));
+
+    given_world slots; // alone
+    slots.resources = {{"n", 8}};
+    slots.jobs = {{"a", NAN, 10}, {"b", NAN, 10}, {"c", NAN, 10}};
+    CHECK(bound_of(slots, OBJECTIVE_MAKESPAN) == 10);
 }
 
 TEST_CASE("a shared amount binds", "[world][bounds]")
@@ -249,12 +301,24 @@ TEST_CASE("tardiness by the shortest remaining work", "[world][bounds]")
     double deadlines[] = {3, 4, 5};
     for (size_t j = 0; j < 3; j++)
         given.jobs[j].deadline_s = deadlines[j];
+    const given_world again = given;
     const world *w = given.build();
 
     CHECK(bound_of(w, OBJECTIVE_WEIGHTED_TARDINESS) == Approx(5).epsilon(CLOSE));
     CHECK(brute(w).least(OBJECTIVE_WEIGHTED_TARDINESS) == 6);
     // The first is late alone; the others are 5 s of work until 5.
     CHECK(bound_of(w, OBJECTIVE_LATE_JOBS) == 1);
+    // The completions are 2, 5 and 9 at least.
+    for (double deadline : {0.5, 3.0, 6.0}) {
+        double late = 0;
+        for (double end : {2.0, 5.0, 9.0})
+            late += std::max(0.0, end - deadline);
+        given_world same = again;
+        for (auto &job : same.jobs)
+            job.deadline_s = deadline;
+        CHECK(bound_of(same, OBJECTIVE_WEIGHTED_TARDINESS) ==
+              Approx(late).epsilon(CLOSE));
+    }
 }
 
 TEST_CASE("late jobs by the work until their deadlines", "[world][bounds]")

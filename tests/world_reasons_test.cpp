@@ -166,6 +166,8 @@ TEST_CASE("too small: what is short, what alone, and the nearest miss", "[world]
     test_arena a;
     g.resources = {node("A", 8, 32), node("B", 16, 16)};
     g.jobs = {job_of("u4", 16, 20)};
+    given_world alone = g;
+    alone.resources.pop_back();
     world_reason r = reason_of(g.build(), 0, a);
 
     CHECK(r.wait == WORLD_WAIT_FILTERED);
@@ -182,6 +184,7 @@ TEST_CASE("too small: what is short, what alone, and the nearest miss", "[world]
     CHECK(r.too_small.amounts[1].alone_count == 1);
     CHECK(r.nearest == 1);
     CHECK(r.nearest_shortfall == Approx(0.2).epsilon(1e-12));
+    CHECK(reason_of(alone.build(), 0, a).nearest_shortfall == Approx(0.5).epsilon(1e-12));
 }
 
 TEST_CASE("what runs without an end is named", "[world]")

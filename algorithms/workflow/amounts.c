@@ -220,14 +220,17 @@ static const struct snapshot *snapshot_of_others(struct workflow_amounts *x)
 
     memcpy(list, given->resources, given->resource_count * sizeof(*list));
     for (size_t i = 0; i < problem->task_count; i++) {
-        size_t r = problem->parts->resource_of[i];
+        size_t count;
+        const size_t *nodes = workflow_nodes_of(problem, i, &count);
 
-        if (!is_own(x, i) || r == WORKFLOW_NONE)
-            continue;
-        budget_step(problem->in->budget, list[r].free_at_count + list[r].running_count);
-        take_away(&list[r], problem->fixed_finish_s[i], x->arena);
-        if (x->runs)
-            drop_row(x, &list[r].running, &list[r].running_count, i);
+        for (size_t k = 0; is_own(x, i) && k < count; k++) {
+            struct resource *r = &list[nodes[k]];
+
+            budget_step(problem->in->budget, r->free_at_count + r->running_count);
+            take_away(r, problem->fixed_finish_s[i], x->arena);
+            if (x->runs)
+                drop_row(x, &r->running, &r->running_count, i);
+        }
     }
     *s = *given;
     s->resources = list;
@@ -304,15 +307,18 @@ struct holders {
     size_t *here; /* [position]: how many it has */
 };
 
-static void add_holder(struct holders *h, size_t position, struct world_holder holder)
+static void add_holder(struct holders *h, const size_t *positions, size_t count,
+                       struct world_holder holder)
 {
-    size_t *at = NEW(h->x->arena, size_t, 1);
+    size_t *at = NEW(h->x->arena, size_t, count);
 
-    *at = position;
+    budget_step(h->x->w->budget, count);
+    memcpy(at, positions, count * sizeof(*at));
     holder.positions = at;
-    holder.position_count = 1;
+    holder.position_count = count;
     h->list[h->count++] = holder;
-    h->here[position]++;
+    for (size_t k = 0; k < count; k++)
+        h->here[at[k]]++;
 }
 
 /* As a job's, in the world's units. */
@@ -352,27 +358,39 @@ static bool is_listed(const struct workflow_amounts *x, size_t position,
 static void add_running(struct holders *h)
 {
     struct workflow_amounts *x = h->x;
-    const struct workflow_problem *problem = x->problem;
+    struct workflow_problem *problem = x->problem;
+    size_t halves = 0;
 
     for (size_t i = 0; i < problem->task_count; i++) {
         const struct workflow_task *t = problem->tasks[i];
-        size_t r = problem->parts->resource_of[i], position;
+        size_t count, *positions;
+        const size_t *nodes = workflow_nodes_of(problem, i, &count);
+        bool listed = false;
 
-        if (!is_running(problem, i) || r == WORKFLOW_NONE)
+        if (!is_running(problem, i) || count == 0)
             continue;
-        position = x->jobs.position_of[r];
-        budget_step(problem->in->budget, 1 + x->w->resources[position].holder_count);
-        if (!is_listed(x, position, t))
-            add_holder(h, position,
-                       (struct world_holder){.kind = HOLDER_RUNNING,
-                                             .id = t->id,
-                                             .end_s = problem->fixed_finish_s[i],
-                                             .end_unknown =
-                                                 problem->fixed_finish_s[i] == HUGE_VAL,
-                                             .amounts = amounts_of(x, t),
-                                             .group = workflow_amounts_group(x, t),
-                                             .weight = 1});
+        positions = NEW(x->arena, size_t, count);
+        for (size_t k = 0; k < count; k++) {
+            positions[k] = x->jobs.position_of[nodes[k]];
+            budget_step(problem->in->budget,
+                        1 + x->w->resources[positions[k]].holder_count);
+            listed |= is_listed(x, positions[k], t);
+        }
+        if (listed)
+            continue;
+        halves += count == 1 && t->nodes > 1;
+        add_holder(
+            h, positions, count,
+            (struct world_holder){.kind = HOLDER_RUNNING,
+                                  .id = t->id,
+                                  .end_s = problem->fixed_finish_s[i],
+                                  .end_unknown = problem->fixed_finish_s[i] == HUGE_VAL,
+                                  .amounts = amounts_of(x, t),
+                                  .group = workflow_amounts_group(x, t),
+                                  .weight = 1});
     }
+    if (!x->runs)
+        workflow_warn_halves(problem, halves);
 }
 
 /* Outside the windows of a resource all of it is reserved. */
@@ -387,7 +405,7 @@ static void add_closed(struct holders *h)
 
         budget_step(problem->in->budget, 1 + p->closed_count);
         for (size_t k = 0; k < p->closed_count; k++)
-            add_holder(h, x->jobs.position_of[p->resource],
+            add_holder(h, &x->jobs.position_of[p->resource], 1,
                        (struct world_holder){.kind = HOLDER_RESERVATION,
                                              .start_s = p->closed[k].from_s,
                                              .end_s = p->closed[k].to_s,
@@ -422,9 +440,12 @@ static void list_holders(struct holders *h, size_t before)
         resources[p].holders = list;
     }
     for (size_t k = before; k < h->count; k++) {
-        struct world_resource *r = &resources[h->list[k].positions[0]];
+        budget_step(w->budget, h->list[k].position_count);
+        for (size_t n = 0; n < h->list[k].position_count; n++) {
+            struct world_resource *r = &resources[h->list[k].positions[n]];
 
-        ((size_t *)r->holders)[r->holder_count++] = k;
+            ((size_t *)r->holders)[r->holder_count++] = k;
+        }
     }
     w->resources = resources;
     w->holders = h->list;

@@ -3,7 +3,8 @@
  * With start_s in all rows it has to keep every rule as it stands, by the same look as
  * schedules of callers (amounts_check.c). Then, or without times, its tasks are placed
  * one by one on the resources of their rows, by start or as they stand, each as early as
- * its data and what it needs allow; of the two the one that ends first is kept.
+ * its data and what it needs allow, members of a gang at the first time at which all can;
+ * of the two the one that ends first is kept.
  *
  * Source: search.md 2, 3; world-model.md 3. Cost: that of a plan on given resources.
  */
@@ -13,6 +14,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Times at which a gang is tried. */
+enum { TIMES_MAX = 4096 };
 
 struct initial_reader {
     struct workflow_amounts *x;
@@ -92,23 +96,26 @@ static double ready_s(const struct initial_reader *r, const struct workflow_run 
     return last_s;
 }
 
-static struct board_spot spot_of(struct initial_reader *r, const struct workflow_run *run)
+/* Not before from_s, not starting after latest_s. */
+static struct board_spot spot_of(struct initial_reader *r, const struct workflow_run *run,
+                                 double from_s, double latest_s)
 {
     struct workflow_amounts *x = r->x;
     size_t job = x->job_of[run->task],
            *at = NEW(x->arena, size_t, run->resource_count + 1);
     struct board_reach reach = {.positions = at,
                                 .position_count = positions_of(r, run, at),
-                                .from_s = ready_s(r, run),
-                                .latest_s = HUGE_VAL};
+                                .from_s = fmax(from_s, ready_s(r, run)),
+                                .latest_s = latest_s};
     struct board_spot best = board_nowhere();
 
-    if (!(reach.from_s < HUGE_VAL) || x->w->jobs[job].barred != WORLD_WAIT_NONE)
+    if (!(reach.from_s < HUGE_VAL) || reach.from_s > latest_s ||
+        x->w->jobs[job].barred != WORLD_WAIT_NONE)
         return best;
     if (x->w->jobs[job].nodes > 1)
         return board_fit_nodes(x->board, job, &reach);
     for (size_t c = 0; c < x->w->jobs[job].choice_count; c++) {
-        struct board_spot spot = board_fit(x->board, job, c, *at, reach.from_s, HUGE_VAL);
+        struct board_spot spot = board_fit(x->board, job, c, *at, reach.from_s, latest_s);
 
         if (spot.done_s < best.done_s)
             best = spot;
@@ -116,36 +123,174 @@ static struct board_spot spot_of(struct initial_reader *r, const struct workflow
     return best;
 }
 
-/* All of them; the first that finds no place is a fault. */
+static void take_row(struct initial_reader *r, const struct workflow_run *run,
+                     const struct board_spot *spot)
+{
+    struct workflow_amounts *x = r->x;
+
+    board_take(x->board, x->job_of[run->task], spot);
+    workflow_plan_set(x->problem, &r->plan, run->task,
+                      x->w->resources[spot->positions[0]].index, spot->start_s,
+                      spot->done_s);
+}
+
+/* ---- gangs ---- */
+
+static bool is_due(const struct initial_reader *r, const struct workflow_run *run)
+{
+    return board_release_s(r->x->board, r->x->job_of[run->task]) < HUGE_VAL;
+}
+
+/* NULL: the task is in none. */
+static const struct world_group *gang_of(const struct initial_reader *r,
+                                         const struct workflow_run *run)
+{
+    const struct world *w = r->x->w;
+    size_t group = w->jobs[r->x->job_of[run->task]].group;
+
+    return group != WORLD_NONE && w->groups[group].policy == GROUP_GANG
+               ? &w->groups[group]
+               : NULL;
+}
+
+/* Rows of its members that wait for nothing; fewer: one has no row, or waits. */
+static size_t due_members(const struct initial_reader *r, const struct world_group *g,
+                          const struct workflow_run **rows)
+{
+    size_t count = 0;
+
+    budget_step(r->x->w->budget, g->job_count);
+    for (size_t i = 0; i < g->job_count; i++) {
+        size_t row = r->rows.run_of[r->x->task_of[g->jobs[i]]];
+
+        if (row && is_due(r, &r->rows.runs[row - 1]))
+            rows[count++] = &r->rows.runs[row - 1];
+    }
+    return count;
+}
+
+/* The least time from at_s on at which each of them alone could start where it is. */
+static double all_could_start(struct initial_reader *r, const struct workflow_run **rows,
+                              size_t count, double at_s)
+{
+    for (size_t i = 0, agreed = 0; agreed < count; i = (i + 1) % count) {
+        struct board_spot spot = spot_of(r, rows[i], at_s, HUGE_VAL);
+
+        if (budget_step(r->x->w->budget, 8) || !spot.positions)
+            return HUGE_VAL;
+        agreed = spot.start_s > at_s ? 1 : agreed + 1;
+        at_s = fmax(at_s, spot.start_s);
+    }
+    return at_s;
+}
+
+/* All start at at_s, or none has a place. */
+static bool start_gang(struct initial_reader *r, const struct workflow_run **rows,
+                       size_t count, double at_s)
+{
+    struct workflow_amounts *x = r->x;
+
+    for (size_t i = 0; i < count; i++) {
+        struct board_spot spot = spot_of(r, rows[i], at_s, at_s);
+
+        if (!budget_step(x->w->budget, 8) && spot.positions) {
+            take_row(r, rows[i], &spot);
+            continue;
+        }
+        while (i-- > 0) {
+            board_give(x->board, x->job_of[rows[i]->task]);
+            workflow_plan_unset(x->problem, &r->plan, rows[i]->task);
+        }
+        return false;
+    }
+    return true;
+}
+
+/* Members that hinder each other start when more has ended. */
+static bool place_gang(struct initial_reader *r, const struct workflow_run **rows,
+                       size_t count)
+{
+    double at_s = 0;
+
+    for (size_t tries = 0; tries < TIMES_MAX; tries++) {
+        at_s = all_could_start(r, rows, count, at_s);
+        if (!(at_s < HUGE_VAL))
+            return false;
+        if (start_gang(r, rows, count, at_s))
+            return true;
+        at_s = board_next_end(r->x->board, at_s);
+    }
+    return false;
+}
+
+/* ---- all of them ---- */
+
+static void set_fault(const struct initial_reader *r, const struct workflow_run *run,
+                      struct workflow_fault *fault)
+{
+    fault->kind = is_due(r, run) ? "cannot_run" : "precedence";
+    fault->task = run->task;
+    fault->resource = run->resource;
+}
+
+/* True: the gang has a place, or can have none, which is a fault. */
+static bool gang_turn(struct initial_reader *r, const struct world_group *g,
+                      const struct workflow_run *run, struct workflow_fault *fault)
+{
+    const struct workflow_run **rows =
+        NEW(r->x->arena, const struct workflow_run *, g->job_count);
+
+    if (due_members(r, g, rows) < g->job_count)
+        return false;
+    if (!place_gang(r, rows, g->job_count))
+        *fault = (struct workflow_fault){"group_gang", run->task, run->resource};
+    return true;
+}
+
+/* One after the other; gangs at the first of their rows at which no member waits, and
+ * what waits for them behind them. The first that finds no place is a fault. */
 static void place_in_turn(struct initial_reader *r, const struct initial_turn *turns,
                           struct workflow_fault *fault)
 {
     struct workflow_amounts *x = r->x;
+    const struct workflow_run *waits;
+    bool moved = true;
 
     board_reset(x->board);
     workflow_plan_clear(x->problem, &r->plan);
-    for (size_t k = 0; k < r->rows.run_count; k++) {
-        const struct workflow_run *run = &r->rows.runs[turns[k].run];
-        struct board_spot spot = spot_of(r, run);
+    while (moved) {
+        moved = false;
+        waits = NULL; /* a member of a gang that has its turn later */
+        for (size_t k = 0; k < r->rows.run_count; k++) {
+            const struct workflow_run *run = &r->rows.runs[turns[k].run];
+            const struct world_group *gang = gang_of(r, run);
+            struct board_spot spot;
 
-        if (budget_step(x->w->budget, 64))
-            return;
-        if (!spot.positions) {
-            fault->kind = board_release_s(x->board, x->job_of[run->task]) < HUGE_VAL
-                              ? "cannot_run"
-                              : "precedence";
-            fault->task = run->task;
-            fault->resource = run->resource;
-            return;
+            if (budget_step(x->w->budget, 64))
+                return;
+            if (board_plan(x->board)->placed[x->job_of[run->task]].positions)
+                continue;
+            if (gang ? !gang_turn(r, gang, run, fault) : waits && !is_due(r, run)) {
+                waits = gang && !waits ? run : waits;
+                continue;
+            }
+            if (!gang) {
+                spot = spot_of(r, run, 0, HUGE_VAL);
+                if (spot.positions)
+                    take_row(r, run, &spot);
+                else
+                    set_fault(r, run, fault);
+            }
+            if (fault->kind)
+                return;
+            moved = true;
         }
-        board_take(x->board, x->job_of[run->task], &spot);
-        workflow_plan_set(x->problem, &r->plan, run->task,
-                          x->w->resources[spot.positions[0]].index, spot.start_s,
-                          spot.done_s);
     }
+    if (waits)
+        *fault = (struct workflow_fault){"group_gang", waits->task, waits->resource};
 }
 
-/* As early as each of them can, members of a gang need not start together. */
+/* Of a schedule that is taken as it stands, or that has not all members. */
 static void check_gangs(const struct initial_reader *r, struct workflow_fault *fault)
 {
     const struct world *w = r->x->w;

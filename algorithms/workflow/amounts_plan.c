@@ -10,6 +10,7 @@
 #include "algorithms/workflow/amounts_parts.h"
 #include "algorithms/workflow/kept_out.h"
 #include "algorithms/workflow/list.h"
+#include "algorithms/workflow/problem_parts.h"
 #include "algorithms/workflow/words.h"
 #include "algorithms/world/board_parts.h"
 #include "algorithms/world/objective.h"
@@ -621,6 +622,22 @@ static double used_ratio(const struct workflow_amounts *x, double makespan_s)
     return all * makespan_s > 0 ? fmin(1, held / (all * makespan_s)) : 0;
 }
 
+/* Of a task that has begun on several. */
+static void name_nodes(const struct workflow_amounts *x, struct workflow_placement *row)
+{
+    size_t count;
+    const size_t *nodes = workflow_nodes_of(x->problem, row->task, &count);
+    const char **ids;
+
+    if (count <= 1)
+        return;
+    ids = NEW(x->arena, const char *, count);
+    for (size_t k = 0; k < count; k++)
+        ids[k] = x->problem->in->snapshot->resources[nodes[k]].id;
+    row->resource_ids = ids;
+    row->resource_id_count = count;
+}
+
 void workflow_amounts_answer(struct workflow_amounts *x, const struct workflow_plan *plan,
                              struct workflow_out *out)
 {
@@ -637,8 +654,10 @@ void workflow_amounts_answer(struct workflow_amounts *x, const struct workflow_p
 
         budget_step(x->w->budget, 8);
         rows[k].next = false;
-        if (job == WORKFLOW_NONE)
+        if (job == WORKFLOW_NONE) {
+            name_nodes(x, &rows[k]);
             continue;
+        }
         p = &made->placed[job];
         rows[k].next = is_next(x, &rows[k]);
         killed += p->killed;

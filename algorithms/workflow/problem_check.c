@@ -9,6 +9,7 @@
 
 #include <float.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LARGEST 1e100
@@ -112,7 +113,7 @@ static void check_status(const struct workflow_task *t, const char *path,
     if (t->status < WORKFLOW_IDLE || t->status > WORKFLOW_FAILED)
         mistake(err, path, "status", ITEM_NOT_A_CHOICE, "no such status");
     if ((t->status == WORKFLOW_RUNNING || t->status == WORKFLOW_STAGING) &&
-        !t->resource_id)
+        !t->resource_id && !t->resource_id_count)
         mistake(err, path, "resource_id", ITEM_REQUIRED,
                 "a task that is running or staging is on a resource");
     if (begun && t->start_s > 0)
@@ -135,18 +136,122 @@ static void check_id(const char *id, struct name_index *seen, size_t position,
                 id);
 }
 
+const size_t *workflow_nodes_of(const struct workflow_problem *problem, size_t task,
+                                size_t *count)
+{
+    const struct workflow_parts *parts = problem->parts;
+    const size_t *nodes = parts->nodes_of ? parts->nodes_of[task] : NULL;
+
+    *count = nodes                                       ? problem->tasks[task]->nodes
+             : parts->resource_of[task] == WORKFLOW_NONE ? 0
+                                                         : 1;
+    return nodes ? nodes : &parts->resource_of[task];
+}
+
+bool workflow_on_failed(const struct workflow_problem *problem, size_t task)
+{
+    size_t count;
+    const size_t *nodes = workflow_nodes_of(problem, task, &count);
+
+    for (size_t k = 0; k < count; k++)
+        if (problem->in->snapshot->resources[nodes[k]].failed)
+            return true;
+    return false;
+}
+
+void workflow_warn_halves(struct workflow_problem *problem, size_t count)
+{
+    if (count)
+        workflow_warn(problem,
+                      "running_incomplete: %zu running task%s on several nodes, of which "
+                      "resource_ids name%s none: only resource_id is taken",
+                      count, count == 1 ? "" : "s", count == 1 ? "s" : "");
+}
+
+static int by_number(const void *left, const void *right)
+{
+    size_t l = *(const size_t *)left, r = *(const size_t *)right;
+
+    return (l > r) - (l < r);
+}
+
+/* All nodes of a task that has begun; its output is on the first of the snapshot. */
+static void read_nodes(struct workflow_problem *problem, size_t task, const char *path,
+                       struct error *err)
+{
+    struct workflow_parts *parts = problem->parts;
+    const struct workflow_task *t = problem->tasks[task];
+    size_t count = t->resource_id_count, *list = NEW(problem->arena, size_t, count);
+    bool named = !t->resource_id;
+
+    if (count != (t->nodes ? t->nodes : 1)) {
+        mistake(err, path, "resource_ids", ITEM_CONFLICT,
+                "%zu resources; the task runs on %zu", count,
+                (size_t)(t->nodes ? t->nodes : 1));
+        return;
+    }
+    for (size_t k = 0; k < count; k++) {
+        const char *id = t->resource_ids[k] ? t->resource_ids[k] : "";
+        char member[40];
+
+        list[k] = name_index_find(&parts->resources, id);
+        named = named || list[k] == parts->resource_of[task];
+        snprintf(member, sizeof(member), "resource_ids/%zu", k);
+        if (list[k] == NAME_NOT_FOUND) {
+            mistake(err, path, member, ITEM_UNKNOWN_ID, "no resource '%.100s'", id);
+            return;
+        }
+    }
+    qsort(list, count, sizeof(*list), by_number);
+    for (size_t k = 1; k < count; k++)
+        if (list[k] == list[k - 1])
+            mistake(err, path, "resource_ids", ITEM_DUPLICATE, "'%.100s' is there twice",
+                    problem->in->snapshot->resources[list[k]].id);
+    if (!named)
+        mistake(err, path, "resource_id", ITEM_CONFLICT,
+                "it is none of resource_ids; leave it out");
+    parts->resource_of[task] = list[0];
+    if (count > 1)
+        parts->nodes_of[task] = list;
+}
+
+/* Of the nodes of a task the one that it waits for: by its table, else by speed. */
+static size_t slowest_of(const struct workflow_problem *problem, size_t task)
+{
+    const struct workflow_task *t = problem->tasks[task];
+    const struct resource *resources = problem->in->snapshot->resources;
+    const size_t *nodes = problem->parts->nodes_of[task];
+    size_t at = problem->parts->resource_of[task];
+
+    for (size_t k = 1; nodes && k < t->resource_id_count; k++) {
+        size_t r = nodes[k];
+
+        if (t->etc_count
+                ? r < t->etc_count && at < t->etc_count && !(t->etc_s[r] <= t->etc_s[at])
+                : resource_speed_mips(&resources[r]) <
+                      resource_speed_mips(&resources[at]))
+            at = r;
+    }
+    return at;
+}
+
 static void read_resource(struct workflow_problem *problem, size_t task, const char *path,
                           struct error *err)
 {
-    const char *id = problem->tasks[task]->resource_id;
+    const struct workflow_task *t = problem->tasks[task];
+    const char *id = t->resource_id;
     size_t *resource = &problem->parts->resource_of[task];
 
     *resource = WORKFLOW_NONE;
-    if (!id)
-        return;
-    *resource = name_index_find(&problem->parts->resources, id);
-    if (*resource == NAME_NOT_FOUND)
-        mistake(err, path, "resource_id", ITEM_UNKNOWN_ID, "no resource '%.100s'", id);
+    if (id) {
+        *resource = name_index_find(&problem->parts->resources, id);
+        if (*resource == NAME_NOT_FOUND)
+            mistake(err, path, "resource_id", ITEM_UNKNOWN_ID, "no resource '%.100s'",
+                    id);
+    }
+    if (t->resource_id_count)
+        read_nodes(problem, task, path, err);
+    problem->parts->slowest_of[task] = slowest_of(problem, task);
 }
 
 static void read_files(struct workflow_problem *problem, size_t task, const char *path,
@@ -225,6 +330,8 @@ static void number_tasks(struct workflow_problem *problem)
     tasks = NEW(a, const struct workflow_task *, n);
     workflow_of = NEW(a, size_t, n);
     parts->resource_of = NEW(a, size_t, n);
+    parts->nodes_of = NEW(a, size_t *, n);
+    parts->slowest_of = NEW(a, size_t, n);
     parts->task_file_first = NEW(a, size_t, n + 1);
     parts->task_file = NEW(a, size_t, files);
     problem->tasks = tasks;

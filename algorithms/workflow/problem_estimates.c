@@ -108,7 +108,7 @@ static bool has_run_time(const struct workflow_task *t)
 static double unit_share(const struct workflow_problem *problem, size_t task)
 {
     const struct workflow_task *t = problem->tasks[task];
-    size_t at = problem->parts->resource_of[task];
+    size_t at = problem->parts->slowest_of[task];
     struct resource alone;
     double jobs;
 
@@ -179,7 +179,7 @@ static double seconds_of(const struct workflow_problem *problem, size_t task,
     if (units == 0)
         return 0;
     if (t->etc_count)
-        time_s = units * t->etc_s[problem->parts->resource_of[task]];
+        time_s = units * t->etc_s[problem->parts->slowest_of[task]];
     else if (speed_mips > 0)
         time_s = units / speed_mips;
     return time_s >= 0 && time_s <= WORKFLOW_LONGEST_S ? time_s : HUGE_VAL;

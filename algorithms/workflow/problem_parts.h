@@ -14,7 +14,11 @@ struct workflow_link {
 struct workflow_parts {
     struct name_index resources, files; /* of the snapshot, by id */
 
-    size_t *resource_of;        /* [task]: resource_id; WORKFLOW_NONE */
+    size_t *resource_of;        /* [task]: resource_id, or the first of resource_ids in
+                                   the snapshot; WORKFLOW_NONE */
+    size_t **nodes_of;          /* [task]: by rising number, of one that names several;
+                                   NULL: resource_of alone */
+    size_t *slowest_of;         /* [task]: of these the one that it waits for */
     double *left_ratio;         /* [task]: part of its run time that is still to do */
     bool *guessed;              /* [task]: its run time is that of others */
     struct workflow_left *left; /* [task]: of those that run; source NULL: others */
@@ -48,6 +52,16 @@ const char *workflow_path(const struct workflow_in *in, size_t workflow, char *b
 /* Numbers the tasks and resolves the names that they carry. */
 enum error_code workflow_check_request(struct workflow_problem *problem,
                                        struct error *err);
+
+/* Whether a resource that the task is on has failed. */
+bool workflow_on_failed(const struct workflow_problem *problem, size_t task);
+
+/* Resources that the task is on, and how many. */
+const size_t *workflow_nodes_of(const struct workflow_problem *problem, size_t task,
+                                size_t *count);
+
+/* `count` tasks run on several nodes, of which they name one. */
+void workflow_warn_halves(struct workflow_problem *problem, size_t count);
 
 /* ---- unused.c ---- */
 

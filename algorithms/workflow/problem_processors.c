@@ -76,19 +76,19 @@ static double speed_of(const struct resource *given, bool slots)
 
 /* ---- fixed tasks ---- */
 
+/* One that has failed takes a task on several nodes with it. */
 static bool runs(const struct reader *r, size_t task)
 {
     const struct workflow_task *t = r->problem->tasks[task];
 
     return (t->status == WORKFLOW_RUNNING || t->status == WORKFLOW_STAGING) &&
-           !r->problem->in->snapshot->resources[r->problem->parts->resource_of[task]]
-                .failed;
+           !workflow_on_failed(r->problem, task);
 }
 
 static enum error_code find_end(const struct reader *r, size_t task, double *end_s)
 {
     const struct workflow_task *t = r->problem->tasks[task];
-    size_t resource = r->problem->parts->resource_of[task];
+    size_t resource = r->problem->parts->slowest_of[task];
     const struct resource *given = &r->problem->in->snapshot->resources[resource];
     struct workflow_left *left = &r->problem->parts->left[task];
 

@@ -198,22 +198,15 @@ static void number_resources(struct wf_request *rq)
 
 /* ---- tasks ---- */
 
-static bool on_failed(const struct wf_request *rq, size_t task)
-{
-    size_t at = rq->parts.resource_of[task];
-
-    return at != WF_NONE && rq->in->snapshot->resources[at].failed;
-}
-
 static enum workflow_plain_status status_of(const struct wf_request *rq, size_t task)
 {
     switch (rq->problem.tasks[task]->status) {
     case WORKFLOW_DONE:
         return PLAIN_DONE;
     case WORKFLOW_RUNNING:
-        return on_failed(rq, task) ? PLAIN_IDLE : PLAIN_RUNNING;
+        return workflow_on_failed(&rq->problem, task) ? PLAIN_IDLE : PLAIN_RUNNING;
     case WORKFLOW_STAGING:
-        return on_failed(rq, task) ? PLAIN_IDLE : PLAIN_STAGING;
+        return workflow_on_failed(&rq->problem, task) ? PLAIN_IDLE : PLAIN_STAGING;
     default:
         return PLAIN_IDLE;
     }
@@ -229,27 +222,46 @@ static bool parents_done(const struct wf_request *rq, size_t task)
     return true;
 }
 
+/* Its nodes but the one that it waits for. */
+static void list_beside(const struct wf_request *rq, struct workflow_plain_task *task,
+                        const size_t *nodes, size_t count)
+{
+    size_t *list = NEW(rq->arena, size_t, count);
+
+    for (size_t k = 0; k < count; k++)
+        if (nodes[k] != task->resource)
+            list[task->beside_count++] = nodes[k];
+    task->beside = list;
+}
+
 static void number_task(struct wf_request *rq, size_t task, bool *lost)
 {
     const struct workflow_task *t = rq->problem.tasks[task];
     enum workflow_plain_status status = status_of(rq, task);
     bool placed = status == PLAIN_RUNNING || status == PLAIN_STAGING;
     bool was_there = t->status == WORKFLOW_RUNNING || t->status == WORKFLOW_STAGING;
+    size_t count;
+    const size_t *nodes = workflow_nodes_of(&rq->problem, task, &count);
 
     rq->tasks[task] = (struct workflow_plain_task){
         .workflow = rq->problem.workflow_of[task],
         .status = status,
         .ready = status == PLAIN_IDLE && !(t->release_s > 0) && parents_done(rq, task),
         .root = rq->problem.parent_first[task] == rq->problem.parent_first[task + 1],
-        .resource = placed ? rq->parts.resource_of[task] : WF_NONE,
+        .resource = placed ? rq->parts.slowest_of[task] : WF_NONE,
         .pending_s = status == PLAIN_STAGING ? t->transfer_remaining_s : 0,
         .move_bytes = t->input_bytes + t->checkpoint_bytes,
         .stage_site = WF_NONE,
         .pinned = t->since_last_move_s < rq->param[WF_COOL_DOWN_S],
         .times_s = t->etc_count ? t->etc_s : NULL,
     };
+    budget_step(rq->in->budget, count);
     rq->ready_count += rq->tasks[task].ready;
-    rq->listed[placed ? rq->tasks[task].resource : 0] += placed;
+    for (size_t k = 0; placed && k < count; k++)
+        rq->listed[nodes[k]]++;
+    if (placed && count > 1)
+        list_beside(rq, &rq->tasks[task], nodes, count);
+    rq->halves += placed && count == 1 && t->nodes > 1;
     *lost |= was_there && !placed;
 }
 
@@ -262,6 +274,7 @@ static void number_tasks(struct wf_request *rq)
     rq->listed = NEW(rq->arena, size_t, rq->in->snapshot->resource_count + 1);
     for (size_t i = 0; i < count; i++)
         number_task(rq, i, &lost);
+    workflow_warn_halves(&rq->problem, rq->halves);
     if (lost)
         workflow_warn(
             &rq->problem,

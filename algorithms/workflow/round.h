@@ -147,16 +147,18 @@ struct workflow_plain_task {
     bool root;                         /* has no parents */
     bool postponed;                    /* not in this round's step 3 */
     size_t resource;                   /* staging, running; (size_t)-1 */
-    double remaining_ref_s;            /* NAN: no estimate */
-    const double *times_s; /* [resource]: run time of the whole where speeds do not say
-                              it, NAN: cannot run there; remaining_ref_s is then the part
-                              that is left; NULL: by speed */
-    double pending_s;      /* of a staging task: transfer still to come */
-    double move_bytes;     /* input + checkpoint, for a move */
-    double stage_bytes;    /* input (+ checkpoint), to start it */
-    size_t stage_site;     /* from where; (size_t)-1: no time */
-    bool pinned;           /* may not be moved in this round (cool-down) */
-    double spread_ref_s;   /* half the width of an interval of the estimate; 0: none */
+    const size_t *beside;              /* on several nodes: the others */
+    size_t beside_count;
+    double remaining_ref_s; /* NAN: no estimate */
+    const double *times_s;  /* [resource]: run time of the whole where speeds do not say
+                               it, NAN: cannot run there; remaining_ref_s is then the part
+                               that is left; NULL: by speed */
+    double pending_s;       /* of a staging task: transfer still to come */
+    double move_bytes;      /* input + checkpoint, for a move */
+    double stage_bytes;     /* input (+ checkpoint), to start it */
+    size_t stage_site;      /* from where; (size_t)-1: no time */
+    bool pinned;            /* may not be moved in this round (cool-down) */
+    double spread_ref_s;    /* half the width of an interval of the estimate; 0: none */
 };
 
 struct workflow_plain_resource {

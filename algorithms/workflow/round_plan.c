@@ -302,7 +302,7 @@ static bool evictable(const struct wf_plan *plan, size_t task)
     const struct workflow_plain_task *t = &plan->in->tasks[task];
 
     return t->free_root && t->status == PLAIN_RUNNING && !t->pinned &&
-           !plan->moved[task] && !wf_in_gang(plan, task) &&
+           !plan->moved[task] && wf_nodes(plan, task) == 1 && !wf_in_gang(plan, task) &&
            (isnan(plan->remaining_ref_s[task]) ||
             wf_xi_s(plan, task) > plan->param[WF_RE_MIN_S]);
 }
@@ -414,8 +414,11 @@ static void place_tasks(struct wf_plan *plan)
         plan->remaining_ref_s[i] = known ? t->remaining_ref_s : (double)NAN;
         plan->place[i] = WF_NONE;
         if ((t->status == PLAIN_RUNNING || t->status == PLAIN_STAGING) &&
-            t->resource < in->resource_count)
+            t->resource < in->resource_count) {
             wf_put(plan, i, t->resource, t->pending_s > 0 ? t->pending_s : 0);
+            for (size_t k = 0; k < t->beside_count; k++)
+                wf_put_beside(plan, i, t->beside[k]);
+        }
     }
     for (size_t p = 0; p < in->set_count; p++)
         plan->set_max_s[p] = (double)NAN;

@@ -27,6 +27,7 @@ struct wf_request {
     size_t *listed;                      /* tasks of the request on each resource */
     struct workflow_estimate *estimates; /* of each task; source NULL: not asked for */
     uint64_t stale_count;
+    size_t halves; /* tasks that run on several nodes and name one */
     size_t ready_count;
 
     struct arena *arena;

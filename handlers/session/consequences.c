@@ -149,14 +149,17 @@ static enum error_code sync_attempt(const struct session_touched *t,
                                     size_t *overcommitted)
 {
     const struct lease *had = session_lease_find(leases, x->task_id, x->number);
-    const char *where = x->started ? x->started->resource_id : NULL;
+    struct session_places where;
     double since_s = x->started ? x->started->observed_at_s : (double)NAN, time_s = NAN;
     struct lease_row row;
     bool is_there;
 
     if (x->status != SESSION_TRY_RUNNING || !x->started)
         return session_lease_drop(leases, x->task_id, x->number);
-    is_there = had && strcmp(had->placements->resource_ids[0], where) == 0;
+    where = session_places_started(x->started);
+    is_there = had && session_places_same(where, (struct session_places){
+                                                     had->placements->resource_ids,
+                                                     had->placements->resource_id_count});
     if (is_there && isnan(had->expires_at_s))
         return OK;
     if (is_there)

@@ -14,6 +14,7 @@
 #include "service/session_watch.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double AHEAD_S = 1; /* a clock that is right */
@@ -28,7 +29,8 @@ static void check_needed(struct record_check *check, const struct session_event 
     if (of_task && !e->task_id)
         record_mistake(check, "task_id", ITEM_REQUIRED, "%s is of a task",
                        session_kind_names[e->kind]);
-    if ((!of_task || e->kind == SESSION_STARTED) && !e->resource_id)
+    if ((!of_task || e->kind == SESSION_STARTED) && !e->resource_id &&
+        !(of_task && e->resource_id_count))
         record_mistake(check, "resource_id", ITEM_REQUIRED, "%s names its resource",
                        session_kind_names[e->kind]);
     if (e->kind == SESSION_PROGRESS && isnan(e->progress_ratio))
@@ -38,11 +40,42 @@ static void check_needed(struct record_check *check, const struct session_event 
         record_mistake(check, "mips_total", ITEM_REQUIRED, "it says the speed");
 }
 
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static bool has_twice(const struct session_event *e, struct arena *a)
+{
+    const char **list = NEW(a, const char *, e->resource_id_count);
+
+    memcpy(list, e->resource_ids, e->resource_id_count * sizeof(*list));
+    qsort(list, e->resource_id_count, sizeof(*list), by_text);
+    for (size_t k = 1; k < e->resource_id_count; k++)
+        if (strcmp(list[k], list[k - 1]) == 0)
+            return true;
+    return false;
+}
+
+/* Several nodes. */
+static void check_places(struct record_check *check, const struct session_event *e)
+{
+    if (e->resource_id_count == 0 || e->kind != SESSION_STARTED)
+        return;
+    if (e->resource_id && strcmp(e->resource_id, e->resource_ids[0]) != 0)
+        record_mistake(check, "resource_id", ITEM_CONFLICT,
+                       "it is not the first of resource_ids; leave it out");
+    if (has_twice(e, check->err->arena))
+        record_mistake(check, "resource_ids", ITEM_DUPLICATE,
+                       "each of its resources stands there once");
+}
+
 static void check_event(struct record_check *check, const void *item)
 {
     const struct session_event *e = item;
 
     check_needed(check, e);
+    check_places(check, e);
     if (e->observed_at_s > check->now_s + STORE_FUTURE_MAX_S)
         record_mistake(check, "observed_at", ITEM_OUT_OF_BOUNDS,
                        "more than a day ahead of the service's clock; seconds, not "
@@ -117,6 +150,20 @@ static enum error_code read_names(struct storing *s)
     return OK;
 }
 
+/* The first that there is not is told. */
+static void places_known(struct storing *s, size_t i)
+{
+    const struct session_event *e = item(s, i);
+
+    for (size_t k = 0; k < e->resource_id_count; k++)
+        if (name_index_find(&s->resources, e->resource_ids[k]) == NAME_NOT_FOUND) {
+            refuse(s, i, arena_printf(s->rq->arena, "/resource_ids/%zu", k),
+                   ITEM_UNKNOWN_ID, "the snapshot has no resource '%.100s'",
+                   e->resource_ids[k]);
+            return;
+        }
+}
+
 static bool names_known(struct storing *s, size_t i)
 {
     const struct session_event *e = item(s, i);
@@ -126,6 +173,8 @@ static bool names_known(struct storing *s, size_t i)
         name_index_find(&s->run.ids, e->task_id) == NAME_NOT_FOUND)
         refuse(s, i, "/task_id", ITEM_UNKNOWN_ID, "the session has no task '%.100s'",
                e->task_id);
+    else if (e->kind == SESSION_STARTED && e->resource_id_count)
+        places_known(s, i);
     else if ((!session_is_of_task(e->kind) || e->kind == SESSION_STARTED) &&
              name_index_find(&s->resources, e->resource_id) == NAME_NOT_FOUND)
         refuse(s, i, "/resource_id", ITEM_UNKNOWN_ID,
@@ -141,6 +190,12 @@ static struct session_event kept(const struct session_event *e)
     out.observed_at_s = round(e->observed_at_s * 1e6) / 1e6;
     if (!session_is_of_task(e->kind))
         out.task_id = NULL;
+    if (e->kind == SESSION_STARTED && e->resource_id_count)
+        out.resource_id = e->resource_ids[0];
+    if (e->kind != SESSION_STARTED || e->resource_id_count == 1) {
+        out.resource_ids = NULL;
+        out.resource_id_count = 0;
+    }
     return out;
 }
 

@@ -30,17 +30,13 @@ static enum error_code renew_leases(struct granting *g, struct session_leases *l
     for (size_t i = 0; i < run->task_count; i++) {
         const struct session_attempt *t = run->state.of[i].shown;
         enum session_source source;
-        size_t r;
 
         if (run->state.of[i].status != SESSION_TASK_RUNNING)
-            continue;
-        r = name_index_find(&run->resources, t->started->resource_id);
-        if (r == NAME_NOT_FOUND)
             continue;
         TRY(session_lease_renew(
             leases, t->task_id, t->number,
             t->started->observed_at_s +
-                session_total_s(session_time_s(times, i, r, &source), t)));
+                session_total_s(session_started_s(times, i, t->started, &source), t)));
     }
     return OK;
 }
@@ -57,8 +53,10 @@ static enum error_code take_leases(struct granting *g, const struct store_sessio
     same_world = same_world && leases.row.world_version == row->world_version;
     for (size_t i = g->choice->again_count; i < g->choice->start_count; i++) {
         const struct session_start *s = &g->choice->starts[i];
-        struct lease_row takes = session_lease_row(g->run, s->task, s->attempt,
-                                                   s->resource_id, now_s, s->run_time_s);
+        struct lease_row takes = session_lease_row(
+            g->run, s->task, s->attempt,
+            session_places_of(&s->resource_id, s->resource_ids, s->resource_id_count),
+            now_s, s->run_time_s);
 
         granted[i] = same_world || session_lease_fits(&leases, &takes);
         if (!granted[i])
@@ -85,10 +83,18 @@ static enum error_code note_grants(struct granting *g, struct db_session *db,
         if (!granted[i])
             continue;
         s->hold_until_at_s = round((now_s + g->hold_s) * 1e6) / 1e6;
-        list[count++] =
-            (struct store_session_grant){g->run->row.session_id, s->task_id,   s->attempt,
-                                         s->resource_id,         g->holder,    now_s,
-                                         s->hold_until_at_s,     s->run_time_s};
+        list[count++] = (struct store_session_grant){
+            .session_id = g->run->row.session_id,
+            .task_id = s->task_id,
+            .attempt = s->attempt,
+            .resource_id = s->resource_id,
+            .places = s->resource_ids,
+            .place_count = s->resource_id_count,
+            .holder = g->holder,
+            .granted_at_s = now_s,
+            .expires_at_s = s->hold_until_at_s,
+            .run_time_s = s->run_time_s,
+        };
     }
     return store_session_grants_write(db, rq->principal.tenant, g->run->row.session_id,
                                       list, count, rq->arena, rq->err);

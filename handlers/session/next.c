@@ -140,6 +140,8 @@ static const struct json_field start_rows[] = {
     JSON_TEXT(T, task_id, 0, "The task"),
     JSON_INTEGER(T, attempt, 1, JSON_EXACT, 1, 0, "Number of the attempt"),
     JSON_TEXT(T, resource_id, 0, "Where it is to start"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
+               "Of a task of several nodes: all of them; resource_id is the first"),
     JSON_NUMBER(T, run_time_s, 0, 0, 0, 0, "Expected run time there, seconds"),
     JSON_NUMBER(T, finish_s, 0, 0, 0, 0, "When it is done, seconds from now"),
     JSON_OBJECT(T, run_time_basis, struct session_basis, &basis_json, 0,
@@ -273,6 +275,7 @@ const struct json_object session_answer_json = {
 static const struct json_field kept_row_rows[] = {
     JSON_TEXT(R, task_id, 0, ""),
     JSON_TEXT(R, resource_id, 0, ""),
+    JSON_TEXTS(R, resource_ids, resource_id_count, JOB_NODES_MAX, JSON_OPTIONAL, ""),
     JSON_NUMBER(R, start_s, -JSON_LARGEST, JSON_LARGEST, 0, 0, ""),
     JSON_NUMBER(R, finish_s, -JSON_LARGEST, JSON_LARGEST, 0, 0, ""),
     JSON_NUMBER(R, rank_s, -JSON_LARGEST, JSON_LARGEST, 0, 0, ""),
@@ -377,7 +380,7 @@ static void list_cancels(const struct session_run *run, struct session_answer *o
         const struct session_cancel *c = &run->state.cancel[i];
 
         list[i] = (struct session_cancel_row){run->graph[c->task].id, c->attempt->number,
-                                              c->started->resource_id};
+                                              c->resource_id};
     }
     out->cancel = list;
     out->cancel_count = run->state.cancel_count;

@@ -248,6 +248,8 @@ struct task_row {
     const char *task_id, *status;
     uint64_t attempt; /* JSON_NO_INTEGER: none */
     const char *resource_id, *holder;
+    const char *const *resource_ids; /* of several nodes: all of them */
+    size_t resource_id_count;
     double started_at_s, ended_at_s, run_time_s, expected_end_at_s;
     double progress_ratio, hold_until_at_s;
     uint64_t attempt_count;
@@ -276,6 +278,8 @@ static const struct json_field task_row_rows[] = {
                  "The attempt that the next members are of"),
     JSON_TEXT(T, resource_id, JSON_OPTIONAL,
               "Where it ran, or runs; of one that was granted where it is to start"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
+               "On several nodes: all of them; resource_id is the first"),
     JSON_INSTANT(T, started_at, JSON_OPTIONAL, "When it started"),
     JSON_INSTANT(T, ended_at, JSON_OPTIONAL, "When it ended, failed or was cancelled"),
     JSON_NUMBER(T, run_time_s, 0, 0, 0, JSON_OPTIONAL, "How long it ran, seconds"),
@@ -308,16 +312,14 @@ static double expected_end_at_s(const struct session_run *run,
 {
     const struct session_attempt *t = run->state.of[i].shown;
     enum session_source source;
-    size_t r;
 
-    if (!t || !t->started)
-        return NAN;
-    r = name_index_find(&run->resources, t->started->resource_id);
-    if (r == NAME_NOT_FOUND)
+    if (!t || !t->started ||
+        !session_places_known(run, session_places_started(t->started)))
         return NAN;
     return run->now_s +
-           session_remaining_s(session_total_s(session_time_s(times, i, r, &source), t),
-                               fmax(0, run->now_s - t->started->observed_at_s));
+           session_remaining_s(
+               session_total_s(session_started_s(times, i, t->started, &source), t),
+               fmax(0, run->now_s - t->started->observed_at_s));
 }
 
 static struct task_row row_of(const struct session_run *run,
@@ -339,6 +341,8 @@ static struct task_row row_of(const struct session_run *run,
 
     if (t && t->started) {
         row.resource_id = t->started->resource_id;
+        row.resource_ids = t->started->resource_ids;
+        row.resource_id_count = t->started->resource_id_count;
         row.started_at_s = t->started->observed_at_s;
     }
     if (t && t->terminal) {
@@ -353,6 +357,8 @@ static struct task_row row_of(const struct session_run *run,
         row.expected_end_at_s = expected_end_at_s(run, times, i);
     if (grant) {
         row.resource_id = grant->resource_id;
+        row.resource_ids = grant->places;
+        row.resource_id_count = grant->place_count;
         row.holder = grant->holder;
         row.hold_until_at_s = grant->expires_at_s;
     }

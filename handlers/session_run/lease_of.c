@@ -70,18 +70,18 @@ enum error_code session_leases_close(struct session_leases *leases, uint64_t rai
 }
 
 struct lease_row session_lease_row(const struct session_run *run, size_t task,
-                                   uint64_t attempt, const char *resource_id,
+                                   uint64_t attempt, struct session_places places,
                                    double start_at_s, double time_s)
 {
     struct arena *a = run->rq->arena;
     struct taken_running holds = session_holds(run, task, NULL);
-    const char **ids = NEW(a, const char *, 1);
+    const char **ids = NEW(a, const char *, places.count);
 
-    ids[0] = resource_id;
+    memcpy(ids, places.ids, places.count * sizeof(*ids));
     return (struct lease_row){
         .job_id = job_id(a, run->graph[task].id, attempt),
         .resource_ids = ids,
-        .resource_id_count = 1,
+        .resource_id_count = places.count,
         .cpus = holds.cpus,
         .memory_bytes = holds.memory_bytes,
         .disk_bytes = holds.disk_bytes,

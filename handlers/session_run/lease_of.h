@@ -33,7 +33,7 @@ enum error_code session_leases_close(struct session_leases *leases, uint64_t rai
 
 /* What an attempt holds from an instant on, for time_s; NAN: not known how long. */
 struct lease_row session_lease_row(const struct session_run *run, size_t task,
-                                   uint64_t attempt, const char *resource_id,
+                                   uint64_t attempt, struct session_places places,
                                    double start_at_s, double time_s);
 
 /* Whether it fits beside all that others have, and what was added here. */

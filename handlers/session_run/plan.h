@@ -11,6 +11,8 @@
  * instant. */
 struct session_plan_row {
     const char *task_id, *resource_id;
+    const char *const *resource_ids; /* of several nodes: all, resource_id is the first */
+    size_t resource_id_count;
     double start_s, finish_s;
     double rank_s; /* from its start to the end of everything, in mean times */
     bool many;     /* it needs more than its resource: several nodes, or shared amounts */

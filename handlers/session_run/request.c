@@ -28,13 +28,14 @@ struct making {
     struct session_run *run;
     const struct session_times *times;
     bool *left_out, *behind; /* [task] */
-    size_t defaulted_count, lost_count;
+    size_t defaulted_count, lost_count, narrow_count;
 };
 
-static size_t host_of(const struct session_run *run, const struct session_attempt *t)
+/* Whether the snapshot has all that an attempt is or was on. */
+static bool has_hosts(const struct session_run *run, const struct session_attempt *t)
 {
-    return t && t->started ? name_index_find(&run->resources, t->started->resource_id)
-                           : NAME_NOT_FOUND;
+    return t && t->started &&
+           session_places_known(run, session_places_started(t->started));
 }
 
 static bool has_place(struct making *m, size_t i)
@@ -45,7 +46,7 @@ static bool has_place(struct making *m, size_t i)
     case SESSION_TASK_DONE:
         return true;
     case SESSION_TASK_RUNNING:
-        if (host_of(m->run, of->shown) != NAME_NOT_FOUND)
+        if (has_hosts(m->run, of->shown))
             return true;
         m->lost_count++;
         return false;
@@ -105,29 +106,35 @@ static void choose_tasks(struct making *m, const struct session_candidates *cand
 
 /* ---- one task ---- */
 
+/* As many nodes as it has, whatever the task says: so many it holds. */
+static void set_places(struct session_places places, struct workflow_task *out)
+{
+    out->resource_id = places.count == 1 ? places.ids[0] : NULL;
+    out->resource_ids = places.count == 1 ? NULL : places.ids;
+    out->resource_id_count = places.count == 1 ? 0 : places.count;
+    out->nodes = places.count == 1 ? 0 : places.count;
+}
+
 static void set_done(const struct session_run *run, const struct session_attempt *t,
                      struct workflow_task *out)
 {
-    size_t at = host_of(run, t);
-
     out->status = WORKFLOW_DONE;
     out->etc_s = NULL;
     out->etc_count = 0;
-    if (at == NAME_NOT_FOUND)
+    if (!has_hosts(run, t))
         return;
-    out->resource_id = run->world.resources[at].id;
+    set_places(session_places_started(t->started), out);
     out->finish_s = fmin(0, t->terminal->observed_at_s - run->now_s);
     out->start_s = fmin(out->finish_s, t->started->observed_at_s - run->now_s);
 }
 
-static void set_running(const struct making *m, size_t i, size_t at, double since_s,
-                        double total_s, struct workflow_task *out)
+static void set_running(const struct making *m, struct session_places places,
+                        double since_s, double total_s, struct workflow_task *out)
 {
     double elapsed_s = fmax(0, m->run->now_s - since_s);
 
-    (void)i;
     out->status = WORKFLOW_RUNNING;
-    out->resource_id = m->run->world.resources[at].id;
+    set_places(places, out);
     out->start_s = -elapsed_s;
     out->finish_s = session_remaining_s(total_s, elapsed_s);
 }
@@ -151,11 +158,12 @@ static void set_times(struct making *m, size_t i, struct workflow_task *out)
     m->defaulted_count += defaulted && out->status == WORKFLOW_IDLE;
 }
 
-static double total_s_of(const struct making *m, size_t i, size_t at)
+static double total_s_of(const struct making *m, size_t i)
 {
     const struct session_attempt *t = m->run->state.of[i].shown;
     enum session_source source;
-    double total_s = session_total_s(session_time_s(m->times, i, at, &source), t);
+    double total_s =
+        session_total_s(session_started_s(m->times, i, t->started, &source), t);
 
     return isnan(total_s) ? m->run->definition.default_ref_s : total_s;
 }
@@ -186,11 +194,12 @@ static void set_task(struct making *m, size_t i, struct workflow_task *out)
     const struct session_run *run = m->run;
     const struct session_task_state *of = &run->state.of[i];
     const struct store_session_grant *grant = run->granted[i];
-    size_t at;
 
     *out = run->tasks[i].task;
     out->status = WORKFLOW_IDLE;
     out->resource_id = NULL;
+    out->resource_ids = NULL;
+    out->resource_id_count = 0;
     out->start_s = out->finish_s = NAN;
     out->progress_pct = out->elapsed_s = out->work_done_ref_s = NAN;
     out->progress_samples = NULL;
@@ -202,14 +211,15 @@ static void set_task(struct making *m, size_t i, struct workflow_task *out)
     }
     set_times(m, i, out);
     if (of->status == SESSION_TASK_RUNNING) {
-        at = host_of(run, of->shown);
-        set_running(m, i, at, of->shown->started->observed_at_s, total_s_of(m, i, at),
-                    out);
+        set_running(m, session_places_started(of->shown->started),
+                    of->shown->started->observed_at_s, total_s_of(m, i), out);
+        m->narrow_count +=
+            run->tasks[i].task.nodes > session_place_count(of->shown->started);
         return;
     }
-    at = grant ? name_index_find(&run->resources, grant->resource_id) : NAME_NOT_FOUND;
-    if (at != NAME_NOT_FOUND) {
-        set_running(m, i, at, grant->granted_at_s, grant->run_time_s, out);
+    if (grant && session_places_known(run, session_places_granted(grant))) {
+        set_running(m, session_places_granted(grant), grant->granted_at_s,
+                    grant->run_time_s, out);
         return;
     }
     out->deferred = m->behind[i];
@@ -230,6 +240,11 @@ static void warn(struct session_run *run, const struct making *m)
                      "unknown_resource: %zu running tasks are on resources that the "
                      "snapshot has not; what waits for them is not planned",
                      m->lost_count);
+    if (m->narrow_count)
+        session_warn(run,
+                     "running_incomplete: %zu running tasks of several nodes, whose "
+                     "`started` names fewer: only these are taken",
+                     m->narrow_count);
 }
 
 static void set_options(struct session_run *run, struct workflow_body *body)
@@ -362,6 +377,8 @@ static void keep_rows(struct session_run *run, const struct workflow_body *body,
         rows[count++] = (struct session_plan_row){
             .task_id = p->task_id,
             .resource_id = p->resource_id,
+            .resource_ids = p->resource_ids,
+            .resource_id_count = p->resource_id_count,
             .start_s = isnan(p->start_s) ? 0 : p->start_s,
             .finish_s = p->finish_s,
             .rank_s = ranks[p->task],
@@ -489,6 +506,8 @@ static struct workflow_task *whole_graph(const struct session_run *run)
         tasks[i].dependency_count = count;
         tasks[i].status = WORKFLOW_IDLE;
         tasks[i].resource_id = NULL;
+        tasks[i].resource_ids = NULL;
+        tasks[i].resource_id_count = 0;
         tasks[i].start_s = tasks[i].finish_s = NAN;
     }
     return tasks;

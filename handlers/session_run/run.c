@@ -374,3 +374,50 @@ struct taken_running session_holds(const struct session_run *run, size_t task,
         .exclusive = t->exclusive,
     };
 }
+
+/* ---- places ---- */
+
+struct session_places session_places_of(const char *const *one, const char *const *ids,
+                                        size_t count)
+{
+    return count ? (struct session_places){ids, count} : (struct session_places){one, 1};
+}
+
+struct session_places session_places_started(const struct session_event *started)
+{
+    return session_places_of(&started->resource_id, started->resource_ids,
+                             started->resource_id_count);
+}
+
+struct session_places session_places_granted(const struct store_session_grant *grant)
+{
+    return session_places_of(&grant->resource_id, grant->places, grant->place_count);
+}
+
+bool session_places_have(struct session_places places, const char *resource_id)
+{
+    for (size_t k = 0; k < places.count; k++)
+        if (strcmp(places.ids[k], resource_id) == 0)
+            return true;
+    return false;
+}
+
+bool session_places_known(const struct session_run *run, struct session_places places)
+{
+    budget_step(&run->rq->finish, places.count);
+    for (size_t k = 0; k < places.count; k++)
+        if (name_index_find(&run->resources, places.ids[k]) == NAME_NOT_FOUND)
+            return false;
+    return true;
+}
+
+bool session_places_same(struct session_places left, struct session_places right)
+{
+    if (left.count != right.count)
+        return false;
+    for (size_t k = 0; k < left.count; k++)
+        if (strcmp(left.ids[k], right.ids[k]) != 0 &&
+            !session_places_have(right, left.ids[k]))
+            return false;
+    return true;
+}

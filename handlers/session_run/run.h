@@ -97,6 +97,23 @@ enum error_code session_stand_of(const struct session_run *read, struct db_sessi
 struct taken_running session_holds(const struct session_run *run, size_t task,
                                    const char *id);
 
+/* Resources of something: several, of which `one` is the first, or that one alone. */
+struct session_places {
+    const char *const *ids;
+    size_t count;
+};
+struct session_places session_places_of(const char *const *one, const char *const *ids,
+                                        size_t count);
+struct session_places session_places_started(const struct session_event *started);
+struct session_places session_places_granted(const struct store_session_grant *grant);
+bool session_places_have(struct session_places places, const char *resource_id);
+
+/* Whether the snapshot has all of them; session_world() first. */
+bool session_places_known(const struct session_run *run, struct session_places places);
+
+/* Whether two are of the same resources. O(count^2) where their order differs. */
+bool session_places_same(struct session_places left, struct session_places right);
+
 /* ---- times.c ---- */
 
 /* Where the expected run time of a task comes from. */
@@ -115,6 +132,17 @@ struct session_times;
 const struct session_times *session_times_of(struct session_run *run);
 double session_time_s(const struct session_times *times, size_t task, size_t resource,
                       enum session_source *source);
+
+/* On several: the longest of them, and of which resource (a number of the world). NAN:
+ * one is not known, or it cannot run there. */
+double session_time_on_s(const struct session_times *times, size_t task,
+                         struct session_places places, enum session_source *source,
+                         size_t *slowest);
+
+/* Where a started one is. */
+double session_started_s(const struct session_times *times, size_t task,
+                         const struct session_event *started,
+                         enum session_source *source);
 
 /* Kind of a task's work. */
 const char *session_class_of(const struct session_task_body *task);

@@ -172,6 +172,9 @@ static const char *const failure_kinds[] = {"error", "memory",    "time_limit",
         JSON_INTEGER(T, attempt, 1, 1000, 1, 0, "Number of the attempt; default 1"),     \
         JSON_ID(T, resource_id, (null_flag) | JSON_OPTIONAL,                             \
                 "Where it started; or the resource, of its kinds"),                      \
+        JSON_TEXTS(T, resource_ids, resource_id_count, JOB_NODES_MAX, JSON_OPTIONAL,     \
+                   "Of started, on several nodes: all of them; resource_id may be "      \
+                   "missing, or is the first"),                                          \
         JSON_ID(                                                                         \
             T, running_id, (null_flag) | JSON_OPTIONAL,                                  \
             "Of started: its id in `running` of the stored snapshot, so that it is not " \

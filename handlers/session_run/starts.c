@@ -38,12 +38,18 @@ static const struct session_plan_row *row_of(const struct plan_check *j,
     return at == NAME_NOT_FOUND ? NULL : &j->plan->rows[at];
 }
 
+static struct session_places places_of(const struct session_plan_row *row)
+{
+    return session_places_of(&row->resource_id, row->resource_ids,
+                             row->resource_id_count);
+}
+
 /* An attempt's end is elsewhere by more than a tenth of its time. */
 static bool moves_end(const struct plan_check *j, const struct session_event *event)
 {
     const struct session_run *run = j->run;
     const struct session_plan_row *row = row_of(j, event->task_id);
-    size_t task = name_index_find(&run->ids, event->task_id), r;
+    size_t task = name_index_find(&run->ids, event->task_id);
     const struct session_attempt *t;
     enum session_source source;
     double total_s, end_at_s;
@@ -53,10 +59,9 @@ static bool moves_end(const struct plan_check *j, const struct session_event *ev
     t = run->state.of[task].shown;
     if (!t || t->status != SESSION_TRY_RUNNING)
         return false;
-    r = name_index_find(&run->resources, t->started->resource_id);
-    if (r == NAME_NOT_FOUND)
+    if (!session_places_known(run, session_places_started(t->started)))
         return true;
-    total_s = session_total_s(session_time_s(j->times, task, r, &source), t);
+    total_s = session_total_s(session_started_s(j->times, task, t->started, &source), t);
     end_at_s = run->now_s + session_remaining_s(
                                 total_s, fmax(0, run->now_s - t->started->observed_at_s));
     return fabs(end_at_s - (j->plan->planned_at_s + row->finish_s)) >
@@ -72,7 +77,8 @@ static bool upsets_plan(const struct plan_check *j, const struct session_event *
     switch (event->kind) {
     case SESSION_STARTED:
         row = row_of(j, event->task_id);
-        return !row || strcmp(row->resource_id, event->resource_id) != 0;
+        return !row ||
+               !session_places_same(places_of(row), session_places_started(event));
     case SESSION_PROGRESS:
         return moves_end(j, event);
     default:
@@ -124,6 +130,24 @@ static bool is_outdated(const struct session_run *run)
     return false;
 }
 
+/* A task that was to start later needs more than its host by now: only a new plan starts
+ * such ones. */
+static bool is_wide_due(const struct session_run *run, const struct session_plan *plan)
+{
+    for (size_t i = 0; i < plan->row_count; i++) {
+        const struct session_plan_row *row = &plan->rows[i];
+        size_t task;
+
+        if (!row->many || row->start_s <= NOW_S || row->start_s > age_s(run) + NOW_S)
+            continue;
+        task = name_index_find(&run->ids, row->task_id);
+        if (task != NAME_NOT_FOUND && !run->granted[task] &&
+            run->state.of[task].status == SESSION_TASK_READY)
+            return true;
+    }
+    return false;
+}
+
 /* Of a plan that is not outdated. */
 static bool holds(const struct session_run *run, const struct session_times *times,
                   const struct session_plan *plan, const struct session_wish *wish)
@@ -137,6 +161,8 @@ static bool holds(const struct session_run *run, const struct session_times *tim
         (!wish->any_candidates &&
          !same_text(plan->candidates,
                     session_candidates_key(&wish->candidates, run->rq->arena))))
+        return false;
+    if (is_wide_due(run, plan))
         return false;
     name_index_create(&j.rows, plan->row_count, run->rq->arena);
     for (size_t i = 0; i < plan->row_count; i++)
@@ -236,11 +262,12 @@ static enum error_code settle_plan(struct session_run *run,
 
 /* ---- candidates to start ---- */
 
-/* A row of the plan that has not begun. */
+/* A row of the plan that has not begun, on one of its resources. */
 struct waiting {
     const struct session_plan_row *row;
-    size_t task, resource, place; /* place: in the list of its host */
-    double start_s;               /* from now */
+    size_t task, resource;
+    double start_s; /* from now */
+    bool is_first;  /* of the resources of its row: it speaks for all */
     bool starts;
 };
 
@@ -264,17 +291,34 @@ static bool is_wanted(const struct choosing *c, size_t task)
            name_index_find(&c->candidates, c->run->graph[task].id) != NAME_NOT_FOUND;
 }
 
-static bool is_asked_for(const struct choosing *c, const char *resource_id)
+static bool is_asked_for(const struct choosing *c, const struct session_plan_row *row)
 {
-    return !c->wish->resource_ids ||
-           name_index_find(&c->resources, resource_id) != NAME_NOT_FOUND;
+    struct session_places places = places_of(row);
+
+    for (size_t k = 0; c->wish->resource_ids && k < places.count; k++)
+        if (name_index_find(&c->resources, places.ids[k]) == NAME_NOT_FOUND)
+            return false;
+    return true;
+}
+
+/* None of its hosts has failed since. */
+static bool are_up(const struct choosing *c, const struct session_plan_row *row)
+{
+    struct session_places places = places_of(row);
+
+    for (size_t k = 0; k < places.count; k++) {
+        size_t r = name_index_find(&c->run->resources, places.ids[k]);
+
+        if (r == NAME_NOT_FOUND || c->run->world.resources[r].failed)
+            return false;
+    }
+    return true;
 }
 
 static bool may_start(const struct choosing *c, const struct waiting *w)
 {
     return c->run->state.of[w->task].status == SESSION_TASK_READY &&
-           !c->run->granted[w->task] && is_wanted(c, w->task) &&
-           !c->run->world.resources[w->resource].failed;
+           !c->run->granted[w->task] && is_wanted(c, w->task) && are_up(c, w->row);
 }
 
 static int by_host(const void *left, const void *right)
@@ -307,30 +351,43 @@ static void index_names(struct name_index *index, const char *const *names, size
         name_index_add(index, names[i], i);
 }
 
+static void list_row(struct choosing *c, const struct session_plan_row *row, size_t task)
+{
+    struct session_places places = places_of(row);
+
+    for (size_t k = 0; k < places.count; k++)
+        c->list[c->count++] = (struct waiting){
+            .row = row,
+            .task = task,
+            .resource = name_index_find(&c->run->resources, places.ids[k]),
+            .start_s = c->plan->planned_at_s + row->start_s - c->run->now_s,
+            .is_first = k == 0};
+}
+
 /* Rows whose tasks wait, or may start. */
 static void gather(struct choosing *c)
 {
+    size_t room = 0;
     const struct session_run *run = c->run;
     struct arena *a = run->rq->arena;
 
     index_names(&c->candidates, c->wish->candidates.ids, c->wish->candidates.count, a);
     index_names(&c->resources, c->wish->resource_ids, c->wish->resource_id_count, a);
-    c->list = NEW(a, struct waiting, c->plan->row_count);
+    for (size_t i = 0; i < c->plan->row_count; i++)
+        room += places_of(&c->plan->rows[i]).count;
+    c->list = NEW(a, struct waiting, room);
     for (size_t i = 0; i < c->plan->row_count; i++) {
         const struct session_plan_row *row = &c->plan->rows[i];
         size_t task = name_index_find(&run->ids, row->task_id);
-        size_t resource = name_index_find(&run->resources, row->resource_id);
         enum session_task_status status;
 
-        if (task == NAME_NOT_FOUND || resource == NAME_NOT_FOUND)
+        if (task == NAME_NOT_FOUND || !session_places_known(run, places_of(row)))
             continue;
         status = run->state.of[task].status;
         if (run->granted[task] ||
             (status != SESSION_TASK_IDLE && status != SESSION_TASK_READY))
             continue;
-        c->list[c->count++] = (struct waiting){
-            row,  task, resource, 0, c->plan->planned_at_s + row->start_s - run->now_s,
-            false};
+        list_row(c, row, task);
     }
     if (c->count > 1)
         qsort(c->list, c->count, sizeof(*c->list), by_host);
@@ -442,8 +499,18 @@ static void hold_reserved(struct hosting *h, const struct taken_reservation *x)
     hold(h, &job, from_s, to_s);
 }
 
+/* Of a task that runs, or was granted. */
+static struct session_places places_held(const struct choosing *c, size_t task)
+{
+    const struct session_task_state *of = &c->run->state.of[task];
+
+    return of->status == SESSION_TASK_RUNNING
+               ? session_places_started(of->shown->started)
+               : session_places_granted(c->run->granted[task]);
+}
+
 /* Attempts of this run that run there, and what was granted. */
-static void hold_own(struct hosting *h, size_t resource)
+static void hold_own(struct hosting *h)
 {
     const struct session_run *run = h->c->run;
 
@@ -455,16 +522,17 @@ static void hold_own(struct hosting *h, size_t resource)
         enum session_source source;
         double since_s, total_s;
 
-        if (of->status == SESSION_TASK_RUNNING &&
-            strcmp(of->shown->started->resource_id, h->r->id) == 0) {
+        budget_step(&run->rq->finish, places_held(h->c, i).count);
+        if (!session_places_have(places_held(h->c, i), h->r->id))
+            continue;
+        if (of->status == SESSION_TASK_RUNNING) {
             since_s = of->shown->started->observed_at_s;
-            total_s = session_total_s(session_time_s(h->c->times, i, resource, &source),
-                                      of->shown);
-        } else if (grant && strcmp(grant->resource_id, h->r->id) == 0) {
+            total_s = session_total_s(
+                session_started_s(h->c->times, i, of->shown->started, &source),
+                of->shown);
+        } else {
             since_s = grant->granted_at_s;
             total_s = grant->run_time_s;
-        } else {
-            continue;
         }
         hold(h, &job, -HUGE_VAL,
              isnan(total_s) ? HUGE_VAL
@@ -481,7 +549,7 @@ static void make_room(struct choosing *c, size_t room)
     c->holds = NEW(c->run->rq->arena, struct session_hold, c->hold_room);
 }
 
-static void find_holds(struct hosting *h, size_t resource)
+static void find_holds(struct hosting *h)
 {
     const struct session_run *run = h->c->run;
     const struct snapshot *s = &run->world;
@@ -492,7 +560,7 @@ static void find_holds(struct hosting *h, size_t resource)
                         r->reservation_count + s->reservation_count +
                         (size_t)r->job_count + 1);
     h->holds = h->c->holds;
-    hold_own(h, resource);
+    hold_own(h);
     for (size_t i = 0; i < r->running_count; i++)
         hold(h, &r->running[i], -HUGE_VAL, end_of(h, &r->running[i]));
     for (size_t i = 0; i < s->running_count; i++)
@@ -532,14 +600,22 @@ static bool has_same_value(const struct choosing *c, const struct job_group *g,
            (g->key == JOB_BY_SITE && site && other_site && strcmp(site, other_site) == 0);
 }
 
-static bool is_member_at(const struct choosing *c, const struct job_group *g, size_t task,
-                         const char *at, size_t resource)
+/* How often a member of the group that is on `places` counts where a resource is. */
+static size_t count_at(const struct choosing *c, const struct job_group *g, size_t task,
+                       struct session_places places, size_t resource)
 {
     const struct job_group *its = group_of(c, task);
-    size_t other = name_index_find(&c->run->resources, at);
+    size_t count = 0;
 
-    return its && strcmp(its->id, g->id) == 0 && other != NAME_NOT_FOUND &&
-           has_same_value(c, g, resource, other);
+    if (!its || strcmp(its->id, g->id) != 0)
+        return 0;
+    budget_step(&c->run->rq->finish, places.count);
+    for (size_t k = 0; k < places.count; k++) {
+        size_t other = name_index_find(&c->run->resources, places.ids[k]);
+
+        count += other != NAME_NOT_FOUND && has_same_value(c, g, resource, other);
+    }
+    return count;
 }
 
 /* Members of the run that run, or were granted. */
@@ -550,13 +626,8 @@ static size_t count_own(const struct choosing *c, const struct job_group *g,
 
     for (size_t n = 0; n < c->holding_count; n++) {
         size_t i = c->holding[n];
-        const struct session_task_state *of = &c->run->state.of[i];
 
-        count += is_member_at(c, g, i,
-                              of->status == SESSION_TASK_RUNNING
-                                  ? of->shown->started->resource_id
-                                  : c->run->granted[i]->resource_id,
-                              resource);
+        count += count_at(c, g, i, places_held(c, i), resource);
     }
     return count;
 }
@@ -601,8 +672,8 @@ static bool group_allows(const struct choosing *c, const struct waiting *w)
     budget_step(&c->run->rq->finish, c->holding_count + (size_t)(w - c->list));
     count = count_own(c, g, w->resource) + count_others(c, g, w->resource);
     for (const struct waiting *before = c->list; before < w; before++)
-        count += before->starts && is_asked_for(c, before->row->resource_id) &&
-                 is_member_at(c, g, before->task, before->row->resource_id, w->resource);
+        if (before->starts && is_asked_for(c, before->row))
+            count += count_at(c, g, before->task, places_of(before->row), w->resource);
     return count < (g->max_per_key ? g->max_per_key : 1);
 }
 
@@ -615,12 +686,14 @@ static void start_on_host(struct choosing *c, size_t first, size_t end)
     bool *starts = NEW(a, bool, end - first);
 
     find_capacity(&h);
-    find_holds(&h, c->list[first].resource);
+    find_holds(&h);
     for (size_t i = first; i < end; i++) {
         struct waiting *w = &c->list[i];
         struct taken_running job = session_holds(c->run, w->task, NULL);
         enum session_source source;
-        double time_s = session_time_s(c->times, w->task, w->resource, &source);
+        size_t slowest;
+        double time_s =
+            session_time_on_s(c->times, w->task, places_of(w->row), &source, &slowest);
 
         w->starts =
             may_start(c, w) && !w->row->many && !isnan(time_s) && group_allows(c, w);
@@ -672,23 +745,24 @@ static void repeat(struct choosing *c, struct session_choice *out)
 
     for (size_t i = 0; c->wish->holder && i < run->task_count; i++) {
         const struct store_session_grant *g = run->granted[i];
-        enum session_source source = SESSION_FROM_DEFAULT;
+        enum session_source source;
         size_t r;
 
         if (!g || strcmp(g->holder, c->wish->holder) != 0)
             continue;
-        r = name_index_find(&run->resources, g->resource_id);
-        if (r != NAME_NOT_FOUND)
-            session_time_s(c->times, i, r, &source);
-        out->starts[out->start_count++] =
-            (struct session_start){run->graph[i].id,
-                                   g->attempt,
-                                   g->resource_id,
-                                   g->run_time_s,
-                                   left_s(run, g->granted_at_s, g->run_time_s),
-                                   session_basis_of(run, i, r, source),
-                                   g->expires_at_s,
-                                   i};
+        session_time_on_s(c->times, i, session_places_granted(g), &source, &r);
+        out->starts[out->start_count++] = (struct session_start){
+            .task_id = run->graph[i].id,
+            .attempt = g->attempt,
+            .resource_id = g->resource_id,
+            .resource_ids = g->places,
+            .resource_id_count = g->place_count,
+            .run_time_s = g->run_time_s,
+            .finish_s = left_s(run, g->granted_at_s, g->run_time_s),
+            .run_time_basis = session_basis_of(run, i, r, source),
+            .hold_until_at_s = g->expires_at_s,
+            .task = i,
+        };
     }
     out->again_count = out->start_count;
 }
@@ -712,35 +786,44 @@ static void list_starts(struct choosing *c, struct session_choice *out)
 {
     struct arena *a = c->run->rq->arena;
     struct waiting **chosen = NEW(a, struct waiting *, c->count);
+    bool *started = NEW(a, bool, c->run->task_count); /* by this answer */
     size_t count = 0, room;
 
     out->starts = NEW(a, struct session_start, c->count + c->run->granted_count);
     repeat(c, out);
     room = room_for_more(c, out);
     for (size_t i = 0; i < c->count; i++)
-        if (c->list[i].starts)
+        if (c->list[i].starts && c->list[i].is_first)
             chosen[count++] = &c->list[i];
     if (count > 1)
         qsort(chosen, count, sizeof(struct waiting *), by_rank);
     for (size_t i = 0; i < count; i++) {
         struct waiting *w = chosen[i];
         enum session_source source;
-        double time_s = session_time_s(c->times, w->task, w->resource, &source);
+        size_t slowest;
+        double time_s =
+            session_time_on_s(c->times, w->task, places_of(w->row), &source, &slowest);
 
-        w->starts = is_asked_for(c, w->row->resource_id) && room > 0;
+        w->starts = is_asked_for(c, w->row) && room > 0;
         if (!w->starts)
             continue;
         room--;
-        out->starts[out->start_count++] =
-            (struct session_start){c->run->graph[w->task].id,
-                                   c->run->state.of[w->task].next_attempt,
-                                   w->row->resource_id,
-                                   time_s,
-                                   time_s,
-                                   session_basis_of(c->run, w->task, w->resource, source),
-                                   NAN,
-                                   w->task};
+        out->starts[out->start_count++] = (struct session_start){
+            .task_id = c->run->graph[w->task].id,
+            .attempt = c->run->state.of[w->task].next_attempt,
+            .resource_id = w->row->resource_id,
+            .resource_ids = w->row->resource_ids,
+            .resource_id_count = w->row->resource_id_count,
+            .run_time_s = time_s,
+            .finish_s = time_s,
+            .run_time_basis = session_basis_of(c->run, w->task, slowest, source),
+            .hold_until_at_s = NAN,
+            .task = w->task,
+        };
+        started[w->task] = true;
     }
+    for (size_t i = 0; i < c->count; i++)
+        c->list[i].starts = started[c->list[i].task];
 }
 
 static void list_queues(const struct choosing *c, struct session_choice *out)
@@ -760,7 +843,8 @@ static void list_queues(const struct choosing *c, struct session_choice *out)
             continue;
         if (w->resource != resource) {
             queue = &queues[out->queue_count++];
-            *queue = (struct session_queue){w->row->resource_id, &rows[at], 0};
+            *queue = (struct session_queue){c->run->world.resources[w->resource].id,
+                                            &rows[at], 0};
             resource = w->resource;
         }
         if (queue->task_count == c->wish->queue_depth)

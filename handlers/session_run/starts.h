@@ -9,6 +9,8 @@ struct session_start {
     const char *task_id;
     uint64_t attempt;
     const char *resource_id;
+    const char *const *resource_ids; /* of several nodes: all, resource_id is the first */
+    size_t resource_id_count;
     double run_time_s, finish_s;
     struct session_basis run_time_basis;
     double hold_until_at_s; /* NAN: it is not granted */

@@ -84,6 +84,25 @@ static double lasted_s(const struct session_attempt *t)
     return fmax(0, t->terminal->observed_at_s - t->started->observed_at_s);
 }
 
+/* On several nodes it took as long as on the slowest of them. */
+static size_t slowest_of(const struct session_run *run,
+                         const struct session_event *started)
+{
+    size_t slowest = NAME_NOT_FOUND;
+
+    for (size_t k = 0; k < session_place_count(started); k++) {
+        size_t r = name_index_find(&run->resources, session_place(started, k));
+
+        if (r == NAME_NOT_FOUND)
+            return r;
+        if (slowest == NAME_NOT_FOUND ||
+            resource_speed_mips(&run->world.resources[r]) <
+                resource_speed_mips(&run->world.resources[slowest]))
+            slowest = r;
+    }
+    return slowest;
+}
+
 static void add_attempt(struct session_times *x, size_t task,
                         const struct session_attempt *t)
 {
@@ -93,7 +112,7 @@ static void add_attempt(struct session_times *x, size_t task,
 
     if (isnan(time_s))
         return;
-    r = name_index_find(&run->resources, t->started->resource_id);
+    r = slowest_of(run, t->started);
     if (r == NAME_NOT_FOUND)
         return;
     add_to(&x->here[x->class_of[task] * run->world.resource_count + r], size, time_s);
@@ -162,4 +181,41 @@ double session_time_s(const struct session_times *times, size_t task, size_t res
     default_ref_s =
         isnan(body->default_ref_s) ? run->definition.default_ref_s : body->default_ref_s;
     return default_ref_s / speed;
+}
+
+double session_time_on_s(const struct session_times *times, size_t task,
+                         struct session_places places, enum session_source *source,
+                         size_t *slowest)
+{
+    double longest_s = -1;
+
+    budget_step(&times->run->rq->finish, places.count);
+    *source = SESSION_FROM_DEFAULT;
+    *slowest = NAME_NOT_FOUND;
+    for (size_t k = 0; k < places.count; k++) {
+        size_t r = name_index_find(&times->run->resources, places.ids[k]);
+        enum session_source its;
+        double time_s;
+
+        if (r == NAME_NOT_FOUND)
+            return NAN;
+        time_s = session_time_s(times, task, r, &its);
+        if (isnan(time_s))
+            return NAN;
+        if (time_s <= longest_s)
+            continue;
+        longest_s = time_s;
+        *source = its;
+        *slowest = r;
+    }
+    return longest_s;
+}
+
+double session_started_s(const struct session_times *times, size_t task,
+                         const struct session_event *started, enum session_source *source)
+{
+    size_t slowest;
+
+    return session_time_on_s(times, task, session_places_started(started), source,
+                             &slowest);
 }

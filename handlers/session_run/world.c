@@ -114,7 +114,7 @@ static void apply_events(const struct session_run *run, struct resource *r)
 
 static struct taken_running still_held(const struct session_run *run,
                                        const struct session_cancel *c,
-                                       const struct session_times *times, size_t r)
+                                       const struct session_times *times)
 {
     bool is_first = c->started == c->attempt->started;
     /* A second process of the attempt is another one that runs: it has its own end. */
@@ -126,7 +126,7 @@ static struct taken_running still_held(const struct session_run *run,
         session_holds(run, c->task, lease_held_name(owner_of(run), id, run->rq->arena));
     double elapsed_s = fmax(0, run->now_s - c->started->observed_at_s);
     enum session_source source;
-    double time_s = session_time_s(times, c->task, r, &source);
+    double time_s = session_started_s(times, c->task, c->started, &source);
 
     if (is_first)
         time_s = session_total_s(time_s, c->attempt);
@@ -156,12 +156,12 @@ static void add_cancelled(struct session_run *run, struct resource *resources)
     times = session_times_of(run);
     for (size_t i = 0; i < run->state.cancel_count; i++) {
         const struct session_cancel *c = &run->state.cancel[i];
-        size_t at = name_index_find(&run->resources, c->started->resource_id);
+        size_t at = name_index_find(&run->resources, c->resource_id);
 
         if (!c->holds || at == NAME_NOT_FOUND)
             continue;
         ((struct taken_running *)resources[at].running)[resources[at].running_count++] =
-            still_held(run, c, times, at);
+            still_held(run, c, times);
     }
 }
 
@@ -179,8 +179,7 @@ static void make_world(struct session_run *run)
     for (size_t i = 0; i < s->resource_count; i++)
         name_index_add(&run->resources, s->resources[i].id, i);
     for (size_t i = 0; i < run->state.cancel_count; i++) {
-        size_t at =
-            name_index_find(&run->resources, run->state.cancel[i].started->resource_id);
+        size_t at = name_index_find(&run->resources, run->state.cancel[i].resource_id);
 
         if (at != NAME_NOT_FOUND)
             more[at]++;

@@ -154,6 +154,8 @@ extern const struct json_object workflow_carry_json;
             "idle: not started, the default; staging: has its slot, inputs are on "      \
             "their way; running; done; failed: goes on from its last checkpoint"),       \
         JSON_ID(struct workflow_task, resource_id, JSON_NULLABLE, "Where it is or was"), \
+        JSON_TEXTS(struct workflow_task, resource_ids, resource_id_count, JOB_NODES_MAX, \
+                   JSON_OPTIONAL, "Instead, of a task on several nodes: all of them"),   \
         JSON_NUMBER(struct workflow_task, start_s, -JSON_LARGEST, JSON_LARGEST, NAN,     \
                     JSON_NULLABLE,                                                       \
                     "When it began, seconds from now: 0 or less; default: not known"),   \

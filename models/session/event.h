@@ -32,7 +32,10 @@ struct session_event {
     int kind;             /* enum session_kind */
     double observed_at_s; /* instant, by the sender's clock */
     const char *task_id, *resource_id;
-    uint64_t attempt;         /* >= 1 */
+    const char *const *resource_ids; /* of a started one on several nodes: all of them,
+                                        resource_id is the first */
+    size_t resource_id_count;        /* 0: it names one */
+    uint64_t attempt;                /* >= 1 */
     const char *running_id;   /* of a started one: its id in `running` of a snapshot */
     double run_time_s;        /* >= 0 */
     double memory_peak_bytes; /* >= 0 */
@@ -48,6 +51,26 @@ struct session_event {
 static inline bool session_is_of_task(int kind)
 {
     return kind <= SESSION_PROGRESS;
+}
+
+/* Resources that a started one names. */
+static inline size_t session_place_count(const struct session_event *started)
+{
+    return started->resource_id_count ? started->resource_id_count : 1;
+}
+
+static inline const char *session_place(const struct session_event *started, size_t k)
+{
+    return started->resource_id_count ? started->resource_ids[k] : started->resource_id;
+}
+
+static inline bool session_is_at(const struct session_event *started,
+                                 const char *resource_id)
+{
+    for (size_t k = 0; k < session_place_count(started); k++)
+        if (strcmp(session_place(started, k), resource_id) == 0)
+            return true;
+    return false;
 }
 
 /* Below 0: the left one comes first; 0: it is the same event. */

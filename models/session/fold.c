@@ -57,18 +57,19 @@ static void keep_greatest(const struct session_event **at,
 
 /* Of the resources that started events name; also the register's own. */
 static void note_place(struct session_fold *fold, struct session_attempt *attempt,
-                       const struct session_event *event)
+                       const char *resource_id, const struct session_event *event)
 {
     budget_step(fold->budget, attempt->elsewhere_count + 1);
     for (size_t i = 0; i < attempt->elsewhere_count; i++)
-        if (strcmp(attempt->elsewhere[i]->resource_id, event->resource_id) == 0) {
-            keep_least(&attempt->elsewhere[i], event);
+        if (strcmp(attempt->elsewhere[i].resource_id, resource_id) == 0) {
+            keep_least(&attempt->elsewhere[i].started, event);
             return;
         }
     attempt->elsewhere =
         arena_extend(fold->arena, attempt->elsewhere, sizeof(*attempt->elsewhere),
                      attempt->elsewhere_count, attempt->elsewhere_count + 1);
-    attempt->elsewhere[attempt->elsewhere_count++] = event;
+    attempt->elsewhere[attempt->elsewhere_count++] =
+        (struct session_place_seen){resource_id, event};
 }
 
 static int strength(const struct session_event *terminal)
@@ -126,7 +127,8 @@ void session_fold_add(struct session_fold *fold, const struct session_event *eve
     attempt = attempt_of(fold, event);
     switch (event->kind) {
     case SESSION_STARTED:
-        note_place(fold, attempt, event);
+        for (size_t k = 0; k < session_place_count(event); k++)
+            note_place(fold, attempt, session_place(event, k), event);
         keep_least(&attempt->started, event);
         break;
     case SESSION_PROGRESS:
@@ -159,30 +161,37 @@ bool session_fold_counts(const struct session_fold *fold,
 
 static int by_resource(const void *left, const void *right)
 {
-    const struct session_event *const *l = left, *const *r = right;
+    const struct session_place_seen *l = left, *r = right;
 
-    return strcmp((*l)->resource_id, (*r)->resource_id);
+    return strcmp(l->resource_id, r->resource_id);
 }
 
-/* Without the register's own resource, and in an order that no arrival changes. */
-static void settle_places(struct session_attempt *attempt)
+/* Without the register's own resources, and in an order that no arrival changes. */
+static void settle_places(struct session_fold *fold, struct session_attempt *attempt)
 {
     size_t kept = 0;
 
+    budget_step(fold->budget,
+                attempt->elsewhere_count * session_place_count(attempt->started));
     for (size_t i = 0; i < attempt->elsewhere_count; i++)
-        if (strcmp(attempt->elsewhere[i]->resource_id, attempt->started->resource_id) !=
-            0)
+        if (!session_is_at(attempt->started, attempt->elsewhere[i].resource_id))
             attempt->elsewhere[kept++] = attempt->elsewhere[i];
     attempt->elsewhere_count = kept;
     if (kept > 1)
         qsort(attempt->elsewhere, kept, sizeof(*attempt->elsewhere), by_resource);
 }
 
+/* With any of its hosts. */
 static bool is_lost(const struct session_fold *fold, const struct session_event *started)
 {
-    const struct session_host *host = session_host_of(fold, started->resource_id);
+    for (size_t k = 0; k < session_place_count(started); k++) {
+        const struct session_host *host =
+            session_host_of(fold, session_place(started, k));
 
-    return host && host->last_down_at_s >= started->observed_at_s;
+        if (host && host->last_down_at_s >= started->observed_at_s)
+            return true;
+    }
+    return false;
 }
 
 static enum session_attempt_status status_of(const struct session_fold *fold,
@@ -207,7 +216,7 @@ void session_fold_end(struct session_fold *fold)
     for (size_t i = 0; i < fold->task_count; i++)
         for (struct session_attempt *t = fold->first[i]; t; t = t->next) {
             if (t->started)
-                settle_places(t);
+                settle_places(fold, t);
             t->status = status_of(fold, t);
         }
 }

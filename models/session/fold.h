@@ -8,10 +8,10 @@
  *     attempt   started    the started event that is least
  *               terminal   ended before cancelled before failed; of a kind the least
  *               progress   the progress event that is greatest
- *               elsewhere  of each other resource that a started event names, the least
- *     host      up         host_up or host_down, the greatest; none: up
- *               speed      host_speed, the greatest; none: as the snapshot says
- *               downs      the instants of all host_down events
+ *               elsewhere  of each resource that only other started events name, the
+ * least host      up         host_up or host_down, the greatest; none: up speed
+ * host_speed, the greatest; none: as the snapshot says downs      the instants of all
+ * host_down events
  */
 #ifndef GRIDPLAN_SESSION_FOLD_H
 #define GRIDPLAN_SESSION_FOLD_H
@@ -30,11 +30,17 @@ enum session_attempt_status {
     SESSION_TRY_FAILED
 };
 
+/* A resource, and the least started event that names it. */
+struct session_place_seen {
+    const char *resource_id;
+    const struct session_event *started;
+};
+
 struct session_attempt {
     const char *task_id;
     uint64_t number;
     const struct session_event *started, *terminal, *progress; /* NULL: none */
-    const struct session_event **elsewhere; /* by resource_id; see session_fold_end() */
+    struct session_place_seen *elsewhere; /* by resource_id; see session_fold_end() */
     size_t elsewhere_count;
     enum session_attempt_status status; /* session_fold_end() */
     struct session_attempt *next;       /* of the same task, by rising number */

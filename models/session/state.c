@@ -179,10 +179,13 @@ static void add_attempt(struct cancels *c, size_t i, const struct session_task_s
     bool holds = t->status == SESSION_TRY_RUNNING;
 
     if (unwanted && holds)
-        add_cancel(c, (struct session_cancel){i, t, t->started, true});
+        for (size_t k = 0; k < session_place_count(t->started); k++)
+            add_cancel(c, (struct session_cancel){i, t, session_place(t->started, k),
+                                                  t->started, true});
     if (!t->terminal)
         for (size_t k = 0; k < t->elsewhere_count; k++)
-            add_cancel(c, (struct session_cancel){i, t, t->elsewhere[k], holds});
+            add_cancel(c, (struct session_cancel){i, t, t->elsewhere[k].resource_id,
+                                                  t->elsewhere[k].started, holds});
 }
 
 void session_state_of(const struct session_task *tasks, size_t task_count,

@@ -48,7 +48,8 @@ struct session_task_state {
 struct session_cancel {
     size_t task;
     const struct session_attempt *attempt;
-    const struct session_event *started; /* where, and since when */
+    const char *resource_id;             /* where: one of several has a row each */
+    const struct session_event *started; /* since when; which process of the attempt */
     bool holds;                          /* it has the amounts there until it is over */
 };
 
