@@ -367,34 +367,33 @@ TEST_CASE("products of inputs are a member of their own", "[ensemble]")
     }
 }
 
-TEST_CASE("what was packed without the member pairs is read", "[ensemble]")
+TEST_CASE("what has no pairs is packed as it was before there were any", "[ensemble]")
 {
-    enum { FORM = 0, INPUT_COUNT = 1, ONE_INPUT = 9, COMPREHENSIVE_FORM = 1002 };
-    runs r;
-    test_arena memory;
-    ensemble copy{};
+    enum { COMPREHENSIVE_FORM = 1002 };
+    for (int count : {10, 23, 24, 40}) {
+        runs r;
+        test_arena memory;
+        ensemble copy{};
 
-    for (int n = 100; n <= 1000; n += 100)
-        r.add({double(n)}, 10 + 0.5 * n);
-    fitted f(r);
-    std::vector<double> packed(ensemble_pack(&f.e, nullptr));
-    ensemble_pack(&f.e, packed.data());
-    REQUIRE(packed[FORM] == COMPREHENSIVE_FORM + 1);
-    REQUIRE(packed[INPUT_COUNT] == 1);
-    packed[FORM] = COMPREHENSIVE_FORM;
-    packed.pop_back(); // that there are none
-    // errors in each group and runs of the members, of which it is the last
-    size_t first = INPUT_COUNT + 2 + ONE_INPUT + 3;
-    for (size_t list = 4; list-- > 0;)
-        packed.erase(packed.begin() +
-                     long(first + list * ENSEMBLE_MEMBER_COUNT + ENSEMBLE_PAIRS));
-    REQUIRE(ensemble_unpack(packed.data(), packed.size(), &copy, memory));
-    ensemble_answer a = f.ask({550}), b;
-    double x = 550;
-    ensemble_predict(&copy, &x, &b);
-    CHECK(a.y == b.y);
-    CHECK(a.spread == b.spread);
-    CHECK(std::isnan(b.member[ENSEMBLE_PAIRS]));
+        for (int i = 1; i <= count; i++)
+            r.add({100.0 * i, double(i % 3 + 1)}, 10 + 0.5 * i * (i % 3 + 1));
+        fitted f(r);
+        std::vector<double> packed(ensemble_pack(&f.e, nullptr));
+        ensemble_pack(&f.e, packed.data());
+        CAPTURE(count);
+        CHECK(packed[0] == COMPREHENSIVE_FORM + (count >= 24));
+        REQUIRE(ensemble_unpack(packed.data(), packed.size(), &copy, memory));
+        ensemble_answer a = f.ask({550, 2}), b;
+        double x[] = {550, 2};
+        ensemble_predict(&copy, x, &b);
+        CHECK(a.y == b.y);
+        CHECK(a.spread == b.spread);
+        CHECK(std::isnan(b.member[ENSEMBLE_PAIRS]) == (count < 24));
+        // one number less, or more, is no ensemble
+        CHECK_FALSE(ensemble_unpack(packed.data(), packed.size() - 1, &copy, memory));
+        packed.push_back(0);
+        CHECK_FALSE(ensemble_unpack(packed.data(), packed.size(), &copy, memory));
+    }
 }
 
 TEST_CASE("an ensemble takes no more room than it needs", "[ensemble]")

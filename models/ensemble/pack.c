@@ -380,13 +380,14 @@ static void walk_comprehensive(struct number_walk *w, struct ensemble *e)
     }
 }
 
-/* Which form it is read in: that of the first number, if it is one. */
-static void walk_form(struct number_walk *w)
+/* Which form it is read in: that of the first number, if it is one. What has no pairs
+ * needs no room for them. */
+static void walk_form(struct number_walk *w, const struct ensemble *e)
 {
-    double form = FORM_PAIRS;
+    double form = !w->in && e->members->has_pairs ? FORM_PAIRS : FORM_COMPREHENSIVE;
 
-    w->form = FORM_PAIRS;
-    if (w->in && (w->count == 0 || !(w->in[0] >= FORM_UNITS && w->in[0] <= form))) {
+    w->form = (int)form;
+    if (w->in && (w->count == 0 || !(w->in[0] >= FORM_UNITS && w->in[0] <= FORM_PAIRS))) {
         w->form = FORM_SINGLE;
         return;
     }
@@ -398,7 +399,7 @@ static void walk_ensemble(struct number_walk *w, struct ensemble *e)
 {
     size_t members;
 
-    walk_form(w);
+    walk_form(w, e);
     members = members_of(w->form);
     walk_whole(w, &e->input_count, ENSEMBLE_INPUTS_MAX);
     walk_flag(w, &e->inputs_cut);
