@@ -850,12 +850,12 @@ static size_t fields_count(const struct json_object *table)
     return count;
 }
 
-/* The members of the object that the table has. */
+/* Of the first members of the object those that the table has. */
 static size_t shared_count(const struct json_object *table, const cJSON *object)
 {
-    size_t count = 0;
+    size_t count = 0, seen = 0;
 
-    for (const cJSON *e = object->child; e; e = e->next)
+    for (const cJSON *e = object->child; e && seen < FIELDS_MAX; e = e->next, seen++)
         count += json_has_member(table, e->string);
     return count;
 }
