@@ -108,7 +108,8 @@ const char *const workflow_repair_names[] = {
 #define X(name, doc) #name,
     WORKFLOW_REPAIRS(X)
 #undef X
-        NULL};
+        [WORKFLOW_REPAIR_COUNT] = "left_out",
+    NULL};
 
 static const struct {
     const char *kind, *detail;
@@ -906,7 +907,8 @@ static void critical_path(const struct workflow_builder *b, double *longest_s)
 /* What was not used, as one repair. */
 static struct workflow_repaired left_out_repair(const struct workflow_builder *b)
 {
-    struct workflow_repaired r = {"left_out", "Members that are not used:", 0};
+    struct workflow_repaired r = {workflow_repair_names[WORKFLOW_REPAIR_COUNT],
+                                  "Members that are not used:", 0};
 
     for (size_t k = 0; k < b->left_out_count && r.detail; k++) {
         r.count += b->left_out[k].count;

@@ -67,7 +67,8 @@ enum workflow_repair {
         WORKFLOW_REPAIR_COUNT
 };
 
-extern const char *const workflow_repair_names[]; /* by enum, ended by NULL */
+/* By enum, then left_out: members that are not used. Ended by NULL. */
+extern const char *const workflow_repair_names[];
 
 /* One kind of repair that was made. */
 struct workflow_repaired {
