@@ -290,7 +290,7 @@ static const struct json_field member_rows[] = {
     JSON_WORD(T, group, log_group_names, 0,
               "same_configuration, inside or extrapolation: where questions lie"),
     JSON_WORD(T, name, ensemble_member_names, 0,
-              "ridge, trees, scale_out, linear, comprehensive or pairs"),
+              "ridge, trees, scale_out, linear or comprehensive"),
     JSON_NUMBER(T, weight_ratio, 0, 0, 0, 0,
                 "Its share of the estimate where all of the group answer"),
     JSON_NUMBER(T, error_ratio, 0, 0, 0, 0,

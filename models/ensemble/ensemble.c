@@ -97,10 +97,7 @@ void members_fit(const struct part *part, const struct tree_rules *rules,
     *out = (struct ensemble_members){.has_ridge = part->count > 0};
     if (part->count == 0)
         return;
-    ridge_fit(part, false, budget, &out->ridge, a);
-    out->has_pairs = part->count >= ROWS_OF_MANY_LEAST;
-    if (out->has_pairs)
-        ridge_fit(part, true, budget, &out->pairs, a);
+    ridge_fit(part, budget, &out->ridge, a);
     trees_fit(part, &out->ridge, rules, budget, &out->trees, a);
     contexts_fit(part, budget, &out->contexts, a);
 }
@@ -114,8 +111,6 @@ void members_answer(const struct ensemble *e, const struct ensemble_members *m,
     if (!m->has_ridge)
         return;
     answer[ENSEMBLE_RIDGE] = ridge_answer(e, &m->ridge, x);
-    if (m->has_pairs)
-        answer[ENSEMBLE_PAIRS] = ridge_answer(e, &m->pairs, x);
     if (m->trees.tree_count > 0)
         answer[ENSEMBLE_TREES] = answer[ENSEMBLE_RIDGE] + trees_answer(e, &m->trees, x);
     contexts_answer(e, &m->contexts, x, context, &answer[ENSEMBLE_SCALE_OUT],
@@ -533,7 +528,6 @@ static void hold_room(const struct table *t, struct arena *a)
 
     for (size_t k = 0; k < t->e->input_count; k++)
         columns += t->e->input[k].is_text ? t->e->input[k].value_count + 1 : 2;
-    columns += PAIRS_MAX + SLOPES_MAX;
     bytes = sizeof(struct ensemble_members) + columns * columns * sizeof(double) +
             tree_room_bytes(t->e, t->count);
     room = NEW(a, unsigned char, KEPT + bytes);

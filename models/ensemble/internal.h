@@ -5,8 +5,6 @@
 #include "models/ensemble/ensemble.h"
 #include "models/performance/performance.h"
 
-enum { ROWS_OF_MANY_LEAST = 24 }; /* that trees and pairs are fitted to */
-
 enum { CODES_MAX = ENSEMBLE_VALUES_MAX + 1 }; /* values of a category, and the rest */
 
 enum { TREE_INPUTS_MAX = ENSEMBLE_INPUTS_MAX + 1 }; /* and size per processor */
@@ -60,13 +58,6 @@ double inputs_key(const struct ensemble *e, const double *raw, bool whole);
 
 /* ---- ridge.c ---- */
 
-enum {
-    PAIRED_MAX = 6, /* numbers of which there are products, the first that are used */
-    PAIRS_MAX = PAIRED_MAX * (PAIRED_MAX - 1) / 2,
-    SLOPES_MAX = 48, /* products of values of texts with them */
-    NO_SLOPES = 255,
-};
-
 struct ridge {
     double mean; /* of y */
     struct ridge_input {
@@ -76,19 +67,9 @@ struct ridge {
     } number[ENSEMBLE_INPUTS_MAX];
     double category[ENSEMBLE_CATEGORICAL_MAX][CODES_MAX];
     double constant;
-    /* of the member pairs; else none */
-    size_t paired_count, slope_count;
-    uint8_t paired[PAIRED_MAX];            /* inputs */
-    uint8_t slope_at[ENSEMBLE_INPUTS_MAX]; /* of a text's first value; NO_SLOPES */
-    double pair[PAIRS_MAX], slope[SLOPES_MAX];
 };
-
-/* is_paired: with products, as the member pairs. */
-void ridge_fit(const struct part *part, bool is_paired, struct budget *budget,
-               struct ridge *out, struct arena *a);
-
-/* Which products there are, of the numbers that are in. */
-void ridge_find_pairs(const struct ensemble *e, struct ridge *ridge);
+void ridge_fit(const struct part *part, struct budget *budget, struct ridge *out,
+               struct arena *a);
 double ridge_answer(const struct ensemble *e, const struct ridge *ridge, const double *x);
 
 /* ---- trees.c ---- */
@@ -189,8 +170,8 @@ double comprehensive_answer(const struct ensemble *e, const struct comprehensive
 /* ---- all members ---- */
 
 struct ensemble_members {
-    struct ridge ridge, pairs;
-    bool has_ridge, has_pairs;
+    struct ridge ridge;
+    bool has_ridge;
     struct trees trees; /* tree_count 0: none */
     struct contexts contexts;
     struct comprehensive comprehensive; /* of the whole only */

@@ -9,7 +9,7 @@
  * leaf as LEAF_FOLLOWS and the two halves of its float; of a configuration how many
  * residuals, and the halves of each, which are floats. What was packed before FORM_UNITS
  * has a node, and a residual, in a number each, and is read as well, as is what was
- * packed before there were the members comprehensive and pairs.
+ * packed before there was the member comprehensive.
  */
 #include "models/ensemble/internal.h"
 
@@ -20,15 +20,7 @@
 #include <string.h>
 
 /* The first number; before there were forms it was how many inputs there are. */
-enum { FORM_SINGLE, FORM_UNITS = 1001, FORM_COMPREHENSIVE, FORM_PAIRS };
-
-/* How many members there were, the first ones. */
-static size_t members_of(int form)
-{
-    return form >= FORM_PAIRS           ? ENSEMBLE_MEMBER_COUNT
-           : form >= FORM_COMPREHENSIVE ? ENSEMBLE_PAIRS
-                                        : ENSEMBLE_COMPREHENSIVE;
-}
+enum { FORM_SINGLE, FORM_UNITS = 1001, FORM_COMPREHENSIVE };
 
 enum { RUNS_MAX = 1 << 24, HISTORIES_MAX = 1 << 16 };
 
@@ -180,23 +172,6 @@ static void walk_ridge(struct number_walk *w, const struct ensemble *e, struct r
         numbers(w, &in->linear, 1);
         numbers(w, &in->square, 1);
     }
-}
-
-static void walk_pairs(struct number_walk *w, struct ensemble *e)
-{
-    struct ridge *r = &e->members->pairs;
-
-    walk_flag(w, &e->members->has_pairs);
-    if (!e->members->has_pairs || w->failed)
-        return;
-    walk_ridge(w, e, r);
-    if (w->failed)
-        return;
-    if (w->in)
-        ridge_find_pairs(e, r);
-    if (r->paired_count > 1)
-        numbers(w, r->pair, r->paired_count * (r->paired_count - 1) / 2);
-    numbers(w, r->slope, r->slope_count);
 }
 
 static void walk_node(struct number_walk *w, struct tree_node *node, size_t at,
@@ -380,14 +355,13 @@ static void walk_comprehensive(struct number_walk *w, struct ensemble *e)
     }
 }
 
-/* Which form it is read in: that of the first number, if it is one. What has no pairs
- * needs no room for them. */
-static void walk_form(struct number_walk *w, const struct ensemble *e)
+/* Which form it is read in: that of the first number, if it is one. */
+static void walk_form(struct number_walk *w)
 {
-    double form = !w->in && e->members->has_pairs ? FORM_PAIRS : FORM_COMPREHENSIVE;
+    double form = FORM_COMPREHENSIVE;
 
-    w->form = (int)form;
-    if (w->in && (w->count == 0 || !(w->in[0] >= FORM_UNITS && w->in[0] <= FORM_PAIRS))) {
+    w->form = FORM_COMPREHENSIVE;
+    if (w->in && (w->count == 0 || !(w->in[0] >= FORM_UNITS && w->in[0] <= form))) {
         w->form = FORM_SINGLE;
         return;
     }
@@ -399,8 +373,9 @@ static void walk_ensemble(struct number_walk *w, struct ensemble *e)
 {
     size_t members;
 
-    walk_form(w, e);
-    members = members_of(w->form);
+    walk_form(w);
+    members =
+        w->form == FORM_COMPREHENSIVE ? ENSEMBLE_MEMBER_COUNT : ENSEMBLE_COMPREHENSIVE;
     walk_whole(w, &e->input_count, ENSEMBLE_INPUTS_MAX);
     walk_flag(w, &e->inputs_cut);
     for (size_t k = 0; k < e->input_count && !w->failed; k++)
@@ -421,10 +396,8 @@ static void walk_ensemble(struct number_walk *w, struct ensemble *e)
     walk_trees(w, e, &e->members->trees);
     walk_contexts(w, &e->members->contexts);
     walk_history(w, e);
-    if (w->form >= FORM_COMPREHENSIVE && !w->failed)
+    if (w->form == FORM_COMPREHENSIVE && !w->failed)
         walk_comprehensive(w, e);
-    if (w->form >= FORM_PAIRS && !w->failed)
-        walk_pairs(w, e);
 }
 
 size_t ensemble_pack(const struct ensemble *e, double *out)

@@ -6,13 +6,7 @@
  *     sum w (y - mean - columns b)^2 + sum penalty_k b_k^2
  *
  * by the normal equations. Far outside, |z| above 6 grows as a logarithm.
- *
- * The member pairs has further columns: products of two z, of the first numbers that are
- * used, and of a text's values with each of them, as far as SLOPES_MAX reaches: what a
- * machine gains by being many depends on the size, and on the machine.
- * Source: A. Hoerl, R. Kennard, "Ridge regression", 1970; penalties are ours. So are
- * pairs: with it a model errs a tenth less on C3O grep when it knows a tenth of the runs,
- * and a twenty-fifth less on configurations that were never seen (means over 20 seeds).
+ * Source: A. Hoerl, R. Kennard, "Ridge regression", 1970; penalties are ours.
  * Cost: O(runs c^2 + columns^3), c: columns of a run that are not 0, at most 57.
  */
 #include "models/ensemble/internal.h"
@@ -24,15 +18,13 @@
 #define PENALTY_SQUARE   1.0
 #define PENALTY_CATEGORY 0.5
 #define PENALTY_CONSTANT 1e-6
-#define PENALTY_PAIR     0.3 /* with squares as few */
-#define PENALTY_SLOPE    1.0
 #define PIVOT_LEAST      1e-12
 #define SD_LEAST         1e-9
 #define Z_FREE           6.0
 
 enum {
-    ENTRIES_MAX = 2 * ENSEMBLE_NUMBERS_MAX + ENSEMBLE_CATEGORICAL_MAX * (1 + PAIRED_MAX) +
-                  PAIRS_MAX + 1,
+    COLUMNS_MAX = 2 * ENSEMBLE_NUMBERS_MAX + ENSEMBLE_CATEGORICAL_MAX * CODES_MAX + 1,
+    ENTRIES_MAX = 2 * ENSEMBLE_NUMBERS_MAX + ENSEMBLE_CATEGORICAL_MAX + 1,
 };
 
 /* What of a row is not 0. */
@@ -42,11 +34,10 @@ struct entries {
     size_t count;
 };
 
-/* Columns, in order: all z, all squares, the categories, products, slopes, 1. */
+/* Columns, in order: all z, all squares, the categories, 1. */
 struct columns {
     size_t linear[ENSEMBLE_INPUTS_MAX], square[ENSEMBLE_INPUTS_MAX];
     size_t category[ENSEMBLE_INPUTS_MAX]; /* the first of the input */
-    size_t pair, slope;                   /* the first ones */
     size_t constant, count;
 };
 
@@ -100,37 +91,7 @@ static bool scale_input(const struct part *part, size_t k, struct ridge_input *i
     return true;
 }
 
-static size_t values_of(const struct ensemble_input *in)
-{
-    return in->value_count + in->has_rest;
-}
-
-void ridge_find_pairs(const struct ensemble *e, struct ridge *ridge)
-{
-    ridge->paired_count = ridge->slope_count = 0;
-    for (size_t k = 0; k < e->input_count && ridge->paired_count < PAIRED_MAX; k++)
-        if (ridge->number[k].is_in)
-            ridge->paired[ridge->paired_count++] = (uint8_t)k;
-    for (size_t k = 0; k < e->input_count; k++) {
-        size_t more = values_of(&e->input[k]) * ridge->paired_count;
-
-        ridge->slope_at[k] = NO_SLOPES;
-        if (!e->input[k].is_text || !e->input[k].is_used ||
-            ridge->slope_count + more > SLOPES_MAX)
-            continue;
-        ridge->slope_at[k] = (uint8_t)ridge->slope_count;
-        ridge->slope_count += more;
-    }
-}
-
-static size_t pair_count(const struct ridge *ridge)
-{
-    return ridge->paired_count < 2 ? 0
-                                   : ridge->paired_count * (ridge->paired_count - 1) / 2;
-}
-
-static void lay_out(const struct part *part, bool is_paired, struct ridge *ridge,
-                    struct columns *c)
+static void lay_out(const struct part *part, struct ridge *ridge, struct columns *c)
 {
     const struct ensemble *e = part->table->e;
 
@@ -150,13 +111,8 @@ static void lay_out(const struct part *part, bool is_paired, struct ridge *ridge
         if (!e->input[k].is_text || !e->input[k].is_used)
             continue;
         c->category[k] = c->count;
-        c->count += values_of(&e->input[k]);
+        c->count += e->input[k].value_count + e->input[k].has_rest;
     }
-    if (is_paired)
-        ridge_find_pairs(e, ridge);
-    c->pair = c->count;
-    c->slope = c->pair + pair_count(ridge);
-    c->count = c->slope + ridge->slope_count;
     c->constant = c->count++;
 }
 
@@ -164,26 +120,6 @@ static void enter(struct entries *row, size_t column, double value)
 {
     row->column[row->count] = column;
     row->value[row->count++] = value;
-}
-
-static void enter_products(const struct ensemble *e, const struct ridge *ridge,
-                           const struct columns *c, const double *x, struct entries *row)
-{
-    double z[PAIRED_MAX];
-    size_t column = c->pair;
-
-    for (size_t i = 0; i < ridge->paired_count; i++)
-        z[i] = z_of(&ridge->number[ridge->paired[i]], x[ridge->paired[i]]);
-    for (size_t i = 0; i < ridge->paired_count; i++)
-        for (size_t j = 0; j < i; j++)
-            enter(row, column++, z[i] * z[j]);
-    for (size_t k = 0; k < e->input_count; k++) {
-        if (ridge->slope_at[k] == NO_SLOPES || isnan(x[k]))
-            continue;
-        column = c->slope + ridge->slope_at[k] + (size_t)x[k] * ridge->paired_count;
-        for (size_t i = 0; i < ridge->paired_count; i++)
-            enter(row, column + i, z[i]);
-    }
 }
 
 static void entries_of(const struct ensemble *e, const struct ridge *ridge,
@@ -201,8 +137,6 @@ static void entries_of(const struct ensemble *e, const struct ridge *ridge,
         enter(row, c->linear[k], z);
         enter(row, c->square[k], z * z - 1);
     }
-    if (ridge->paired_count > 0)
-        enter_products(e, ridge, c, x, row);
     enter(row, c->constant, 1);
 }
 
@@ -215,13 +149,8 @@ static void penalise(const struct ensemble *e, const struct ridge *ridge,
         if (!ridge->number[k].is_in)
             continue;
         normal[c->linear[k] * c->count + c->linear[k]] = PENALTY_LINEAR;
-        normal[c->square[k] * c->count + c->square[k]] =
-            ridge->paired_count > 0 ? PENALTY_PAIR : PENALTY_SQUARE;
+        normal[c->square[k] * c->count + c->square[k]] = PENALTY_SQUARE;
     }
-    for (size_t k = c->pair; k < c->slope; k++)
-        normal[k * c->count + k] = PENALTY_PAIR;
-    for (size_t k = c->slope; k < c->slope + ridge->slope_count; k++)
-        normal[k * c->count + k] = PENALTY_SLOPE;
     normal[c->constant * c->count + c->constant] = PENALTY_CONSTANT;
 }
 
@@ -283,16 +212,14 @@ static void keep(const struct ensemble *e, const struct columns *c, const double
             continue;
         if (e->input[k].is_used)
             memcpy(ridge->category[text], b + c->category[k],
-                   values_of(&e->input[k]) * sizeof(*b));
+                   (e->input[k].value_count + e->input[k].has_rest) * sizeof(*b));
         text++;
     }
-    memcpy(ridge->pair, b + c->pair, pair_count(ridge) * sizeof(*b));
-    memcpy(ridge->slope, b + c->slope, ridge->slope_count * sizeof(*b));
     ridge->constant = b[c->constant];
 }
 
-void ridge_fit(const struct part *part, bool is_paired, struct budget *budget,
-               struct ridge *out, struct arena *a)
+void ridge_fit(const struct part *part, struct budget *budget, struct ridge *out,
+               struct arena *a)
 {
     const struct table *t = part->table;
     struct arena_mark mark;
@@ -306,7 +233,7 @@ void ridge_fit(const struct part *part, bool is_paired, struct budget *budget,
         out->mean += t->weight[part->row[i]] * t->y[part->row[i]];
     }
     out->mean /= weights;
-    lay_out(part, is_paired, out, &c);
+    lay_out(part, out, &c);
     mark = arena_mark(a);
     normal = NEW(a, double, c.count *c.count);
     right = NEW(a, double, c.count);
@@ -322,30 +249,9 @@ void ridge_fit(const struct part *part, bool is_paired, struct budget *budget,
     arena_rewind(a, mark);
 }
 
-static double answer_of_products(const struct ensemble *e, const struct ridge *ridge,
-                                 const double *x, const double *z)
-{
-    const double *pair = ridge->pair;
-    double y = 0;
-
-    for (size_t i = 0; i < ridge->paired_count; i++)
-        for (size_t j = 0; j < i; j++)
-            y += *pair++ * (z[ridge->paired[i]] * z[ridge->paired[j]]);
-    for (size_t k = 0; k < e->input_count; k++) {
-        const double *slope;
-
-        if (ridge->slope_at[k] == NO_SLOPES || isnan(x[k]))
-            continue;
-        slope = ridge->slope + ridge->slope_at[k] + (size_t)x[k] * ridge->paired_count;
-        for (size_t i = 0; i < ridge->paired_count; i++)
-            y += slope[i] * z[ridge->paired[i]];
-    }
-    return y;
-}
-
 double ridge_answer(const struct ensemble *e, const struct ridge *ridge, const double *x)
 {
-    double y = ridge->mean + ridge->constant, z[ENSEMBLE_INPUTS_MAX];
+    double y = ridge->mean + ridge->constant;
     size_t text = 0;
 
     for (size_t k = 0; k < e->input_count; k++) {
@@ -356,9 +262,10 @@ double ridge_answer(const struct ensemble *e, const struct ridge *ridge, const d
                 y += ridge->category[text][(size_t)x[k]];
             text++;
         } else if (in->is_in) {
-            z[k] = z_of(in, x[k]);
-            y += in->linear * z[k] + in->square * (z[k] * z[k] - 1);
+            double z = z_of(in, x[k]);
+
+            y += in->linear * z + in->square * (z * z - 1);
         }
     }
-    return ridge->paired_count > 0 ? y + answer_of_products(e, ridge, x, z) : y;
+    return y;
 }

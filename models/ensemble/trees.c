@@ -30,6 +30,7 @@ const struct tree_rules tree_rules_fold = {60, 4, 10, 0.2, 1, 5};
 
 _Static_assert(BINS_MAX <= 64, "filled_bins() has a bit for each");
 
+enum { ROWS_LEAST = 24 };
 #define CODE_PRIOR   5.0
 #define GAIN_LEAST   1e-9
 #define GAIN_GREATER (1 + 1e-12)
@@ -740,7 +741,7 @@ size_t tree_room_bytes(const struct ensemble *e, size_t rows)
 {
     size_t width = tree_width(tree_input_count(e));
 
-    if (rows < ROWS_OF_MANY_LEAST)
+    if (rows < ROWS_LEAST)
         return 0;
     return sizeof(struct tree_room) + TREES_MAX * TREE_NODES * sizeof(struct tree_node) +
            (HISTOGRAMS_MAX + 1) * width * (BINS_MAX + 1) * sizeof(bin_sums) +
@@ -758,7 +759,7 @@ void trees_fit(const struct part *part, const struct ridge *ridge,
     struct arena_mark mark;
 
     *out = (struct trees){0};
-    if (n < ROWS_OF_MANY_LEAST)
+    if (n < ROWS_LEAST)
         return;
     out->node = arena_alloc(a, sizeof(*out->node), rules->trees);
     out->input_count = tree_input_count(t->e);
