@@ -61,7 +61,7 @@ TEST_CASE("a job that takes more than a kind can play is refused, with what to s
         {"exclusive", true, {{"queue", "conflict"}, {"workflow", "not_allowed"}}},
         {"memory_bytes", 8e9, {{"queue", "conflict"}, {"workflow", "not_allowed"}}},
         {"needs", {{"gpus", 1}}, {{"queue", "conflict"}, {"workflow", "not_allowed"}}},
-        {"disk_bytes", 1, {{"workflow", "not_allowed"}, {"coallocation", "file_bytes"}}},
+        {"disk_bytes", 1, {{"workflow", "not_allowed"}}},
         {"requirement", "n_max > 1", {{"workflow", "not_allowed"}}},
         {"cpus",
          2,
