@@ -47,7 +47,7 @@ static const struct db_statement select_first_seen = {
     "(SELECT min(observed_at) FROM load_sample WHERE tenant = $1"
     " AND resource_id = r.id AND observed_at <= $3),"
     " (SELECT min(down_at) FROM failure WHERE tenant = $1 AND resource_id = r.id"
-    " AND down_at <= $3))"
+    " AND down_at <= $3 AND kind = 'failure'))"
     " FROM jsonb_array_elements_text($2) WITH ORDINALITY AS r (id, place)",
     DB_REPEATABLE};
 

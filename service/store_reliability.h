@@ -27,7 +27,9 @@ enum error_code store_failures_of(struct db_session *s, const char *tenant,
 
 struct store_first_seen {
     uint64_t resource;
-    double seen_at_s; /* instant of its first load sample or failure; NAN: never */
+    double seen_at_s; /* instant of its first load sample, or row of kind failure: the
+                         others do not say that failures would have been stored;
+                         NAN: never */
 };
 
 /* Since when each resource has been observed; a row for each. */

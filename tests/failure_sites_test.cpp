@@ -2,6 +2,8 @@
 #include "tests/api.hpp"
 #include "tests/database.hpp"
 
+#include <ctime>
+
 namespace
 {
 const double begin_s = 1e9;
@@ -101,4 +103,54 @@ TEST_CASE("a snapshot may name the site of hosts that nobody has seen", "[api][d
     INFO(r.body);
     REQUIRE(r.status == 200);
     CHECK(r.json()["intervals"][0]["basis"]["prior_scope"] == "site");
+}
+
+TEST_CASE("only a failure begins a history that nobody said the begin of", "[api][db]")
+{
+    NEED_DATABASE();
+    own_database own("gridplan_failure_sites");
+    api service(own.url);
+    const double day_s = 86400, now_s = double(std::time(nullptr));
+    auto statistics = [&] {
+        api_reply r = service.get("/v1/failures/statistics?resource_id=m");
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return r.json();
+    };
+    auto store = [&](const char *kind, double days_ago) {
+        nlohmann::json row = down("m", 0, 0, nullptr, kind);
+        row["down_at"] = now_s - days_ago * day_s;
+        row["up_at"] = now_s - days_ago * day_s + 3600;
+        REQUIRE(service.post("/v1/failures", row.dump()).status == 201);
+    };
+
+    store("maintenance", 5);
+    store("degraded", 4);
+    nlohmann::json found = statistics();
+    CHECK(found["kill_count"] == 0);
+    CHECK(found["at_risk_s"] == 0); // it was there, but who would have stored a failure?
+    CHECK(found["mtbf_bayes_s"].is_null());
+    nlohmann::json body = {{"algorithm", "young"}, {"options", {{"prior", "none"}}}};
+    body["jobs"] = {{{"id", "j"}, {"resource_id", "m"}, {"checkpoint_overhead_s", 60}}};
+    api_reply r = service.post("/v1/checkpoint-intervals", body.dump());
+    INFO(r.body);
+    CHECK(r.json()["intervals"][0]["reason"] == "unknown_failures");
+
+    store("failure", 3);
+    found = statistics();
+    CHECK(found["kill_count"] == 0); // the condition, as without the other rows
+    CHECK(found["at_risk_s"].get<double>() == Approx(3 * day_s - 3600).margin(60));
+    store("maintenance", 2);
+    store("failure", 1);
+    found = statistics();
+    CHECK(found["kill_count"] == 1);
+    CHECK(found["at_risk_s"].get<double>() == Approx(3 * day_s - 3 * 3600).margin(60));
+    // An explicit window wins.
+    found = service
+                .get("/v1/failures/statistics?resource_id=m&from=" +
+                     std::to_string((long)(now_s - 6 * day_s)) +
+                     "&to=" + std::to_string((long)(now_s - 3.5 * day_s)))
+                .json();
+    CHECK(found["kill_count"] == 0);
+    CHECK(found["at_risk_s"].get<double>() == Approx(2.5 * day_s - 3600).margin(2));
 }
