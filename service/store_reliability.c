@@ -9,9 +9,9 @@
  * $1 tenant, $2 ids, $3 now, $4 limit. */
 static const struct db_statement select_failures = {
     "failures_of_resources",
-    "SELECT r.place - 1, f.down_at, f.up_at, f.component, f.kind"
+    "SELECT r.place - 1, f.down_at, f.up_at, f.component, f.kind, f.site_id"
     " FROM jsonb_array_elements_text($2) WITH ORDINALITY AS r (id, place)"
-    " CROSS JOIN LATERAL (SELECT down_at, up_at, component, kind FROM failure"
+    " CROSS JOIN LATERAL (SELECT down_at, up_at, component, kind, site_id FROM failure"
     " WHERE tenant = $1"
     " AND resource_id = r.id AND down_at <= $3 ORDER BY down_at DESC LIMIT $4) AS f",
     DB_REPEATABLE};
@@ -22,6 +22,7 @@ static const struct db_column failure_columns[] = {
     DB_COLUMN(struct store_failure_of, up_at_s, DB_INSTANT),
     DB_COLUMN(struct store_failure_of, component, DB_TEXT),
     DB_COLUMN(struct store_failure_of, kind, DB_TEXT),
+    DB_COLUMN(struct store_failure_of, site_id, DB_TEXT),
     {0},
 };
 
@@ -46,7 +47,7 @@ static const struct db_statement select_first_seen = {
     "(SELECT min(observed_at) FROM load_sample WHERE tenant = $1"
     " AND resource_id = r.id AND observed_at <= $3),"
     " (SELECT min(down_at) FROM failure WHERE tenant = $1 AND resource_id = r.id"
-    " AND down_at <= $3))"
+    " AND down_at <= $3 AND kind = 'failure'))"
     " FROM jsonb_array_elements_text($2) WITH ORDINALITY AS r (id, place)",
     DB_REPEATABLE};
 
@@ -106,16 +107,25 @@ enum error_code store_observations_of(struct db_session *s, const char *tenant,
     return OK;
 }
 
-/* $1 tenant, $2 ids, $3 limit. */
+/* From one id to the next, so that the index is read once for each of them.
+ * $1 tenant, $2 sites, $3 limit. */
 static const struct db_statement select_site_peers = {
     "peers_of_sites",
-    "SELECT DISTINCT resource_id FROM resource_observation WHERE tenant = $1"
-    " AND site_id IN (SELECT site_id FROM resource_observation AS o"
-    " JOIN jsonb_array_elements_text($2) AS r (id) ON o.resource_id = r.id"
-    " WHERE o.tenant = $1) ORDER BY 1 LIMIT $3",
+    "WITH RECURSIVE failed AS (SELECT s.id AS site_id, (SELECT f.resource_id"
+    " FROM failure AS f WHERE f.tenant = $1 AND f.site_id = s.id"
+    " ORDER BY f.resource_id LIMIT 1) AS resource_id, 1 AS n"
+    " FROM jsonb_array_elements_text($2) AS s (id) UNION ALL"
+    " SELECT failed.site_id, (SELECT f.resource_id FROM failure AS f"
+    " WHERE f.tenant = $1 AND f.site_id = failed.site_id"
+    " AND f.resource_id > failed.resource_id ORDER BY f.resource_id LIMIT 1), n + 1"
+    " FROM failed WHERE failed.resource_id IS NOT NULL AND n < $3)"
+    " SELECT DISTINCT resource_id FROM (SELECT resource_id FROM failed"
+    " WHERE resource_id IS NOT NULL UNION ALL SELECT resource_id"
+    " FROM resource_observation WHERE tenant = $1 AND site_id IN"
+    " (SELECT jsonb_array_elements_text($2))) AS known ORDER BY 1 LIMIT $3",
     DB_REPEATABLE};
 
-/* From one id to the next, so that the index is read once for each of them. */
+/* Likewise. */
 static const struct db_statement select_all_peers = {
     "peers_of_all",
     "WITH RECURSIVE failed AS ((SELECT resource_id, 1 AS n FROM failure"
@@ -132,15 +142,16 @@ static const struct db_statement select_all_peers = {
 static const struct db_column peer_columns[] = {
     DB_COLUMN(struct store_peer, resource_id, DB_TEXT), {0}};
 
-enum error_code store_peers(struct db_session *s, const char *tenant, const char *ids,
-                            bool of_all, size_t limit, const struct store_peer **list,
-                            size_t *count, struct arena *a, struct error *err)
+enum error_code store_peers(struct db_session *s, const char *tenant, const char *sites,
+                            size_t limit, const struct store_peer **list, size_t *count,
+                            struct arena *a, struct error *err)
 {
     void *rows;
 
-    TRY(db_rows(s, of_all ? &select_all_peers : &select_site_peers,
-                DB_PARAMS(db_text(tenant), db_json(ids), db_integer(limit)), peer_columns,
-                sizeof(struct store_peer), &rows, count, a, err));
+    TRY(db_rows(
+        s, sites ? &select_site_peers : &select_all_peers,
+        DB_PARAMS(db_text(tenant), db_json(sites ? sites : "[]"), db_integer(limit)),
+        peer_columns, sizeof(struct store_peer), &rows, count, a, err));
     *list = rows;
     return OK;
 }

@@ -15,6 +15,7 @@ struct store_failure_of {
     double down_at_s;             /* instant */
     double up_at_s;               /* NAN: still down */
     const char *component, *kind; /* as in struct failure */
+    const char *site_id;          /* NULL: not known */
 };
 
 /* Of each resource the newest failures that began until now_s, `limit` at most, in
@@ -26,7 +27,9 @@ enum error_code store_failures_of(struct db_session *s, const char *tenant,
 
 struct store_first_seen {
     uint64_t resource;
-    double seen_at_s; /* instant of its first load sample or failure; NAN: never */
+    double seen_at_s; /* instant of its first load sample, or row of kind failure: the
+                         others do not say that failures would have been stored;
+                         NAN: never */
 };
 
 /* Since when each resource has been observed; a row for each. */
@@ -52,12 +55,12 @@ struct store_peer {
     const char *resource_id;
 };
 
-/* Other resources of the sites of these (as their observations say), or with
- * `of_all` all that are known by an observation or a failure; `limit` at most, by
- * id. */
-enum error_code store_peers(struct db_session *s, const char *tenant, const char *ids,
-                            bool of_all, size_t limit, const struct store_peer **list,
-                            size_t *count, struct arena *a, struct error *err);
+/* The resources that an observation or a failure says to be of one of these sites (a
+ * JSON array of texts), or with `sites` NULL all that are known by one; `limit` at
+ * most, by id. */
+enum error_code store_peers(struct db_session *s, const char *tenant, const char *sites,
+                            size_t limit, const struct store_peer **list, size_t *count,
+                            struct arena *a, struct error *err);
 
 struct store_checkpoint_cost {
     uint64_t application;                         /* index into the ids */

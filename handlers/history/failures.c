@@ -77,7 +77,8 @@ static const struct json_field statistics_query_rows[] = {
     JSON_ID(T, resource_id, 0,
             "The resource; default: all resources, taken together as one system"),
     JSON_ID(T, site_id, 0,
-            "Only resources of this site, as their observations say; default: of any"),
+            "Only resources of this site, as their observations say, or else their "
+            "failures; default: of any"),
     JSON_ID(T, component, 0, "Only this component of the resource; default: the whole"),
     {.name = "from",
      .doc = "Begin of the window; default: of the observation, or else the first "
@@ -297,8 +298,8 @@ static enum error_code list_resources(struct statistics_work *w, struct db_sessi
         histories_find(&w->histories, w->query->resource_id, true);
         return OK;
     }
-    TRY(store_peers(db, w->rq->principal.tenant, "[]", true, STATISTICS_RESOURCES_MAX,
-                    &all, &count, w->rq->arena, w->rq->err));
+    TRY(store_peers(db, w->rq->principal.tenant, NULL, STATISTICS_RESOURCES_MAX, &all,
+                    &count, w->rq->arena, w->rq->err));
     histories_begin(NULL, count, &w->histories, w->rq->arena);
     for (size_t i = 0; i < count; i++)
         histories_find(&w->histories, all[i].resource_id, true);

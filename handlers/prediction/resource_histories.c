@@ -79,7 +79,7 @@ struct kept_resource {
     size_t span_from_count;
     const double *span_to_s; /* NAN: it still is */
     size_t span_to_count;
-    const char *site_id; /* as its observations say; NULL: they do not */
+    const char *site_id; /* as what is stored says; NULL: it does not */
     double site_shape;   /* NAN: there was none */
     double prior_shape;  /* NAN: there was no prior */
     double prior_rate_s;
@@ -220,21 +220,31 @@ struct stored {
     const struct histories_options *options;
 };
 
+/* A JSON array of the texts. */
+static const char *array_of(const char *const *texts, size_t count, struct arena *a)
+{
+    struct text_buffer array = {.arena = a};
+
+    text_add(&array, "[", 1);
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            text_add(&array, ",", 1);
+        json_print_text(texts[i], &array);
+    }
+    text_add(&array, "]", 2); /* with the NUL */
+    return text_end(&array);
+}
+
 static void name_ids(struct stored *s, struct arena *a)
 {
-    struct text_buffer ids = {.arena = a};
+    const char **ids = NEW(a, const char *, s->count);
 
-    for (size_t i = 0; i < s->count; i++) {
-        text_add(&ids, i ? "," : "[", 1);
-        json_print_text(s->list[i]->id, &ids);
-    }
-    if (s->count == 0)
-        text_add(&ids, "[", 1);
-    text_add(&ids, "]", 2); /* with the NUL */
+    for (size_t i = 0; i < s->count; i++)
+        ids[i] = s->list[i]->id;
+    s->ids = array_of(ids, s->count, a);
     s->since_s = NEW(a, double, s->count);
     for (size_t i = 0; i < s->count; i++)
         s->since_s[i] = NAN;
-    s->ids = text_end(&ids);
     s->limit = ROWS_MAX / (s->count ? s->count : 1);
     if (s->limit > PER_RESOURCE_MAX)
         s->limit = PER_RESOURCE_MAX;
@@ -250,6 +260,27 @@ static void list_stored(const struct resource_histories *h, struct stored *out,
         if (h->list[i].wanted && !says_history(h->list[i].resource))
             out->list[out->count++] = &h->list[i];
     name_ids(out, a);
+}
+
+/* Of a resource whose observations do not say where it is, its failures do: the newest of
+ * those that name a site, of one instant the first by name. */
+static void take_failure_sites(const struct store_failure_of *rows, size_t count,
+                               struct stored *s, struct arena *a)
+{
+    const struct store_failure_of **newest =
+        NEW(a, const struct store_failure_of *, s->count);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct store_failure_of *row = &rows[i], *known = newest[row->resource];
+
+        if (row->site_id && (!known || row->down_at_s > known->down_at_s ||
+                             (row->down_at_s == known->down_at_s &&
+                              strcmp(row->site_id, known->site_id) < 0)))
+            newest[row->resource] = row;
+    }
+    for (size_t i = 0; i < s->count; i++)
+        if (newest[i] && !s->list[i]->site_id)
+            s->list[i]->site_id = newest[i]->site_id;
 }
 
 /* The rows by resource: a counting sort. Components get numbers. */
@@ -351,12 +382,12 @@ static enum error_code query(struct request *rq, double now_s, struct stored *s)
     const struct store_first_seen *seen;
     const struct store_failure_of *rows;
     struct db_session *db;
-    size_t count;
+    size_t count, row_count;
 
     TRY(request_db(rq, &db));
     TRY(store_failures_of(db, rq->principal.tenant, s->ids, storable(now_s), s->limit,
-                          &rows, &count, rq->arena, rq->err));
-    group(rows, count, s, rq->arena);
+                          &rows, &row_count, rq->arena, rq->err));
+    group(rows, row_count, s, rq->arena);
     TRY(store_first_seen(db, rq->principal.tenant, s->ids, storable(now_s), &seen, &count,
                          rq->arena, rq->err));
     for (size_t i = 0; i < count; i++)
@@ -364,6 +395,7 @@ static enum error_code query(struct request *rq, double now_s, struct stored *s)
     TRY(store_observations_of(db, rq->principal.tenant, s->ids, storable(now_s),
                               &observations, &count, rq->arena, rq->err));
     take_observations(observations, count, s, rq->arena);
+    take_failure_sites(rows, row_count, s, rq->arena);
     return OK;
 }
 
@@ -478,9 +510,27 @@ struct hosts {
     struct failure_exposure *seen; /* room for all of them */
 };
 
-/* The stored hosts that are not in the request, read like those that are. */
+/* The sites of stored hosts of the request, as store_peers() takes them. */
+static const char *name_sites(const struct stored *asked, struct arena *a)
+{
+    const char **sites = NEW(a, const char *, asked->count);
+    struct name_index known;
+    size_t count = 0;
+
+    name_index_create(&known, asked->count, a);
+    for (size_t i = 0; i < asked->count; i++) {
+        const char *site_id = site_of(asked->list[i]);
+
+        if (site_id && name_index_add(&known, site_id, count) == NAME_NOT_FOUND)
+            sites[count++] = site_id;
+    }
+    return array_of(sites, count, a);
+}
+
+/* The stored hosts of the sites (NULL: all) that are not in the request, read like those
+ * that are. */
 static enum error_code read_peers(struct request *rq, struct resource_histories *h,
-                                  const char *ids, bool of_all,
+                                  const char *sites,
                                   const struct histories_options *options,
                                   struct hosts *out)
 {
@@ -491,8 +541,8 @@ static enum error_code read_peers(struct request *rq, struct resource_histories 
     size_t count, own = 0;
 
     TRY(request_db(rq, &db));
-    TRY(store_peers(db, rq->principal.tenant, ids, of_all, PEERS_MAX, &peers, &count,
-                    rq->arena, rq->err));
+    TRY(store_peers(db, rq->principal.tenant, sites, PEERS_MAX, &peers, &count, rq->arena,
+                    rq->err));
     h->peers_cut = h->peers_cut || count == PEERS_MAX;
     list = NEW(rq->arena, struct resource_history, count);
     s.list = NEW(rq->arena, struct resource_history *, count);
@@ -650,12 +700,12 @@ static enum error_code find_priors(struct request *rq, struct resource_histories
         return OK;
     list_stored(h, &asked, rq->arena);
     if (options->prior == RATE_PRIOR_SITE) {
-        TRY(read_peers(rq, h, asked.ids, false, options, &hosts));
+        TRY(read_peers(rq, h, name_sites(&asked, rq->arena), options, &hosts));
         give_site_priors(h, &hosts, options->weibull_if_best, &left, rq->arena);
         if (left == 0)
             return OK;
     }
-    TRY(read_peers(rq, h, asked.ids, true, options, &hosts));
+    TRY(read_peers(rq, h, NULL, options, &hosts));
     if (!fit_prior(&hosts, h->now_s, &all))
         return OK;
     for (size_t i = 0; i < asked.count; i++) {

@@ -31,7 +31,8 @@ struct resource_history {
     /* Of the store, else left out: */
     bool is_stored;
     bool is_cut;                       /* it has more failures than were read */
-    const char *site_id;               /* as its observations say; NULL: they do not */
+    const char *site_id;               /* as its observations say, or else its newest
+                                          failure; NULL: they do not */
     struct at_risk risk;               /* what was seen of it */
     enum rate_prior_scope prior_scope; /* which hosts taught the next */
     struct rate_prior prior;

@@ -43,7 +43,8 @@ struct resources_page {
 #define T struct resources_query
 static const struct json_field query_rows[] = {
     JSON_ID(T, site_id, 0,
-            "Only resources of this site, as their observations say; default: of any"),
+            "Only resources of this site, as their observations say, or else their "
+            "failures; default: of any"),
     {.name = "from",
      .doc = "Begin of the window; default: of each observation, or else the first "
             "failure",
@@ -69,7 +70,8 @@ const struct json_object failure_resources_query_json = {
 #define T struct resource_rate
 static const struct json_field rate_rows[] = {
     JSON_TEXT(T, resource_id, 0, "The resource"),
-    JSON_TEXT(T, site_id, JSON_OPTIONAL, "Its site, as its observations say"),
+    JSON_TEXT(T, site_id, JSON_OPTIONAL,
+              "Its site, as its observations say, or else its newest failure"),
     JSON_INTEGER(T, failure_count, 0, JSON_EXACT, 0, 0,
                  "Outages in the window; those that overlap are one"),
     JSON_NUMBER(T, availability_ratio, 0, 0, 0, JSON_OPTIONAL,
@@ -174,7 +176,7 @@ static enum error_code read_all(struct request *rq, const struct resources_query
     size_t count;
 
     TRY(request_db(rq, &db));
-    TRY(store_peers(db, rq->principal.tenant, "[]", true, RESOURCES_MAX, &all, &count,
+    TRY(store_peers(db, rq->principal.tenant, NULL, RESOURCES_MAX, &all, &count,
                     rq->arena, rq->err));
     histories_begin(NULL, count, out, rq->arena);
     for (size_t i = 0; i < count; i++)
