@@ -115,7 +115,7 @@ static const struct db_statement insert_model = {
 /* What a model of a target (a parameter) learns of an execution; NULL: nothing. */
 #define LEARNT_OF(target)                                                    \
     "learnt_value(" target ", ignored, exit_code, failure_kind, run_time_s," \
-    " memory_peak_bytes, memory_requested_bytes)"
+    " memory_peak_bytes, memory_requested_bytes, disk_peak_bytes, cpus_used)"
 
 /* The latest runs of the subject of a new model. */
 static const struct db_statement insert_samples = {

@@ -21,8 +21,7 @@ enum {
     STORE_MODEL_VERSIONS_KEPT = 20, /* the latest; older ones are deleted */
 };
 
-#define STORE_TARGET_RUN_TIME    "run_time_s"
-#define STORE_TARGET_MEMORY_PEAK "memory_peak_bytes"
+#define STORE_TARGET_RUN_TIME "run_time_s"
 
 /* State of a model; a version has one from STORE_TRAINED on. */
 enum store_model_state { STORE_UNTRAINED, STORE_STALE, STORE_TRAINED, STORE_PORTED };

@@ -573,7 +573,12 @@ TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
     CHECK_FALSE(s.predict({{"problem_size", 300}}).contains("memory_peak_bytes"));
     json wrong = s.predict({{"targets", {"run_time_s", "beauty", "run_time_s"}}}, 422);
     CHECK(wrong["errors"][0]["pointer"] == "/targets/1");
-    CHECK(wrong["errors"].size() == 3);
+    CHECK(wrong["errors"].size() == 2);
+    wrong = s.predict({{"targets",
+                        {"run_time_s", "memory_peak_bytes", "disk_peak_bytes",
+                         "cpus_used", "run_time_s"}}},
+                      422);
+    CHECK(wrong["errors"].size() == 2); // twice, and too many
     CHECK(
         s.done(
             s.post("/v1/predictions",

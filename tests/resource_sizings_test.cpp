@@ -44,6 +44,20 @@ TEST_CASE("mistakes of a sizing are all said", "[sizing][api]")
     CHECK(a.post("/v1/resource-sizings", R"({"tasks": [{"id": "a", "application_id": "x",
                  "memory_requested_bytes": 0}]})")
               .pointers() == std::vector<std::string>{"/tasks/0/memory_requested_bytes"});
+    // Of each target what its user asks for; too few cpus fail nothing.
+    CHECK(a.post("/v1/resource-sizings", R"({"target": "disk_peak_bytes", "tasks": [
+                 {"id": "a", "application_id": "x", "memory_requested_bytes": 1,
+                  "attempt": 2}]})")
+              .pointers() == std::vector<std::string>{"/tasks/0/disk_requested_bytes"});
+    CHECK(a.post("/v1/resource-sizings", R"({"target": "cpus_used", "tasks": [
+                 {"id": "a", "application_id": "x", "attempt": 2}]})")
+              .status == 200);
+    CHECK(a.post("/v1/resource-sizings", R"({"target": "cpus_used", "tasks": [
+                 {"id": "a", "application_id": "x", "cpus_requested": 0}]})")
+              .pointers() == std::vector<std::string>{"/tasks/0/cpus_requested"});
+    CHECK(a.post("/v1/resource-sizings", R"({"target": "cpus_used", "algorithm": "ladder",
+                 "tasks": [{"id": "a", "application_id": "x"}]})")
+              .status == 422);
     CHECK(a.post("/v1/resource-sizings", R"({"tasks": [{"id": "a", "application_id": "x",
                  "processors": 1.5}]})")
               .pointers() == std::vector<std::string>{"/tasks/0/processors"});
@@ -74,6 +88,38 @@ TEST_CASE("without a history the request stays as it is", "[sizing][api]")
     CHECK(t[2]["attempts"][0]["attempt"] == 2);
     CHECK(t[2]["attempts"][0]["memory_bytes"] == 4 * GB); // twice what was too little
     CHECK(answer["warnings"].dump().find("history_unavailable") != std::string::npos);
+}
+
+TEST_CASE("disk and cpus that nobody has measured are asked for as their users do",
+          "[sizing][api]")
+{
+    api a;
+    json tasks = {{{"id", "a"},
+                   {"application_id", "x"},
+                   {"memory_requested_bytes", 2 * GB},
+                   {"disk_requested_bytes", 3 * GB},
+                   {"cpus_requested", 1.6}},
+                  {{"id", "b"}, {"application_id", "x"}, {"memory_requested_bytes", GB}}};
+    json disk = sized(a, {{"target", "disk_peak_bytes"}, {"tasks", tasks}});
+    INFO(disk.dump(1));
+    CHECK(disk["algorithm"] == "ladder");
+    CHECK(disk["tasks"][0]["method"] == "request");
+    CHECK(disk["tasks"][0]["attempts"].empty());
+    REQUIRE(disk["tasks"][0]["disk_attempts"].size() == 1);
+    CHECK(disk["tasks"][0]["disk_attempts"][0]["disk_bytes"] == 3 * GB);
+    CHECK(disk["tasks"][1]["reason"] == "no_data");
+    CHECK_FALSE(disk["tasks"][1].contains("disk_attempts"));
+    json cpus = sized(a, {{"target", "cpus_used"}, {"tasks", tasks}});
+    INFO(cpus.dump(1));
+    CHECK(cpus["algorithm"] == "quantile");
+    CHECK(cpus["status"] == "feasible");
+    CHECK(cpus["tasks"][0]["method"] == "request");
+    CHECK(cpus["tasks"][0]["cpus"] == 1.6);
+    CHECK(cpus["tasks"][1]["reason"] == "no_data");
+    CHECK_FALSE(cpus["tasks"][1].contains("cpus"));
+    tasks.erase(0);
+    CHECK(sized(a, {{"target", "cpus_used"}, {"tasks", tasks}})["status"] ==
+          "infeasible");
 }
 
 TEST_CASE("a request that no machine has is cut, and that is said", "[sizing][api]")
@@ -187,4 +233,147 @@ TEST_CASE("requests follow what was used", "[sizing][api][db]")
     named["model_id"] = "none-of-these";
     wrong = a.post("/v1/resource-sizings", json{{"tasks", {named}}}.dump());
     CHECK(wrong.pointers() == std::vector<std::string>{"/tasks/0/model_id"});
+}
+
+TEST_CASE("disk is sized as memory is, cpus by what nine runs of ten use",
+          "[sizing][api][db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    std::string app = unique_name("app");
+    rng r = rng_create(4);
+    json runs = json::array();
+
+    for (int i = 0; i < 30; i++) {
+        double size = 1e6 * (1 + double(i % 6));
+        double peak = (0.5 * GB + 100 * size) * (1 + 0.1 * (rng_uniform(&r) - 0.5));
+        runs.push_back({{"execution_id", app + std::to_string(i)},
+                        {"application_id", app},
+                        {"started_at", 1700000000 + 100 * i},
+                        {"problem_size", size},
+                        {"run_time_s", 100},
+                        {"memory_peak_bytes", peak},
+                        {"disk_peak_bytes", peak}});
+    }
+    // They tell nothing of the disk: none used, failed for it, failed otherwise.
+    for (int i = 0; i < 3; i++) {
+        json run = runs[0];
+        run["execution_id"] = app + "-no" + std::to_string(i);
+        run["disk_peak_bytes"] = i == 0 ? 0 : 90 * GB;
+        run.erase("memory_peak_bytes");
+        if (i > 0)
+            run["failure_kind"] = i == 1 ? "disk" : "error";
+        runs.push_back(run);
+    }
+    REQUIRE(a.post("/v1/executions", runs.dump()).status == 201);
+    for (const char *model : {"-memory", "-disk"}) {
+        api_reply learnt = a.post("/v1/models/" + app + model + "/refine", "");
+        INFO(learnt.body);
+        REQUIRE(learnt.status == 200);
+        CHECK(learnt.json()["outcome"]["learnt_count"] == 30);
+    }
+    CHECK(a.get("/v1/models/" + app + "-cpus").status == 404); // no run says
+    json task = {{"id", "t"},
+                 {"application_id", app},
+                 {"problem_size", 3.5e6},
+                 {"memory_requested_bytes", 8 * GB},
+                 {"disk_requested_bytes", 8 * GB},
+                 {"run_time_s", 100}};
+    json failed = task;
+    failed["id"] = "failed";
+    failed["attempt"] = 2;
+    failed["memory_requested_bytes"] = failed["disk_requested_bytes"] = GB;
+    json body = {{"tasks", {task, failed}}, {"store", true}};
+    json memory = sized(a, body)["tasks"];
+    body["target"] = "disk_peak_bytes";
+    json answer = sized(a, body), disk = answer["tasks"];
+    INFO(disk.dump(1));
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(disk[i]["method"] == "ladder");
+        CHECK(disk[i]["model_id"] == app + "-disk");
+        CHECK(disk[i]["attempts"].empty());
+        REQUIRE(memory[i]["attempts"].size() > 0);
+        REQUIRE(disk[i]["disk_attempts"].size() == memory[i]["attempts"].size());
+        for (size_t k = 0; k < memory[i]["attempts"].size(); k++)
+            CHECK(disk[i]["disk_attempts"][k]["disk_bytes"] ==
+                  memory[i]["attempts"][k]["memory_bytes"]);
+        for (const char *same :
+             {"peak_bytes", "peak_low_bytes", "peak_high_bytes", "expected_waste_byte_s"})
+            CHECK(disk[i][same] == memory[i][same]);
+    }
+    api_reply replay = a.post(
+        "/v1/decisions/" + answer["decision_id"].get<std::string>() + "/replay", "");
+    CHECK(replay.json()["identical"] == true);
+    // A model of another target is refused, by its name.
+    json named = {{"id", "t"}, {"model_id", app + "-memory"}, {"problem_size", 5e6}};
+    api_reply wrong =
+        a.post("/v1/resource-sizings",
+               json{{"target", "disk_peak_bytes"}, {"tasks", {named}}}.dump());
+    CHECK(wrong.pointers() == std::vector<std::string>{"/tasks/0/model_id"});
+    CHECK(wrong.body.find("not disk_peak_bytes") != std::string::npos);
+
+    // Ten runs that use 1.8 cpus each, and one that says 0, which is not learnt: for
+    // their size the half-width of level 0.8 is less than that of level 0.9, 0.0488434,
+    // so the quantile lies between 1.8 and 1.8 exp(0.0488434) = 1.89: 2. For ten times
+    // the size, which never varied, it is 10 times as much: 18.
+    std::string flat = unique_name("flat");
+    json used = json::array();
+    auto add = [&](double cpus) {
+        used.push_back({{"execution_id", flat + std::to_string(used.size())},
+                        {"application_id", flat},
+                        {"started_at", 1700000000 + 100 * double(used.size())},
+                        {"problem_size", 500},
+                        {"run_time_s", 100},
+                        {"cpus_used", cpus}});
+    };
+    add(0);
+    add(1.8);
+    REQUIRE(a.post("/v1/executions", used.dump()).status == 201);
+    CHECK(a.get("/v1/models/" + flat + "-cpus").status == 404); // one run says
+    used.clear();
+    for (int i = 0; i < 9; i++) {
+        add(1.8);
+        used.back()["execution_id"] = flat + "-" + std::to_string(i);
+    }
+    REQUIRE(a.post("/v1/executions", used.dump()).status == 201);
+    api_reply learnt = a.post("/v1/models/" + flat + "-cpus/refine", "");
+    INFO(learnt.body);
+    REQUIRE(learnt.status == 200);
+    CHECK(learnt.json()["outcome"]["learnt_count"] == 10);
+    json cpus =
+        sized(a, {{"target", "cpus_used"},
+                  {"tasks",
+                   {{{"id", "a"}, {"application_id", flat}, {"problem_size", 500}},
+                    {{"id", "b"},
+                     {"application_id", flat},
+                     {"problem_size", 5000},
+                     {"attempt", 3}}}}})["tasks"];
+    INFO(cpus.dump(1));
+    CHECK(cpus[0]["method"] == "quantile");
+    CHECK(cpus[0]["cpus"] == 2);
+    CHECK(cpus[0]["cpus_used"].get<double>() == Approx(1.8));
+    CHECK(cpus[0]["cpus_used_high"].get<double>() ==
+          Approx(1.8 * std::exp(0.0488434)).epsilon(1e-6));
+    CHECK(cpus[0]["cpus_used_low"].get<double>() ==
+          Approx(1.8 * std::exp(-0.0488434)).epsilon(1e-6));
+    CHECK_FALSE(cpus[0].contains("peak_bytes"));
+    CHECK(cpus[0]["attempts"].empty());
+    CHECK(cpus[1]["cpus"] == 18);
+    CHECK(cpus[1]["warnings"].dump().find("far_extrapolation") != std::string::npos);
+
+    // Predictions tell them too.
+    json predicted =
+        a.post("/v1/predictions", json{{"application_id", flat},
+                                       {"problem_size", 500},
+                                       {"interval_level", 0.9},
+                                       {"targets", {"cpus_used", "disk_peak_bytes"}}}
+                                      .dump())
+            .json();
+    INFO(predicted.dump(1));
+    CHECK(predicted["cpus_used"]["value"].get<double>() == Approx(1.8));
+    CHECK(predicted["cpus_used"]["high"].get<double>() ==
+          Approx(cpus[0]["cpus_used_high"].get<double>()));
+    CHECK_FALSE(predicted.contains("disk_peak_bytes"));
+    CHECK(predicted["warnings"].dump().find("tells its disk_peak_bytes") !=
+          std::string::npos);
 }

@@ -206,3 +206,19 @@ TEST_CASE("many points are merged from below", "[sizing][property]")
         CHECK(points[count - 1].peak == 200);
     }
 }
+
+TEST_CASE("rounding up leaves what is a multiple but for rounding errors", "[sizing]")
+{
+    CHECK(sizing_round_up(1.8, 0.25) == 2);
+    CHECK(sizing_round_up(2.25, 0.25) == 2.25);
+    CHECK(sizing_round_up(std::nextafter(2.25, 3), 0.25) == 2.25);
+    CHECK(sizing_round_up(2.2500001, 0.25) == 2.5);
+    CHECK(sizing_round_up(1e-300, 0.25) == 0.25);
+    rng r = rng_create(8);
+    for (int i = 0; i < 1000; i++) {
+        double x = std::exp(30 * rng_uniform(&r) - 10), y = sizing_round_up(x, 0.25);
+        CHECK(y >= x * (1 - 1e-11));
+        CHECK(y - 0.25 < x);
+        CHECK(std::fmod(y, 0.25) == 0);
+    }
+}

@@ -187,6 +187,11 @@ void sizing_best(const struct sizing_point *points, size_t count,
     arena_rewind(a, mark);
 }
 
+double sizing_round_up(double x, double step)
+{
+    return step * fmax(1, ceil(x / step * (1 - EQUAL)));
+}
+
 double sizing_cost(const struct sizing_point *points, size_t count,
                    const struct sizing_rules *rules, const double *request,
                    size_t request_count)

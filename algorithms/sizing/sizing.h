@@ -70,6 +70,10 @@ void sizing_best(const struct sizing_point *points, size_t count,
                  const struct sizing_rules *rules, struct budget *budget,
                  struct sizing_ladder *out, struct arena *a);
 
+/* x rounded up to a multiple of the step; what is above one by rounding errors only, by
+ * 1e-12 of it, is that one. x > 0, step > 0. */
+double sizing_round_up(double x, double step);
+
 /* The cost of given requests, ascending; what is above the last of them fails there,
  * once.
  */

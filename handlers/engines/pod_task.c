@@ -140,7 +140,8 @@ static enum error_code read_session(struct request *rq, const struct snapshot *s
 static enum error_code find_peak(struct request *rq, const struct subject *x,
                                  double *peak_bytes)
 {
-    struct sizing_subject of = {.application_id = x->application_id};
+    struct sizing_subject of = {.application_id = x->application_id,
+                                .target = TARGET_MEMORY_PEAK};
     static const char *const nowhere[] = {""};
     struct perf_query query = {x->size, fmax(1, x->job.cpus), NAN, NAN};
     double inputs[FITTED_INPUTS_MAX] = {0};

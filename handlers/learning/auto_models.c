@@ -15,12 +15,36 @@ enum {
     APPLICATIONS_MAX = 1000, /* of one request; the others' come with their next runs */
     ID_BYTES_MAX = 100,
     RUNS_RUN_TIME = 1,
-    RUNS_MEMORY = 2,
+    RUNS_OTHER = 2, /* of the other targets */
 };
 
-/* The applications as a JSON array; NULL: none. `with_peak`: whose runs say a peak. */
+/* What their names end in. */
+static const char *const suffixes[TARGET_COUNT] = {
+    [TARGET_RUN_TIME] = "",
+    [TARGET_MEMORY_PEAK] = "-memory",
+    [TARGET_DISK_PEAK] = "-disk",
+    [TARGET_CPUS_USED] = "-cpus",
+};
+
+/* What a run says of a target. */
+static double said_of(const struct execution *run, int target)
+{
+    switch (target) {
+    case TARGET_MEMORY_PEAK:
+        return run->memory_peak_bytes;
+    case TARGET_DISK_PEAK:
+        return run->disk_peak_bytes;
+    case TARGET_CPUS_USED:
+        return run->cpus_used;
+    default:
+        return run->run_time_s;
+    }
+}
+
+/* The applications whose runs say something of the target, as a JSON array; NULL: none.
+ */
 static const char *applications_of(const struct request *rq, const struct execution *list,
-                                   size_t count, bool with_peak)
+                                   size_t count, int target)
 {
     struct text_buffer b = {.arena = rq->arena};
     struct name_index seen;
@@ -30,8 +54,8 @@ static const char *applications_of(const struct request *rq, const struct execut
     for (size_t i = 0; i < count && found < APPLICATIONS_MAX; i++) {
         const char *id = list[i].application_id;
 
-        if ((with_peak && !(list[i].memory_peak_bytes > 0)) ||
-            !isnan(list[i].phase_index) || name_index_add(&seen, id, i) != NAME_NOT_FOUND)
+        if (!(said_of(&list[i], target) > 0) || !isnan(list[i].phase_index) ||
+            name_index_add(&seen, id, i) != NAME_NOT_FOUND)
             continue;
         text_add(&b, found++ ? "," : "[", 1);
         json_print_text(id, &b);
@@ -74,7 +98,7 @@ static const char *settings_of(int target, struct arena *a)
 static enum error_code make_one(struct request *rq, struct db_session *db,
                                 const char *application_id, int target)
 {
-    const char *suffix = target == TARGET_MEMORY_PEAK ? "-memory" : "";
+    const char *suffix = suffixes[target];
     struct store_model made;
     enum error_code code = ERR_CONFLICT;
 
@@ -134,13 +158,14 @@ void auto_models_make(struct request *rq, struct db_session *db,
                       const struct execution *list, size_t count, const char **warning)
 {
     struct error before = *rq->err;
+    enum error_code code = OK;
 
     *warning = NULL;
     if (!rq->service->config || !rq->service->config->auto_models || count == 0)
         return;
-    if (make_missing(rq, db, applications_of(rq, list, count, false), TARGET_RUN_TIME,
-                     RUNS_RUN_TIME, warning) == OK)
-        make_missing(rq, db, applications_of(rq, list, count, true), TARGET_MEMORY_PEAK,
-                     RUNS_MEMORY, warning);
+    for (int target = 0; target < TARGET_COUNT && code == OK; target++)
+        code =
+            make_missing(rq, db, applications_of(rq, list, count, target), target,
+                         target == TARGET_RUN_TIME ? RUNS_RUN_TIME : RUNS_OTHER, warning);
     *rq->err = before;
 }

@@ -1,9 +1,10 @@
-/* prediction_targets.c - what else is predicted of a run: the peak of its memory.
+/* prediction_targets.c - what else is predicted of a run: the peaks of its memory and of
+ * its disk space, the cpus that it uses.
  *
  * An application has a model of kind auto for each target. One that is asked for a run
- * time can be asked for the peak with the same question.
+ * time can be asked for the others with the same question.
  *
- * Source: learning.md 7.
+ * Source: learning.md 7, 16.2.
  */
 #include "handlers/learning/prediction_targets.h"
 
@@ -35,6 +36,11 @@ static bool is_named(const char *const *list, size_t count, enum model_target ta
     return false;
 }
 
+static bool is_asked(const char *const *list, size_t count, int target)
+{
+    return target != TARGET_RUN_TIME && is_named(list, count, (enum model_target)target);
+}
+
 void prediction_targets_check(const char *const *list, size_t count,
                               const char *application_id, struct error *err)
 {
@@ -54,14 +60,19 @@ void prediction_targets_check(const char *const *list, size_t count,
         if (is_known)
             continue;
         invalid(err, at.text, ITEM_NOT_A_CHOICE,
-                "one of run_time_s and memory_peak_bytes");
+                "one of run_time_s, memory_peak_bytes, disk_peak_bytes and cpus_used");
         error_allow(err, list[i], model_target_names, names);
     }
     if (count > names)
         invalid(err, "/targets", ITEM_TOO_MANY, "there are %zu targets", names);
-    if (is_named(list, count, TARGET_MEMORY_PEAK) && !application_id)
+    for (int t = 0; t < TARGET_COUNT && !application_id; t++) {
+        if (!is_asked(list, count, t))
+            continue;
         invalid(err, "/targets", ITEM_INVALID_COMBINATION,
-                "peaks have a model of their own: name the application_id");
+                "%s has a model of its own: name the application_id",
+                model_target_names[t]);
+        break;
+    }
 }
 
 enum error_code prediction_targets_begin(struct request *rq, const char *const *list,
@@ -69,32 +80,53 @@ enum error_code prediction_targets_begin(struct request *rq, const char *const *
                                          double level, struct asked_targets *out,
                                          const char **warning)
 {
-    struct sizing_subject subject = {.application_id = application_id};
-    const char *pointer = "/application_id";
-    struct sizing_models models = {0};
+    struct sizing_subject subjects[TARGET_COUNT];
+    const char *pointers[TARGET_COUNT], *missing = NULL;
+    struct sizing_models models[TARGET_COUNT] = {0};
+    size_t asked = 0, at = 0;
     bool unavailable;
 
     *warning = NULL;
-    if (!is_named(list, count, TARGET_MEMORY_PEAK))
-        return OK;
-    TRY(sizing_models_read(rq, &subject, &pointer, 1, &models, &unavailable));
-    out->peak = models.peak;
-    if (!out->peak) {
-        *warning = "model_missing: no run of the application that was learnt tells its "
-                   "peak: memory_peak_bytes";
-        return OK;
+    for (int t = 0; t < TARGET_COUNT; t++) {
+        if (!is_asked(list, count, t))
+            continue;
+        subjects[asked] =
+            (struct sizing_subject){.application_id = application_id, .target = t};
+        pointers[asked++] = "/application_id";
     }
-    return fitted_interval(out->peak, level, &out->interval, rq->arena, rq->err);
+    if (asked == 0)
+        return OK;
+    TRY(sizing_models_read(rq, subjects, pointers, asked, models, &unavailable));
+    for (int t = 0; t < TARGET_COUNT; t++) {
+        struct asked_target *target = &out->of[t];
+
+        if (!is_asked(list, count, t))
+            continue;
+        target->model = models[at++].peak;
+        if (target->model)
+            TRY(fitted_interval(target->model, level, &target->interval, rq->arena,
+                                rq->err));
+        else
+            missing = missing ? arena_printf(rq->arena, "%s, %s", missing,
+                                             model_target_names[t])
+                              : model_target_names[t];
+    }
+    if (missing)
+        *warning = arena_printf(rq->arena,
+                                "model_missing: no run of the application that was "
+                                "learnt tells its %s",
+                                missing);
+    return OK;
 }
 
-const struct predicted_target *prediction_peak_of(const struct asked_targets *asked,
-                                                  const struct perf_query *query,
-                                                  const double *inputs, struct arena *a)
+const struct predicted_target *prediction_target_of(const struct asked_target *asked,
+                                                    const struct perf_query *query,
+                                                    const double *inputs, struct arena *a)
 {
     struct fitted_prediction p;
     struct predicted_target *out;
 
-    fitted_predict(asked->peak, query, inputs, &asked->interval, &p);
+    fitted_predict(asked->model, query, inputs, &asked->interval, &p);
     if (p.reason || !isfinite(p.high_s))
         return NULL;
     out = NEW(a, struct predicted_target, 1);

@@ -1,4 +1,5 @@
-/* prediction_targets.h - what else is predicted of a run: the peak of its memory. */
+/* prediction_targets.h - what else is predicted of a run: the peaks of its memory
+ * and disk, the cpus that it uses. */
 #ifndef GRIDPLAN_PREDICTION_TARGETS_H
 #define GRIDPLAN_PREDICTION_TARGETS_H
 
@@ -14,8 +15,10 @@ extern const struct json_object predicted_target_json;
 
 /* What is asked of models of other targets, worked out once for all questions. */
 struct asked_targets {
-    const struct fitted_model *peak; /* NULL: not asked for, or there is none */
-    struct fitted_interval interval;
+    struct asked_target {
+        const struct fitted_model *model; /* NULL: not asked for, or there is none */
+        struct fitted_interval interval;
+    } of[TARGET_COUNT]; /* by enum model_target; that of run times is not used */
 };
 
 /* Notes names that are no targets, or come twice, at /targets, and other targets than run
@@ -30,9 +33,10 @@ enum error_code prediction_targets_begin(struct request *rq, const char *const *
                                          double level, struct asked_targets *out,
                                          const char **warning);
 
-/* The peak of a question with inputs as the peak's model names them; NULL: none. */
-const struct predicted_target *prediction_peak_of(const struct asked_targets *asked,
-                                                  const struct perf_query *query,
-                                                  const double *inputs, struct arena *a);
+/* The target of a question with inputs as the target's model names them; NULL: none. */
+const struct predicted_target *prediction_target_of(const struct asked_target *asked,
+                                                    const struct perf_query *query,
+                                                    const double *inputs,
+                                                    struct arena *a);
 
 #endif

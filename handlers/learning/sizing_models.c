@@ -49,7 +49,7 @@ static const struct json_object kept_json = {
 
 #define T struct kept_subject
 static const struct json_field subject_rows[] = {
-    JSON_OBJECT(T, peak, struct kept_model, &kept_json, 0, "Of peaks"),
+    JSON_OBJECT(T, peak, struct kept_model, &kept_json, 0, "Of the target"),
     JSON_OBJECT(T, run_time, struct kept_model, &kept_json, 0, "Of run times"),
     {0},
 };
@@ -126,6 +126,7 @@ static enum error_code look_up_model(struct request *rq, struct db_session *db,
                                      const char **application_id)
 {
     struct store_model_now named;
+    const char *target = model_target_names[subject->target];
     enum error_code code = store_model_now(db, rq->principal.tenant, subject->model_id,
                                            &named, rq->arena, rq->err);
 
@@ -139,13 +140,13 @@ static enum error_code look_up_model(struct request *rq, struct db_session *db,
     if (code != OK)
         return code;
     *application_id = named.model.application_id;
-    if (strcmp(named.model.target, STORE_TARGET_MEMORY_PEAK) == 0)
+    if (strcmp(named.model.target, target) == 0)
         return keep_one(rq, &named, &out->peak);
     if (!subject->any_target)
         return invalid(rq->err, pointer, ITEM_CONFLICT,
-                       "model '%.100s' predicts %.40s, not memory_peak_bytes",
-                       subject->model_id, named.model.target);
-    return find_auto(rq, db, *application_id, STORE_TARGET_MEMORY_PEAK, &out->peak);
+                       "model '%.100s' predicts %.40s, not %s", subject->model_id,
+                       named.model.target, target);
+    return find_auto(rq, db, *application_id, target, &out->peak);
 }
 
 static enum error_code look_up(struct request *rq, struct db_session *db,
@@ -158,7 +159,8 @@ static enum error_code look_up(struct request *rq, struct db_session *db,
     if (subject->model_id)
         TRY(look_up_model(rq, db, subject, pointer, out, &application_id));
     else
-        TRY(find_auto(rq, db, application_id, STORE_TARGET_MEMORY_PEAK, &out->peak));
+        TRY(find_auto(rq, db, application_id, model_target_names[subject->target],
+                      &out->peak));
     if (!application_id || subject->any_target) /* the time is known otherwise */
         return OK;
     return find_auto(rq, db, application_id, STORE_TARGET_RUN_TIME, &out->run_time);

@@ -80,8 +80,8 @@ static const struct json_field settings_rows[] = {
         T, window_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,
         "Runs that started so much before the newest are forgotten; default: none"),
     JSON_CHOICE(T, target, model_target_names, TARGET_RUN_TIME, 0,
-                "What it predicts: run_time_s, or memory_peak_bytes (auto only), which "
-                "sizes requests; default run_time_s"),
+                "What it predicts: run_time_s, or (auto only) memory_peak_bytes, "
+                "disk_peak_bytes or cpus_used, which size requests; default run_time_s"),
     {0},
 };
 #undef T

@@ -152,7 +152,7 @@ static const struct json_field request_rows[] = {
                  "time they do not exceed; not with phases"),
     JSON_TEXTS(T, targets, target_count, 64, 0,
                "What is predicted: run_time_s, which always is, and memory_peak_bytes, "
-               "of an application_id; not with phases"),
+               "disk_peak_bytes and cpus_used, of an application_id; not with phases"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -185,7 +185,8 @@ struct result {
     size_t warning_count;
     const struct predicted_quantile *quantiles; /* NULL: none */
     size_t quantile_count;
-    const struct predicted_target *memory_peak_bytes; /* NULL: not known, or not asked */
+    const struct predicted_target *memory_peak_bytes, *disk_peak_bytes,
+        *cpus_used; /* NULL: not known, or not asked */
 };
 
 struct named_model {
@@ -235,6 +236,11 @@ struct predictions_answer {
         .name = #m, .doc = text, .type = JSON_TYPE_TEXT, .choices = words,           \
         .offset = JSON_AT(T, at m, const char *), .flags = JSON_OPTIONAL | JSON_OPEN \
     }
+#define RESULT_TARGET(T, at, m, text)                                                   \
+    {                                                                                   \
+        .name = #m, .doc = text, .type = JSON_TYPE_OBJECT, .offset = offsetof(T, at m), \
+        .of = &predicted_target_json, .flags = JSON_POINTER | JSON_OPTIONAL             \
+    }
 #define RESULT_ROWS(T, at)                                                              \
     RESULT_ROW(T, at, run_time_s, JSON_TYPE_NUMBER,                                     \
                "Predicted run time; left out with a reason"),                           \
@@ -257,12 +263,12 @@ struct predictions_answer {
         RESULT_ROW(T, at, extrapolation_ratio, JSON_TYPE_NUMBER,                        \
                    "How far the question lies outside what was seen: of the worst "     \
                    "input, 1 inside"),                                                  \
-        {.name = "memory_peak_bytes",                                                   \
-         .doc = "With it among the targets: the peak of the memory",                    \
-         .type = JSON_TYPE_OBJECT,                                                      \
-         .offset = offsetof(T, at memory_peak_bytes),                                   \
-         .of = &predicted_target_json,                                                  \
-         .flags = JSON_POINTER | JSON_OPTIONAL},                                        \
+        RESULT_TARGET(T, at, memory_peak_bytes,                                         \
+                      "With it among the targets: the peak of the memory"),             \
+        RESULT_TARGET(T, at, disk_peak_bytes,                                           \
+                      "With it among the targets: the peak of the disk space"),         \
+        RESULT_TARGET(T, at, cpus_used,                                                 \
+                      "With it among the targets: the mean number of CPUs in use"),     \
     {                                                                                   \
         .name = "quantiles",                                                            \
         .doc = "Run times of the quantiles that were asked for, in their order",        \
@@ -702,12 +708,21 @@ static void add_quantiles(const struct predicting *p, const struct perf_query *q
 static void add_targets(const struct predicting *p, const struct question *q,
                         const struct perf_query *query, struct result *out)
 {
-    double inputs[FITTED_INPUTS_MAX] = {0};
+    const struct predicted_target **members[TARGET_COUNT] = {
+        [TARGET_MEMORY_PEAK] = &out->memory_peak_bytes,
+        [TARGET_DISK_PEAK] = &out->disk_peak_bytes,
+        [TARGET_CPUS_USED] = &out->cpus_used,
+    };
 
-    if (!p->targets.peak)
-        return;
-    fill_auto_inputs(p, p->targets.peak, q, query, inputs);
-    out->memory_peak_bytes = prediction_peak_of(&p->targets, query, inputs, p->rq->arena);
+    for (size_t i = 0; i < TARGET_COUNT; i++) {
+        const struct asked_target *target = &p->targets.of[i];
+        double inputs[FITTED_INPUTS_MAX] = {0};
+
+        if (!target->model || !members[i])
+            continue;
+        fill_auto_inputs(p, target->model, q, query, inputs);
+        *members[i] = prediction_target_of(target, query, inputs, p->rq->arena);
+    }
 }
 
 static enum error_code ask_once(struct predicting *p, struct fitted_prediction *out)

@@ -48,14 +48,17 @@ enum {
 };
 
 /* symbol, name on the wire: what a model predicts */
-#define MODEL_TARGETS(X)    \
-    X(RUN_TIME, run_time_s) \
-    X(MEMORY_PEAK, memory_peak_bytes)
+#define MODEL_TARGETS(X)              \
+    X(RUN_TIME, run_time_s)           \
+    X(MEMORY_PEAK, memory_peak_bytes) \
+    X(DISK_PEAK, disk_peak_bytes)     \
+    X(CPUS_USED, cpus_used)
 
 enum model_target {
 #define X(symbol, name) TARGET_##symbol,
     MODEL_TARGETS(X)
 #undef X
+        TARGET_COUNT
 };
 extern const char *const model_target_names[]; /* ended by NULL */
 
