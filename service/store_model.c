@@ -499,6 +499,73 @@ enum error_code store_models_known(struct db_session *s, const char *tenant,
     return OK;
 }
 
+/* An input is known if at least half of the runs have it. */
+static const struct db_statement select_similar = {
+    "select_similar_applications",
+    "WITH candidate AS (SELECT application_id, $3 <> '' AND"
+    " lower(regexp_replace(application_id, '^.*[/:.]', '')) ="
+    " lower($3::text COLLATE \"C\") AS same_name, max(updated_at) AS changed_at"
+    " FROM model WHERE tenant = $1 AND target = $4 AND phase_index = -1"
+    " AND application_id <> $2 AND NOT EXISTS (SELECT FROM model WHERE tenant = $1"
+    " AND application_id = $2 AND target = $4 AND phase_index = -1 AND version > 0)"
+    " GROUP BY application_id ORDER BY 2 DESC, 3 DESC, 1 LIMIT $6),"
+    " run AS (SELECT c.application_id, e.*, count(*) OVER (PARTITION BY"
+    " c.application_id) AS run_count FROM candidate AS c, LATERAL"
+    " (SELECT run_time_s, problem_size, processors, cpu_available_ratio,"
+    " bandwidth_mbps, resource_class, site_id, parameters FROM execution AS r"
+    " WHERE r.tenant = $1 AND r.application_id = c.application_id"
+    " AND phase_index = -1 AND NOT outlier AND " LEARNT_OF(
+        "$4") " IS NOT NULL"
+              " ORDER BY started_at DESC, row_id DESC LIMIT 50) AS e),"
+              " known AS (SELECT application_id, input FROM run, LATERAL"
+              " (SELECT unnest(ARRAY["
+              "CASE WHEN problem_size IS NOT NULL THEN 'problem_size' END, 'processors',"
+              " CASE WHEN cpu_available_ratio IS NOT NULL THEN 'cpu_available_ratio' END,"
+              " CASE WHEN bandwidth_mbps IS NOT NULL THEN 'bandwidth_mbps' END,"
+              " CASE WHEN resource_class IS NOT NULL THEN 'resource_class' END,"
+              " CASE WHEN site_id IS NOT NULL THEN 'site_id' END])"
+              " UNION SELECT key FROM jsonb_each(parameters)"
+              " WHERE jsonb_typeof(value) IN ('number', 'string', 'boolean')) AS n(input)"
+              " WHERE input IS NOT NULL GROUP BY application_id, input"
+              " HAVING 2 * count(*) >= max(run_count))"
+              " SELECT application_id, same_name, median_s, coalesce(known, 0),"
+              " coalesce(shared, 0) FROM candidate JOIN (SELECT application_id,"
+              " percentile_cont(0.5) WITHIN GROUP (ORDER BY run_time_s) AS median_s"
+              " FROM run GROUP BY 1) AS m USING (application_id)"
+              " LEFT JOIN (SELECT application_id, count(*) AS known,"
+              " count(*) FILTER (WHERE $5::jsonb ? input) AS shared FROM known"
+              " GROUP BY 1) AS k USING (application_id)"
+              " ORDER BY same_name DESC, changed_at DESC, application_id",
+    DB_REPEATABLE};
+
+static const struct db_column similar_columns[] = {
+    DB_COLUMN(struct similar_application, application_id, DB_TEXT),
+    DB_COLUMN(struct similar_application, same_name, DB_BOOLEAN),
+    DB_COLUMN(struct similar_application, median_s, DB_NUMBER),
+    DB_COLUMN(struct similar_application, known_count, DB_INTEGER),
+    DB_COLUMN(struct similar_application, shared_count, DB_INTEGER),
+    {0},
+};
+
+enum error_code store_similar_applications(struct db_session *s, const char *tenant,
+                                           const char *application_id,
+                                           const char *name_end, const char *inputs,
+                                           size_t limit,
+                                           const struct similar_application **list,
+                                           size_t *count, struct arena *a,
+                                           struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(
+        s, &select_similar,
+        DB_PARAMS(db_text(tenant), db_text(application_id), db_text(name_end),
+                  db_text(STORE_TARGET_RUN_TIME), db_json(inputs), db_integer(limit)),
+        similar_columns, sizeof(struct similar_application), &rows, count, a, err));
+    *list = rows;
+    return OK;
+}
+
 struct counted_models {
     uint64_t count;
 };

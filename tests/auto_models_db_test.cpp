@@ -95,6 +95,105 @@ TEST_CASE("the first run of an application brings a model, which answers",
     CHECK(s.refine()["outcome"]["learnt_count"] == 1); // of any site
 }
 
+TEST_CASE("an application without a run is answered for by those like it",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    std::string end = s.app;
+    auto runs_of = [&](const std::string &name, const std::vector<double> &times,
+                       const json &more = json::object()) {
+        json list = json::array();
+
+        s.app = name;
+        for (double t : times)
+            list.push_back(s.run(100, t, more));
+        s.store(list);
+        json models = s.done(s.get("/v1/models?application_id=" + name));
+        s.done(s.post(
+            "/v1/models/" + models["items"][0]["id"].get<std::string>() + "/refine", ""));
+    };
+    auto warns = [](const json &p) {
+        std::string all = p.value("warnings", json::array()).dump();
+
+        return all.find("no_runs: ") == std::string::npos ? "" : all;
+    };
+
+    // Medians 20, 50 and 300: 50, and a factor of 6 to either side.
+    runs_of("one/" + end, {10, 20, 90});
+    runs_of("two:" + end, {40, 60});
+    std::string shout = end;
+    std::transform(shout.begin(), shout.end(), shout.begin(), toupper);
+    runs_of("three." + shout, {300});
+    runs_of("other/x" + end, {7777}); // ends otherwise
+    s.app = "new/" + end;
+    json p =
+        s.predict({{"problem_size", 100}, {"store", true}, {"quantiles", {0.5, 0.9}}});
+    INFO(p.dump());
+    CHECK(p["status"] == "feasible");
+    CHECK(p["run_time_s"].get<double>() == Approx(50));
+    CHECK(p["run_time_low_s"].get<double>() == Approx(50 / 6.0));
+    CHECK(p["run_time_high_s"].get<double>() == Approx(300));
+    CHECK(p["quantiles"][0]["run_time_s"].get<double>() == Approx(50));
+    CHECK(p["quantiles"][1]["run_time_s"].get<double>() == Approx(300));
+    CHECK(p["interval_basis"] == "similar_applications");
+    CHECK(p["interval_ratio_count"] == 3);
+    CHECK(warns(p).find("median of 3 similar applications") != std::string::npos);
+    CHECK_FALSE(p.contains("reasons"));
+    // Many questions at once.
+    json many = s.predict({{"queries", {{{"problem_size", 1}}, {{"problem_size", 9}}}}});
+    REQUIRE(many["results"].size() == 2);
+    CHECK(many["results"][1]["run_time_s"].get<double>() == Approx(50));
+    CHECK(many["results"][1]["warnings"][0] == "no_runs");
+    // A kind or a phase that is asked for has no other.
+    s.predict({{"problem_size", 100}, {"model_kind", "linear"}}, 404);
+    s.predict({{"problem_size", 100}, {"phase_index", 0}}, 404);
+
+    // A model without a version is no run either.
+    s.app = "made/" + end;
+    s.done(s.post("/v1/models",
+                  json{{"id", end + "-made"}, {"application_id", s.app}}.dump()),
+           201);
+    json made = s.predict({{"problem_size", 100}, {"store", true}});
+    CHECK(made["run_time_s"].get<double>() == Approx(50));
+    CHECK(made["models"][0]["version"] == 0);
+
+    // The first run ends it; what was decided is the same in a replay.
+    runs_of("new/" + end, {1000});
+    json own = s.predict({{"problem_size", 100}});
+    CHECK(own["run_time_s"].get<double>() == Approx(1000).epsilon(1e-6));
+    CHECK(own["interval_basis"] != "similar_applications");
+    CHECK(warns(own).empty());
+    for (const json &decided : {p, made}) {
+        json again = s.done(s.post(
+            "/v1/decisions/" + decided["decision_id"].get<std::string>() + "/replay",
+            ""));
+        INFO(again.dump());
+        CHECK(again["identical"] == true);
+    }
+}
+
+TEST_CASE("an application without a run may be like others by its inputs",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    std::string name = s.app;
+
+    json parameters = {{name + "a", 3}, {name + "b", true}, {name + "c", "x"}};
+    s.store(json::array({s.run(100, 80, {{"parameters", parameters}})}));
+    s.refine();
+    s.app = unique_name("never");
+    // Known there: problem_size, processors, and the three parameters.
+    json p = s.predict({{"parameters", parameters}});
+    CHECK(p["run_time_s"].get<double>() == Approx(80));
+    CHECK(p["run_time_high_s"].get<double>() == Approx(240));
+    CHECK(p["warnings"].dump().find("at least half of whose known inputs") !=
+          std::string::npos);
+    s.predict({{"parameters", {{name + "a", 5}, {name + "b", 1}}}}, 404); // two of five
+    s.predict(json::object(), 404);
+}
+
 TEST_CASE("a model of kind auto follows a changed world, machines and texts",
           "[models][api][db]")
 {
