@@ -247,46 +247,61 @@ static bool gang_turn(struct initial_reader *r, const struct world_group *g,
     return true;
 }
 
+/* False: its turn is later, as a member of its gang waits, or it for a gang that does. */
+static bool take_turn(struct initial_reader *r, const struct workflow_run *run,
+                      bool one_waits, struct workflow_fault *fault)
+{
+    const struct world_group *gang = gang_of(r, run);
+    struct board_spot spot;
+
+    if (gang)
+        return gang_turn(r, gang, run, fault);
+    if (one_waits && !is_due(r, run))
+        return false;
+    spot = spot_of(r, run, 0, HUGE_VAL);
+    if (spot.positions)
+        take_row(r, run, &spot);
+    else
+        set_fault(r, run, fault);
+    return true;
+}
+
+/* All rows once, without those that have places. True: one got its own; then, or at a
+ * fault, another look may find more. */
+static bool take_turns(struct initial_reader *r, const struct initial_turn *turns,
+                       const struct workflow_run **waits, struct workflow_fault *fault)
+{
+    const struct workflow_amounts *x = r->x;
+    bool moved = false;
+
+    *waits = NULL;
+    for (size_t k = 0; k < r->rows.run_count && !fault->kind; k++) {
+        const struct workflow_run *run = &r->rows.runs[turns[k].run];
+
+        if (budget_step(x->w->budget, 64))
+            return false;
+        if (board_plan(x->board)->placed[x->job_of[run->task]].positions)
+            continue;
+        if (take_turn(r, run, *waits, fault))
+            moved = true;
+        else if (!*waits && gang_of(r, run))
+            *waits = run;
+    }
+    return moved && !fault->kind;
+}
+
 /* One after the other; gangs at the first of their rows at which no member waits, and
  * what waits for them behind them. The first that finds no place is a fault. */
 static void place_in_turn(struct initial_reader *r, const struct initial_turn *turns,
                           struct workflow_fault *fault)
 {
-    struct workflow_amounts *x = r->x;
-    const struct workflow_run *waits;
-    bool moved = true;
+    const struct workflow_run *waits; /* a member of a gang that has its turn later */
 
-    board_reset(x->board);
-    workflow_plan_clear(x->problem, &r->plan);
-    while (moved) {
-        moved = false;
-        waits = NULL; /* a member of a gang that has its turn later */
-        for (size_t k = 0; k < r->rows.run_count; k++) {
-            const struct workflow_run *run = &r->rows.runs[turns[k].run];
-            const struct world_group *gang = gang_of(r, run);
-            struct board_spot spot;
-
-            if (budget_step(x->w->budget, 64))
-                return;
-            if (board_plan(x->board)->placed[x->job_of[run->task]].positions)
-                continue;
-            if (gang ? !gang_turn(r, gang, run, fault) : waits && !is_due(r, run)) {
-                waits = gang && !waits ? run : waits;
-                continue;
-            }
-            if (!gang) {
-                spot = spot_of(r, run, 0, HUGE_VAL);
-                if (spot.positions)
-                    take_row(r, run, &spot);
-                else
-                    set_fault(r, run, fault);
-            }
-            if (fault->kind)
-                return;
-            moved = true;
-        }
-    }
-    if (waits)
+    board_reset(r->x->board);
+    workflow_plan_clear(r->x->problem, &r->plan);
+    while (take_turns(r, turns, &waits, fault))
+        ;
+    if (waits && !fault->kind && !budget_spent(r->x->w->budget))
         *fault = (struct workflow_fault){"group_gang", waits->task, waits->resource};
 }
 

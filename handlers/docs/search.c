@@ -152,31 +152,55 @@ struct wanted {
     bool number;
 };
 
+/* The first of its stems that it is; SIZE_MAX: none. */
+static size_t match(const struct wanted *w, const char *word, size_t length)
+{
+    for (size_t k = 0; k < w->count; k++)
+        if (w->lengths[k] == length && memcmp(w->stems[k], word, length) == 0)
+            return k;
+    return SIZE_MAX;
+}
+
+/* Twice the weight of a word that is wanted itself, once that of one like it. */
+static void weigh_word(const char *word, size_t length, size_t weight,
+                       const struct wanted *w, size_t word_count, size_t *weights)
+{
+    for (size_t i = 0; i < word_count; i++) {
+        size_t k = match(&w[i], word, length);
+        size_t value = k == SIZE_MAX ? 0 : weight * (k ? 1 : 2);
+
+        if (value > weights[i])
+            weights[i] = value;
+    }
+}
+
+/* Steps over what is no word; the length of the word there, 0 at the end. */
+static size_t next_word(const char **at, bool parts)
+{
+    size_t n = 0;
+
+    while (**at && !is_letter(**at, parts))
+        (*at)++;
+    while (is_letter((*at)[n], parts))
+        n++;
+    return n;
+}
+
 /* Twice the weight of the best that is in `text`: `whole` for its words and, with
  * `parts`, `part` for those between underscores. */
 static void weigh(const char *text, size_t whole, size_t part, const struct wanted *w,
                   size_t word_count, size_t *weights)
 {
-    for (int parts = 0; parts < (part ? 2 : 1); parts++)
-        for (const char *p = text; p && *p;) {
-            char here[STEM_SIZE];
-            size_t n = 0, length;
+    for (int parts = 0; text && parts < (part ? 2 : 1); parts++) {
+        const char *p = text;
+        char here[STEM_SIZE];
 
-            while (*p && !is_letter(*p, parts))
-                p++;
-            while (is_letter(p[n], parts))
-                n++;
-            length = stem(p, n, here);
-            for (size_t i = 0; n && i < word_count; i++)
-                for (size_t k = 0; k < w[i].count; k++) {
-                    size_t value = (parts ? part : whole) * (k ? 1 : 2);
-
-                    if (value > weights[i] && w[i].lengths[k] == length &&
-                        memcmp(w[i].stems[k], here, length) == 0)
-                        weights[i] = value;
-                }
+        for (size_t n = next_word(&p, parts); n; n = next_word(&p, parts)) {
+            weigh_word(here, stem(p, n, here), parts ? part : whole, w, word_count,
+                       weights);
             p += n;
         }
+    }
 }
 
 static void add_alike(struct wanted *w)
@@ -328,30 +352,31 @@ static const char *without_marks(const char *text, struct arena *a)
     return text_end(&b);
 }
 
+static bool is_wanted(const char *word, size_t length, const struct wanted *words,
+                      size_t word_count)
+{
+    char here[STEM_SIZE];
+    size_t stem_length = stem(word, length, here), i = 0;
+
+    while (i < word_count && match(&words[i], here, stem_length) == SIZE_MAX)
+        i++;
+    return i < word_count;
+}
+
 /* Where in the text the first of the words is, at the beginning of a sentence. */
 static size_t place_of(const char *text, const struct wanted *words, size_t word_count)
 {
     size_t sentence = 0;
 
-    for (size_t at = 0; text[at];) {
-        char here[STEM_SIZE];
-        size_t n = 0, length;
-
-        while (text[at] && !is_letter(text[at], false)) {
-            if (text[at] == '.' && text[at + 1] == ' ')
-                sentence = at + 2;
-            at++;
-        }
+    for (size_t at = 0, n; text[at]; at += n) {
+        n = 0;
         while (is_letter(text[at + n], false))
             n++;
-        length = stem(text + at, n, here);
-        for (size_t i = 0; n && i < word_count; i++)
-            for (size_t k = 0; k < words[i].count; k++)
-                if (words[i].lengths[k] == length &&
-                    memcmp(words[i].stems[k], here, length) == 0)
-                    return at - sentence < EXCERPT_BYTES / 2 ? sentence
-                                                             : at - EXCERPT_BYTES / 2;
-        at += n;
+        if (n && is_wanted(text + at, n, words, word_count))
+            return at - sentence < EXCERPT_BYTES / 2 ? sentence : at - EXCERPT_BYTES / 2;
+        if (text[at] == '.' && text[at + 1] == ' ')
+            sentence = at + 2;
+        n += n == 0;
     }
     return 0;
 }

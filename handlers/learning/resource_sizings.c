@@ -86,7 +86,7 @@ static const struct json_object task_json = {"SizingTask", "A task to be sized",
 /* enum model_target without the run time. */
 #define TARGET_AT(i) ((i) + TARGET_MEMORY_PEAK)
 static const char *const targets[] = {
-    [TARGET_MEMORY_PEAK - TARGET_MEMORY_PEAK] = "memory_peak_bytes",
+    "memory_peak_bytes",
     [TARGET_DISK_PEAK - TARGET_MEMORY_PEAK] = "disk_peak_bytes",
     [TARGET_CPUS_USED - TARGET_MEMORY_PEAK] = "cpus_used",
     NULL,

@@ -359,12 +359,12 @@ static void read_nodes(struct slurm_reading *c)
 
         if (names[i].count > 0)
             node = node_of(c, r, names[i].count);
-        if (isnan(node.cpus))
-            slurm_note(c, SLURM_NOTE_NODE_CPUS, names[i].list[0], SLURM_NODE, r);
         budget_read_step(16 * names[i].count);
         for (size_t k = 0; k < names[i].count; k++) {
             const char *name = names[i].list[k];
 
+            if (k == 0 && isnan(node.cpus))
+                slurm_note(c, SLURM_NOTE_NODE_CPUS, name, SLURM_NODE, r);
             if (name_index_add(&c->nodes, name, count) != NAME_NOT_FOUND) {
                 if (!is_row_of_sinfo(r))
                     slurm_note(c, SLURM_NOTE_TWICE, name, SLURM_NODE, r);

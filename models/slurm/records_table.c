@@ -387,6 +387,8 @@ static void add_row(struct table *t, char *const *fields, size_t extra)
         size_t at = i > t->user_column ? i + extra : i;
         char *field = fields[at];
 
+        if (!field) /* rows of fewer fields were left out before */
+            continue;
         if (i == t->user_column)
             for (size_t k = 0; k < extra; k++)
                 field[strlen(field)] = t->mark; /* the next one is behind its end */
