@@ -14,7 +14,6 @@
 #ifndef GRIDPLAN_STORE_MODEL_H
 #define GRIDPLAN_STORE_MODEL_H
 
-#include "models/fitted/similar.h"
 #include "service/store.h"
 
 enum {
@@ -196,19 +195,6 @@ enum error_code store_models_known(struct db_session *s, const char *tenant,
                                    const char *applications,
                                    const struct store_application **list, size_t *count,
                                    struct arena *a, struct error *err);
-
-/* For an application of which no run was learnt: others of the tenant that have a model
- * of the times of whole runs. First those whose name ends alike (`name_end`; ASCII
- * letters without case), then those whose models changed last; at most `limit`. Medians
- * and known inputs are of the last 50 runs that can be learnt. inputs: names of the
- * question's, a JSON array. None if a model has learnt a run of it. */
-enum error_code store_similar_applications(struct db_session *s, const char *tenant,
-                                           const char *application_id,
-                                           const char *name_end, const char *inputs,
-                                           size_t limit,
-                                           const struct similar_application **list,
-                                           size_t *count, struct arena *a,
-                                           struct error *err);
 
 /* Models of the tenant. */
 enum error_code store_models_count(struct db_session *s, const char *tenant,

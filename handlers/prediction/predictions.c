@@ -14,7 +14,6 @@
 #include "handlers/learning/prediction_targets.h"
 #include "handlers/prediction/loads.h"
 #include "handlers/prediction/prediction_models.h"
-#include "handlers/prediction/similar_applications.h"
 #include "models/base/pointer.h"
 #include "models/fitted/core.h"
 #include "models/performance/phase_sum.h"
@@ -254,8 +253,7 @@ struct predictions_answer {
             T, at, method, fitted_method_names,                                         \
             "native: own model; scaled: the reference's, by factors; refit: its "       \
             "functions, fitted here; fallback: refitted without negative "              \
-            "coefficients; similar_applications: no run was learnt, the median of "     \
-            "those of applications that are like it; or the kind of model"),            \
+            "coefficients; or the kind of model"),                                      \
         RESULT_COUNT(T, at, rank,                                                       \
                      "Place in the list of the combination that answered, from 1"),     \
         RESULT_ROW(T, at, problem_size_ratio, JSON_TYPE_NUMBER,                         \
@@ -361,10 +359,8 @@ static const struct json_field answer_rows[] = {
         T, interval_basis, fitted_basis_names, JSON_OPTIONAL,
         "same_configuration: errors on runs with the same inputs as others; inside: "
         "on runs with new ones inside the ranges seen; extrapolation: outside them; "
-        "reference: of the model that it was ported from; similar_applications: of "
-        "those that are like it, as it has no run that was learnt (no_runs); none; in "
-        "the profile thesis executions: earlier predictions of this model; training: the "
-        "runs "
+        "reference: of the model that it was ported from; none; in the profile "
+        "thesis executions: earlier predictions of this model; training: the runs "
         "that it was fitted to (training_quantiles: of their times); left out where "
         "each of several answers has its own"),
     JSON_INTEGER(T, interval_ratio_count, 0, JSON_EXACT, 0, 0,
@@ -414,7 +410,6 @@ struct predicting {
     struct fitted_interval interval; /* of the first model, as are: */
     struct asked_quantiles quantiles;
     struct asked_targets targets;
-    struct similar_lookup similar; /* stands in for a model that has learnt nothing */
     struct load_history_read history;
     struct load_forecast forecast; /* of resource_ids */
     struct question common;        /* what a query does not say itself */
@@ -936,139 +931,6 @@ static enum error_code check_request(const struct predictions_request *in,
     return err->code;
 }
 
-/* ---- without a run that was learnt ---- */
-
-static void add_name(const char **names, size_t *count, const char *name)
-{
-    for (size_t i = 0; i < *count; i++)
-        if (strcmp(names[i], name) == 0)
-            return;
-    names[(*count)++] = name;
-}
-
-/* Names of what a question says, each once; how many. */
-static size_t name_inputs(const struct question *q, const char **names, size_t count)
-{
-    const struct {
-        const char *name;
-        bool is_said;
-    } terms[] = {{"problem_size", !isnan(q->problem_size)},
-                 {"processors", !isnan(q->processors)},
-                 {"cpu_available_ratio", !isnan(q->cpu_available_ratio)},
-                 {"bandwidth_mbps", !isnan(q->bandwidth_mbps)},
-                 {"resource_class", q->resource_class != NULL}};
-
-    for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
-        if (terms[i].is_said)
-            add_name(names, &count, terms[i].name);
-    for (size_t i = 0; i < q->parameter_count; i++)
-        add_name(names, &count, q->parameters[i].name);
-    return count;
-}
-
-/* Of many questions the first speaks for all. */
-static enum error_code find_similar(struct predicting *p, bool no_model)
-{
-    const struct question *own = &p->in->query;
-    const struct question *first = p->in->query_count ? &p->in->queries[0] : own;
-    size_t room = own->parameter_count + first->parameter_count + 6, count;
-    const char **names = NEW(p->rq->arena, const char *, room);
-
-    count = name_inputs(own, names, 0);
-    count = name_inputs(first, names, count);
-    if (p->in->source.site_id)
-        add_name(names, &count, "site_id");
-    return similar_applications_find(p->rq, p->in->source.application_id, names, count,
-                                     no_model, &p->similar);
-}
-
-/* May others answer for the application? Not for a kind or a phase that was asked for. */
-static bool may_be_similar(const struct predictions_request *in)
-{
-    const struct model_source *s = &in->source;
-
-    return s->application_id && !s->model_id && !s->model && s->model_kind < 0 &&
-           isnan(s->phase_index) && !in->phases;
-}
-
-/* The models, or what stands in for them. */
-static enum error_code find_models(struct predicting *p)
-{
-    const struct predictions_request *in = p->in;
-    const struct error before = *p->rq->err;
-    struct error none;
-    enum error_code code;
-
-    if (may_be_similar(in))
-        TRY(similar_applications_kept(p->rq, &p->similar));
-    if (p->similar.no_model)
-        return OK;
-    code = models_at_hand(p->rq, &in->source, in->phases != NULL, &p->models,
-                          &p->model_count);
-    if (!may_be_similar(in) || (code == OK && p->models[0].version > 0) ||
-        (code != OK && code != ERR_NOT_FOUND))
-        return code;
-    none = *p->rq->err;
-    *p->rq->err = before;
-    TRY(find_similar(p, code != OK));
-    if (code == OK || p->similar.time.count)
-        return OK;
-    *p->rq->err = none;
-    return code;
-}
-
-/* What the question's own run time would say, by similar applications. */
-static void fill_similar(struct predicting *p, const struct question *q,
-                         struct result *out)
-{
-    static const char *const no_runs[] = {"no_runs"};
-    const struct similar_time *t = &p->similar.time;
-    struct perf_query query = query_of(p, q);
-    struct predicted_quantile *quantiles =
-        NEW(p->rq->arena, struct predicted_quantile, p->in->quantile_count + 1);
-
-    *out = (struct result){
-        .phase_index = (double)NAN,
-        .run_time_s = t->time_s,
-        .run_time_low_s = t->low_s,
-        .run_time_high_s = t->high_s,
-        .computation_s = (double)NAN,
-        .communication_s = (double)NAN,
-        .method = FITTED_SIMILAR,
-        .rank = (double)NAN,
-        .problem_size_ratio = (double)NAN,
-        .processors_ratio = (double)NAN,
-        .extrapolation_ratio = (double)NAN,
-        .interval_basis = FITTED_SIMILAR,
-        .warnings = no_runs,
-        .warning_count = 1,
-    };
-    for (size_t i = 0; i < p->in->quantile_count; i++)
-        quantiles[i] = (struct predicted_quantile){
-            p->in->quantiles[i], similar_quantile(t, p->in->quantiles[i])};
-    out->quantiles = p->in->quantile_count ? quantiles : NULL;
-    out->quantile_count = p->in->quantile_count;
-    add_targets(p, q, &query, out);
-}
-
-static void answer_similar(struct predicting *p)
-{
-    size_t count = p->in->query_count;
-    struct result *results = NEW(p->rq->arena, struct result, count + 1);
-
-    for (size_t i = 0; i < count; i++)
-        fill_similar(p, &p->in->queries[i], &results[i]);
-    if (count) {
-        p->out->results = results;
-        p->out->result_count = count;
-    } else {
-        fill_similar(p, &p->in->query, &p->out->result);
-    }
-    p->out->interval_basis = FITTED_SIMILAR;
-    p->out->interval_ratio_count = p->similar.time.count;
-    warn(p, similar_applications_warning(&p->similar, p->rq->arena));
-}
-
 static void warn_of_corrections(struct predicting *p)
 {
     size_t count = 0, first = 0;
@@ -1087,21 +949,6 @@ static void warn_of_corrections(struct predicting *p)
                              count == 1 ? "it is" : "they are"));
 }
 
-/* What the models are asked, worked out once. */
-static enum error_code begin_models(struct predicting *p)
-{
-    const struct predictions_request *in = p->in;
-
-    if (!p->models) /* similar ones answer */
-        return OK;
-    TRY(fitted_interval(&p->models[0].fitted, in->interval_level, &p->interval,
-                        p->rq->arena, p->rq->err));
-    TRY(prediction_quantiles_begin(&p->models[0].fitted, in->quantiles,
-                                   in->quantile_count, &p->quantiles, p->rq->arena,
-                                   p->rq->err));
-    return name_models(p);
-}
-
 static enum error_code predict(struct predicting *p)
 {
     const struct predictions_request *in = p->in;
@@ -1110,33 +957,27 @@ static enum error_code predict(struct predicting *p)
 
     if (in->is_load)
         return forecast_loads(p, &done);
-    TRY(find_models(p));
-    if ((!p->models || p->model_count == 0) && !p->similar.time.count)
+    TRY(models_at_hand(p->rq, &in->source, in->phases != NULL, &p->models,
+                       &p->model_count));
+    if (!p->models || p->model_count == 0)
         return fail(p->rq->err, ERR_NOT_FOUND, "/application_id",
                     "there is no such model");
-    TRY(begin_models(p));
+    TRY(fitted_interval(&p->models[0].fitted, in->interval_level, &p->interval,
+                        p->rq->arena, p->rq->err));
+    TRY(prediction_quantiles_begin(&p->models[0].fitted, in->quantiles,
+                                   in->quantile_count, &p->quantiles, p->rq->arena,
+                                   p->rq->err));
     TRY(prediction_targets_begin(p->rq, in->targets, in->target_count,
                                  in->source.application_id, in->interval_level,
                                  &p->targets, &warning));
+    TRY(name_models(p));
     if (warning)
         warn(p, warning);
     warn_of_corrections(p);
     TRY(forecast_loads(p, &done));
     if (done)
         return OK;
-    if (p->similar.time.count) {
-        answer_similar(p);
-        return OK;
-    }
     return in->phases ? answer_phases(p) : in->queries ? answer_many(p) : answer_one(p);
-}
-
-/* What the answer says it was made by. */
-static const char *method_of(const struct predicting *p)
-{
-    if (p->similar.time.count)
-        return FITTED_SIMILAR;
-    return p->models ? model_kind_names[p->models[0].fitted.kind] : "load";
 }
 
 static enum error_code predict_run_time(struct request *rq, const void *in, void *out)
@@ -1161,7 +1002,7 @@ static enum error_code predict_run_time(struct request *rq, const void *in, void
     if (!body->load.resource_count)
         p.common.cpu_available_ratio = or_else(body->query.cpu_available_ratio, 1);
     TRY(predict(&p));
-    decision_end(rq, method_of(&p),
+    decision_end(rq, p.models ? model_kind_names[p.models[0].fitted.kind] : "load",
                  answer->reason_count ? DECISION_INFEASIBLE : DECISION_FEASIBLE,
                  &answer->decision);
     return OK;

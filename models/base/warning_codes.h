@@ -97,7 +97,6 @@
     X(no_load_history, "No load samples are stored of these resources")                \
     X(no_network, "There is no network: moving data takes no time")                    \
     X(no_run_time, "Rows without a run time are left out")                             \
-    X(no_runs, "No run of the application was learnt: the time is of similar ones")    \
     X(no_samples, "Resources or links without samples are left out")                   \
     X(no_time_limit, "Jobs and their partitions have no time limit; a year is taken")  \
     X(not_learnt, "Records from which no model learns")                                \

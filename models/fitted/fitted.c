@@ -36,11 +36,10 @@ const char *const fitted_reason_names[] = {FITTED_REASON_WORDS, NULL};
 const char *const fitted_basis_names[] = {PREDICTION_BASES(MEANT) LOG_GROUPS(MEANT)
                                               REGRESSION_BASES(MEANT)
                                                   FITTED_MACHINE_PRIOR,
-                                          FITTED_SIMILAR, NULL};
+                                          NULL};
 
-const char *const fitted_method_names[] = {PERF_METHODS(NAMED) MODEL_KINDS(NAMED)
-                                               FITTED_BY_HISTORY,
-                                           FITTED_BY_ENSEMBLE, FITTED_SIMILAR, NULL};
+const char *const fitted_method_names[] = {
+    PERF_METHODS(NAMED) MODEL_KINDS(NAMED) FITTED_BY_HISTORY, FITTED_BY_ENSEMBLE, NULL};
 
 static const struct regression_kind *regression_of(enum model_kind kind)
 {

@@ -166,9 +166,6 @@ void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *q
 /* Basis of an interval on a machine of which nothing was seen. */
 #define FITTED_MACHINE_PRIOR "machine_prior"
 
-/* Basis and method of a time for an application of which no run was learnt: similar.h. */
-#define FITTED_SIMILAR "similar_applications"
-
 /* Reasons beside those of the kinds: no version yet, and runs on several numbers of
  * processors for a preliminary model. */
 #define FITTED_UNTRAINED             "untrained"
