@@ -53,6 +53,7 @@ struct connection {
     bool suspect; /* it may lead to what was the primary: asked before it is used again */
     double vacant_until_s; /* no new connection here before, monotonic; see vacate() */
     bool warned;           /* the server has warned that a COMMIT is not on the standby */
+    bool ended;            /* the server has said unasked that it closes it */
     const char *owner;     /* who uses it */
     const struct db_statement *prepared[PREPARED_MAX];
     size_t prepared_count;
@@ -311,6 +312,7 @@ static void disconnect(struct db *db, struct connection *c)
     pthread_mutex_lock(&db->mutex);
     c->pg = NULL;
     c->suspect = false;
+    c->ended = false;
     c->prepared_count = 0;
     db->stats.connected_count--;
     db->stats.lost_count++;
@@ -332,22 +334,28 @@ static void give_back(struct db *db, struct connection *c)
 }
 
 /* Whether nothing has arrived on an idle connection that says it is over. */
-static bool is_alive(PGconn *pg)
+static bool is_alive(const struct connection *c)
 {
-    if (PQstatus(pg) != CONNECTION_OK)
+    if (PQstatus(c->pg) != CONNECTION_OK)
         return false;
     for (int i = 0; i < 4; i++) {
-        struct pollfd p = {PQsocket(pg), POLLIN, 0};
+        struct pollfd p = {PQsocket(c->pg), POLLIN, 0};
 
         if (poll(&p, 1, 0) <= 0)
             return true;
-        if (!PQconsumeInput(pg) || PQstatus(pg) != CONNECTION_OK)
+        if (!PQconsumeInput(c->pg) || PQstatus(c->pg) != CONNECTION_OK)
+            return false;
+        /* Its last words come some time before the socket's end: reads them as a notice.
+         */
+        (void)PQisBusy(c->pg);
+        if (c->ended)
             return false;
     }
     return false; /* nothing should talk that much unasked */
 }
 
-/* The wait for a standby can be cancelled: then COMMIT succeeds, with a warning. */
+/* The wait for a standby can be cancelled: then COMMIT succeeds, with a warning. And an
+ * error outside of any statement ends the connection. */
 static void take_notice(void *context, const PGresult *result)
 {
     struct connection *c = context;
@@ -355,6 +363,8 @@ static void take_notice(void *context, const PGresult *result)
 
     if (severity && strcmp(severity, "WARNING") == 0)
         c->warned = true;
+    if (severity && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0))
+        c->ended = true;
 }
 
 /* Whether the server has no connection left for us (SQLSTATE 53300, which libpq does not
@@ -601,7 +611,7 @@ static enum error_code take_slot(struct db_session *s, double until_s,
     pthread_mutex_unlock(&db->mutex);
     if (code != OK)
         return code;
-    *connected = (*c)->pg && is_alive((*c)->pg);
+    *connected = (*c)->pg && is_alive(*c);
     if (*connected || !(*c)->pg)
         return OK;
     say(db, "lost an idle connection to the database", PQerrorMessage((*c)->pg));
