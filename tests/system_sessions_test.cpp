@@ -70,7 +70,7 @@ TEST_CASE("a session's news wake who waits at another replica, or nobody", "[sys
         CHECK(nothing.reply.status == 304);
         CHECK(nothing.reply.field("ETag") == tag);
         CHECK(nothing.lasted_s > 0.9);
-        CHECK(nothing.lasted_s < 10);
+        CHECK(nothing.lasted_s < 30);
     }
     {
         waiting news(two, next + "30", tag);
@@ -79,7 +79,7 @@ TEST_CASE("a session's news wake who waits at another replica, or nobody", "[sys
         CHECK(one.post(path + "/events", started("1")).status == 200);
         double told_s = now_s();
         news.join();
-        CHECK(now_s() - told_s < 5);
+        CHECK(now_s() - told_s < 20);
         CHECK(news.reply.status == 200);
         CHECK(news.reply.json()["revision"] == 1);
         CHECK(news.reply.field("ETag") != tag);
@@ -91,7 +91,7 @@ TEST_CASE("a session's news wake who waits at another replica, or nobody", "[sys
         waiting now(one, next + "30", "\"0-0-0\"");
         now.join();
         CHECK(now.reply.status == 200);
-        CHECK(now.lasted_s < 5);
+        CHECK(now.lasted_s < 20);
         CHECK(one.get(next + "30").status == 200);
     }
     {
@@ -101,7 +101,7 @@ TEST_CASE("a session's news wake who waits at another replica, or nobody", "[sys
         two.stop();
         end.join();
         CHECK(end.reply.status == 304);
-        CHECK(end.lasted_s < 20);
+        CHECK(end.lasted_s < 40);
     }
     one.stop();
 }
@@ -289,7 +289,7 @@ TEST_CASE("a thousand wait for news, and nobody else waits for them", "[system][
     CHECK(g.metric("gridplan_db_pool_in_use") <= 2);
     CHECK(thread_count() <= threads + 2); // pools grow with what is busy, not with these
     CHECK(more_bytes < (size_t)SLOWER * all * 150000);
-    CHECK(beside_s < 5); // nobody stands behind those that wait
+    CHECK(beside_s < 15); // nobody stands behind those that wait
 
     double told_s = now_s();
     for (size_t i = 0; i < sessions; i++)
