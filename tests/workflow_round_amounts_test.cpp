@@ -566,6 +566,16 @@ TEST_CASE("a round packs where most fits, and goes on there", "[api][round]")
         answer = round_of(a, round_body(snapshot, {runs_on(p1, "other"), p2, p3}));
         CHECK(starts(answer) == on{{"p2", {"other"}}, {"p3", {"other"}}});
     }
+    SECTION("one is done: the others go where it was, or wait")
+    {
+        json done = runs_on(p1, "other");
+        done["status"] = "done";
+        CHECK(starts(round_of(a, round_body(snapshot, {done, p2, p3}))) ==
+              on{{"p2", {"other"}}, {"p3", {"other"}}});
+        CHECK(
+            reasons(round_of(a, round_body(snapshot, {done, runs_on(p2, "wide"), p3}))) ==
+            why{{"p3", "group_pack"}});
+    }
     SECTION("they run on two: no value holds all")
     {
         CHECK(reasons(round_of(a, round_body(snapshot, {runs_on(p1, "wide"),

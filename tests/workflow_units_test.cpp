@@ -151,6 +151,40 @@ TEST_CASE("a search starts from where a gang runs, without times",
           std::string::npos);
 }
 
+TEST_CASE("a pack goes on where its members were", "[workflow][world][groups]")
+{
+    api a;
+    json resources = {{{"id", "slow"}, {"cpus", 4}}, {{"id", "fast"}, {"cpus", 4}}};
+    auto where = [&](json tasks, const char *algorithm = "heft") {
+        return fate(answered(a, body_of(resources, tasks, algorithm)), "m2");
+    };
+    json m1 = task("m1", 10, 2, "pack"), m2 = m1;
+
+    m1.erase("estimate_s");
+    m1["etc_s"] = {10, 2};
+    m2 = m1;
+    m2["id"] = "m2";
+    CHECK_THAT(where({m1, m2}), Catch::StartsWith("fast"));
+    m1["status"] = "done";
+    m1["resource_id"] = "slow";
+    for (const char *algorithm : {"heft", "auto", "search", "cpop", "peft"}) {
+        CAPTURE(algorithm);
+        CHECK_THAT(where({m1, m2}, algorithm), Catch::StartsWith("slow"));
+    }
+    // What is done elsewhere too leaves no value on which all are.
+    json m3 = m1;
+    m3["id"] = "m3";
+    m3["resource_id"] = "fast";
+    CHECK(where({m1, m3, m2}) == "group_pack");
+    // Where it was is not said, not known, or no matter.
+    m1.erase("resource_id");
+    CHECK_THAT(where({m1, m2}), Catch::StartsWith("fast"));
+    m1["resource_id"] = "slow";
+    for (json *t : {&m1, &m2})
+        (*t)["group"]["policy"] = "spread";
+    CHECK_THAT(where({m1, m2}), Catch::StartsWith("fast"));
+}
+
 TEST_CASE("tasks of gangs and packs without a place say why", "[workflow][world][groups]")
 {
     api a;

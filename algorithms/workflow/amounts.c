@@ -415,6 +415,40 @@ static void add_closed(struct holders *h)
     }
 }
 
+/* A pack goes on where its members were: whatever they have left there is there. They
+ * hold nothing, so no resource lists them. */
+static void add_done(struct holders *h)
+{
+    struct workflow_amounts *x = h->x;
+    const struct workflow_problem *problem = x->problem;
+    int64_t *none = NULL;
+
+    for (size_t i = 0; i < problem->task_count; i++) {
+        const struct workflow_task *t = problem->tasks[i];
+        size_t count, group, *positions;
+        const size_t *nodes = workflow_nodes_of(problem, i, &count);
+
+        if (t->status != WORKFLOW_DONE || count == 0)
+            continue;
+        group = workflow_amounts_group(x, t);
+        if (group == WORLD_NONE || x->w->groups[group].policy != GROUP_PACK)
+            continue;
+        if (!none)
+            none = NEW(x->arena, int64_t, x->w->amount_count);
+        budget_step(problem->in->budget, count);
+        positions = NEW(x->arena, size_t, count);
+        for (size_t k = 0; k < count; k++)
+            positions[k] = x->jobs.position_of[nodes[k]];
+        h->list[h->count++] = (struct world_holder){.kind = HOLDER_RUNNING,
+                                                    .id = t->id,
+                                                    .amounts = none,
+                                                    .positions = positions,
+                                                    .position_count = count,
+                                                    .group = group,
+                                                    .weight = 1};
+    }
+}
+
 static size_t most_holders(const struct workflow_problem *problem)
 {
     size_t count = problem->task_count - problem->open_count;
@@ -424,8 +458,8 @@ static size_t most_holders(const struct workflow_problem *problem)
     return count;
 }
 
-/* The lists of the resources, with the new ones. */
-static void list_holders(struct holders *h, size_t before)
+/* The lists of the resources, with the new ones: [before, end). */
+static void list_holders(struct holders *h, size_t before, size_t end)
 {
     struct world *w = h->x->w;
     struct world_resource *resources =
@@ -439,7 +473,7 @@ static void list_holders(struct holders *h, size_t before)
         memcpy(list, resources[p].holders, resources[p].holder_count * sizeof(*list));
         resources[p].holders = list;
     }
-    for (size_t k = before; k < h->count; k++) {
+    for (size_t k = before; k < end; k++) {
         budget_step(w->budget, h->list[k].position_count);
         for (size_t n = 0; n < h->list[k].position_count; n++) {
             struct world_resource *r = &resources[h->list[k].positions[n]];
@@ -461,12 +495,15 @@ void workflow_amounts_hold(struct workflow_amounts *x)
         .count = x->w->holder_count,
         .here = NEW(x->arena, size_t, x->w->resource_count),
     };
+    size_t holding;
 
     memcpy(h.list, x->w->holders, x->w->holder_count * sizeof(*h.list));
     add_running(&h);
     add_closed(&h);
+    holding = h.count;
+    add_done(&h);
     workflow_amounts_join_groups(x, h.list, x->w->holder_count, h.count);
-    list_holders(&h, x->w->holder_count);
+    list_holders(&h, x->w->holder_count, holding);
 }
 
 /* ---- all of it ---- */
@@ -545,6 +582,7 @@ enum error_code workflow_amounts_world(struct workflow_amounts *x, struct error 
     amounts_world(&x->jobs, checked, &made);
     x->w = made.world;
     x->waits_for = made.waits_for;
+    workflow_amounts_name_groups(x);
     if (x->runs)
         check_circles(x, err);
     if (err->item_count > before) {

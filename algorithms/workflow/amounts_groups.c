@@ -1,7 +1,8 @@
 /* workflow/amounts_groups.c - rules that tasks keep together.
  *
  * The board of the world keeps them (world/board_groups.c). Tasks of the request that run
- * are members that have their places already, as other running jobs.
+ * are members that have their places already, as other running jobs; of a pack those
+ * that are done, too.
  *
  * Gangs and packs are placed as one unit (amounts_units.c), when all their parents
  * outside have places, so that no way may lead from one member to another through other
@@ -136,14 +137,17 @@ void workflow_amounts_check_circles(const struct workflow_amounts *x, struct err
 size_t workflow_amounts_group(const struct workflow_amounts *x,
                               const struct workflow_task *t)
 {
-    size_t g = 0;
+    size_t g = t->group ? name_index_find(&x->groups, t->group->id) : NAME_NOT_FOUND;
 
-    if (!t->group)
-        return WORLD_NONE;
+    return g == NAME_NOT_FOUND ? WORLD_NONE : g;
+}
+
+void workflow_amounts_name_groups(struct workflow_amounts *x)
+{
     budget_step(x->w->budget, x->w->group_count);
-    while (g < x->w->group_count && strcmp(x->w->groups[g].id, t->group->id) != 0)
-        g++;
-    return g < x->w->group_count ? g : WORLD_NONE;
+    name_index_create(&x->groups, x->w->group_count, x->arena);
+    for (size_t g = 0; g < x->w->group_count; g++)
+        name_index_add(&x->groups, x->w->groups[g].id, g);
 }
 
 void workflow_amounts_join_groups(struct workflow_amounts *x,

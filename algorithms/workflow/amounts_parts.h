@@ -6,6 +6,7 @@
 #include "algorithms/placement/amounts.h"
 #include "algorithms/workflow/amounts.h"
 #include "algorithms/world/board.h"
+#include "models/base/names.h"
 
 /* A schedule of the request to start from, without its needless waiting. */
 struct workflow_amounts_start {
@@ -23,6 +24,7 @@ struct workflow_amounts {
     const char *const *waits_for; /* by job */
     size_t *job_of;               /* [task]; WORKFLOW_NONE: it has begun */
     size_t *task_of;              /* [job] */
+    struct name_index groups;     /* those of w */
     const bool *runs; /* [task], of a round, in which running tasks are jobs too, and all
                          start now or not at all; NULL: of a schedule */
     struct board *board;                        /* as the last plan left it */
@@ -68,6 +70,9 @@ void workflow_amounts_kept_out(const struct workflow_amounts *x, size_t job,
 /* The group of the world that the task is in; WORLD_NONE. */
 size_t workflow_amounts_group(const struct workflow_amounts *x,
                               const struct workflow_task *t);
+
+/* For that; once the world is there. */
+void workflow_amounts_name_groups(struct workflow_amounts *x);
 
 /* The holders from `first` to before `end` become members of the groups that they name.
  */

@@ -5,6 +5,8 @@
  * too. All members of a pack are on value v if the sum of (value - v)^2 over them is 0,
  * which their number, the sum of values and that of squares tell (exact, modulo 2^64).
  *
+ * What is done counts for a pack alone: the others go where it was.
+ *
  * Gangs are the business of round_units.c: one that runs may move.
  *
  * Source: world-model.md 2.4.
@@ -12,6 +14,7 @@
  */
 #include "algorithms/placement/pair_map.h"
 #include "algorithms/workflow/amounts_parts.h"
+#include "algorithms/workflow/problem_parts.h"
 #include "algorithms/workflow/round_plan.h"
 #include "algorithms/world/board_groups.h"
 
@@ -120,6 +123,28 @@ static void count_others(struct wf_plan *plan, const struct world_group *g)
     }
 }
 
+/* A pack goes on where its members were. */
+static void count_done(struct wf_plan *plan)
+{
+    const struct workflow_amounts *x = plan->in->amounts->of;
+
+    for (size_t i = 0; i < plan->in->task_count; i++) {
+        const struct workflow_task *t = x->problem->tasks[i];
+        size_t group, node_count;
+        const size_t *nodes = workflow_nodes_of(x->problem, i, &node_count);
+
+        if (plan->in->tasks[i].status != PLAIN_DONE || node_count == 0)
+            continue;
+        group = workflow_amounts_group(x, t);
+        if (group == WORLD_NONE || x->w->groups[group].policy != GROUP_PACK)
+            continue;
+        budget_step(plan->in->budget, 1 + node_count);
+        for (size_t k = 0; k < node_count; k++)
+            count(plan, &x->w->groups[group],
+                  value_at(plan, &x->w->groups[group], nodes[k]), 1);
+    }
+}
+
 void wf_members_open(struct wf_plan *plan)
 {
     const struct world *w = world_of(plan);
@@ -139,6 +164,7 @@ void wf_members_open(struct wf_plan *plan)
         plan->members->wanted[g] = PACK_ANYWHERE;
         count_others(plan, &w->groups[g]);
     }
+    count_done(plan);
 }
 
 /* ---- questions ---- */
