@@ -158,6 +158,24 @@ static void place(struct workflow_amounts *x, struct workflow_plan *plan, size_t
         board_refuse(x->board, job, x->w->jobs[job].barred, WORLD_NONE);
 }
 
+/* Units together, what nobody can start yet behind all that somebody can. */
+static const double *turns_of(const struct workflow_amounts *x, const double *priority,
+                              struct arena *scratch)
+{
+    const double *turns = workflow_amounts_turns(x, priority, scratch);
+    double *deferred;
+
+    for (size_t i = 0; i < x->problem->task_count; i++) {
+        if (!x->problem->tasks[i]->deferred)
+            continue;
+        deferred = NEW(scratch, double, x->problem->task_count);
+        memcpy(deferred, turns, x->problem->task_count * sizeof(*deferred));
+        workflow_defer(x->problem, deferred);
+        return deferred;
+    }
+    return turns;
+}
+
 /* false: the budget was spent before all tasks had their turn. */
 static bool decode(struct workflow_amounts *x, const double *priority,
                    struct workflow_plan *plan, struct arena *scratch)
@@ -169,8 +187,7 @@ static bool decode(struct workflow_amounts *x, const double *priority,
     x->many = scratch;
     board_reset(x->board);
     workflow_plan_clear(x->problem, plan);
-    workflow_queue_make(x->problem, workflow_amounts_turns(x, priority, scratch), &queue,
-                        scratch);
+    workflow_queue_make(x->problem, turns_of(x, priority, scratch), &queue, scratch);
     while ((task = workflow_queue_take(&queue)) != WORKFLOW_NONE) {
         size_t parents =
             x->problem->parent_first[task + 1] - x->problem->parent_first[task];
