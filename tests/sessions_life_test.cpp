@@ -250,8 +250,13 @@ TEST_CASE("what is wrong with a definition is said where it is", "[api][db]")
          "/workflow/tasks/1/model/parameters", "wrong_type"},
         {definition(R"([{"id":"a","model":{"parameters":"x"}}])"),
          "/workflow/tasks/0/model/parameters", "wrong_type"},
-        {definition(R"([{"id":"a","group":{"id":"g","policy":"gang"}}])"),
-         "/workflow/tasks/0/group", "not_applicable"},
+        {definition(R"([{"id":"a","group":{"id":"g","policy":"gang"}},)"
+                    R"({"id":"b","group":{"id":"g","policy":"pack"}}])"),
+         "/workflow/tasks/1/group/policy", "conflict"},
+        {definition(
+             R"([{"id":"a","group":{"id":"g","policy":"gang"}},)"
+             R"({"id":"b","group":{"id":"g","policy":"gang"},"depends_on":["a"]}])"),
+         "/workflow/tasks/1/depends_on", "cycle"},
     };
     for (const auto &c : cases) {
         INFO(c.body);

@@ -168,7 +168,7 @@ static enum error_code sync_attempt(const struct session_touched *t,
         TRY(session_lease_drop(leases, x->task_id, x->number));
     row = session_lease_row(t->run, task, x->number, where, since_s, time_s);
     row.running_id = x->started->running_id;
-    if (!is_there && !session_lease_fits(leases, &row))
+    if (!is_there && !session_lease_fits(leases, &row, 1))
         ++*overcommitted;
     return session_lease_add(leases, &row, NAN);
 }

@@ -4,7 +4,8 @@
  * The plan was made without a lock. Then, in one transaction, the session's row is
  * locked, and behind it that of the stored snapshot. If nothing has changed since the
  * plan was made, all that it starts fits. If another holder was faster, nothing new is
- * granted; if others have taken amounts of the snapshot, what fits beside theirs.
+ * granted; if others have taken amounts of the snapshot, what fits beside theirs, a gang
+ * as a whole.
  */
 #include "handlers/session/next.h"
 
@@ -41,28 +42,50 @@ static enum error_code renew_leases(struct granting *g, struct session_leases *l
     return OK;
 }
 
+/* Behind the starts that stand or fall with start `first`. */
+static size_t unit_end(const struct session_choice *choice, size_t first)
+{
+    size_t gang = choice->starts[first].gang, end = first + 1;
+
+    while (gang != SESSION_NO_TASK && end < choice->start_count &&
+           choice->starts[end].gang == gang)
+        end++;
+    return end;
+}
+
 /* What is not granted is not started. */
 static enum error_code take_leases(struct granting *g, const struct store_session *row,
                                    struct db_session *db, double now_s, bool *granted)
 {
     bool same_world = row->world_version == g->run->row.world_version;
     struct session_leases leases;
+    struct lease_row *rows =
+        NEW(g->run->rq->arena, struct lease_row, g->choice->start_count);
     size_t count = 0;
 
     TRY(session_leases_open(g->run->rq, row, db, &leases));
     same_world = same_world && leases.row.world_version == row->world_version;
     for (size_t i = g->choice->again_count; i < g->choice->start_count; i++) {
         const struct session_start *s = &g->choice->starts[i];
-        struct lease_row takes = session_lease_row(
+
+        rows[i] = session_lease_row(
             g->run, s->task, s->attempt,
             session_places_of(&s->resource_id, s->resource_ids, s->resource_id_count),
             now_s, s->run_time_s);
+    }
+    for (size_t first = g->choice->again_count, end; first < g->choice->start_count;
+         first = end) {
+        bool fits;
 
-        granted[i] = same_world || session_lease_fits(&leases, &takes);
-        if (!granted[i])
-            continue;
-        TRY(session_lease_add(&leases, &takes, now_s + g->hold_s));
-        count++;
+        end = unit_end(g->choice, first);
+        budget_step(&g->run->rq->finish, end - first);
+        fits = same_world || session_lease_fits(&leases, &rows[first], end - first);
+        for (size_t i = first; i < end; i++) {
+            granted[i] = fits;
+            if (fits)
+                TRY(session_lease_add(&leases, &rows[i], now_s + g->hold_s));
+            count += fits;
+        }
     }
     if (g->choice->is_fresh)
         TRY(renew_leases(g, &leases));

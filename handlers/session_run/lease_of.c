@@ -110,7 +110,8 @@ static enum error_code read_snapshot(struct session_leases *l)
 }
 
 /* What does not fit is no failure of the request. */
-bool session_lease_fits(struct session_leases *leases, const struct lease_row *row)
+bool session_lease_fits(struct session_leases *leases, const struct lease_row *rows,
+                        size_t row_count)
 {
     struct request aside = *leases->rq;
     struct error ignored = {.arena = leases->rq->arena};
@@ -124,7 +125,7 @@ bool session_lease_fits(struct session_leases *leases, const struct lease_row *r
             live[count++] = leases->live[i];
     aside.err = &ignored;
     return lease_fits(&aside, leases->s, leases->now_s, live, count,
-                      &(struct lease_rows){row, 1, "start", NULL}) == OK;
+                      &(struct lease_rows){rows, row_count, "start", NULL}) == OK;
 }
 
 static size_t find(const struct session_leases *leases, const char *job)

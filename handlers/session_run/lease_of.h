@@ -36,8 +36,9 @@ struct lease_row session_lease_row(const struct session_run *run, size_t task,
                                    uint64_t attempt, struct session_places places,
                                    double start_at_s, double time_s);
 
-/* Whether it fits beside all that others have, and what was added here. */
-bool session_lease_fits(struct session_leases *leases, const struct lease_row *row);
+/* Whether they fit together beside all that others have, and what was added here. */
+bool session_lease_fits(struct session_leases *leases, const struct lease_row *rows,
+                        size_t count);
 
 /* NULL: the attempt has none. */
 const struct lease *session_lease_find(const struct session_leases *leases,

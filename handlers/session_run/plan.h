@@ -15,7 +15,8 @@ struct session_plan_row {
     size_t resource_id_count;
     double start_s, finish_s;
     double rank_s; /* from its start to the end of everything, in mean times */
-    bool many;     /* it needs more than its resource: several nodes, or shared amounts */
+    bool
+        many; /* it needs more than its resource: several nodes, shared amounts, a gang */
 };
 
 struct session_plan_move {

@@ -3,8 +3,8 @@
  *
  * Tasks that wait for one that there is not, or that run on a resource that the snapshot
  * has no more, have no place in a schedule, nor has what depends on them: they are left
- * out, as are those that failed, were cancelled or are blocked. What has begun all the
- * same stays, without such dependencies.
+ * out, as are those that failed, were cancelled or are blocked, and the gangs of those
+ * that cannot start. What has begun all the same stays, without such dependencies.
  */
 #include "handlers/session_run/plan.h"
 
@@ -28,7 +28,8 @@ struct making {
     struct session_run *run;
     const struct session_times *times;
     bool *left_out, *behind; /* [task] */
-    size_t defaulted_count, lost_count, narrow_count;
+    struct session_gangs gangs;
+    size_t defaulted_count, lost_count, narrow_count, gang_count;
 };
 
 /* Whether the snapshot has all that an attempt is or was on. */
@@ -81,6 +82,29 @@ static void spread(const struct session_run *run, bool *mark)
     }
 }
 
+/* With the gangs of what is marked, and what depends on these. */
+static void spread_all(const struct making *m, bool *mark)
+{
+    spread(m->run, mark);
+    while (m->gangs.count && session_gangs_spread(m->run, &m->gangs, mark))
+        spread(m->run, mark);
+}
+
+static void leave_out(struct making *m)
+{
+    const struct session_run *run = m->run;
+    size_t before = 0, after = 0;
+
+    spread(run, m->left_out);
+    budget_step(&run->rq->finish, run->task_count);
+    for (size_t i = 0; i < run->task_count; i++)
+        before += m->gangs.of[i] != SESSION_NO_TASK && m->left_out[i];
+    spread_all(m, m->left_out);
+    for (size_t i = 0; i < run->task_count; i++)
+        after += m->gangs.of[i] != SESSION_NO_TASK && m->left_out[i];
+    m->gang_count = after - before;
+}
+
 static void choose_tasks(struct making *m, const struct session_candidates *candidates)
 {
     struct session_run *run = m->run;
@@ -91,7 +115,8 @@ static void choose_tasks(struct making *m, const struct session_candidates *cand
     m->behind = NEW(a, bool, run->task_count);
     for (size_t i = 0; i < run->task_count; i++)
         m->left_out[i] = !has_place(m, i);
-    spread(run, m->left_out);
+    session_gangs_of(run, &m->gangs);
+    leave_out(m);
     if (!candidates->ids)
         return;
     name_index_create(&named, candidates->count, a);
@@ -101,7 +126,7 @@ static void choose_tasks(struct making *m, const struct session_candidates *cand
         m->behind[i] = run->state.of[i].status == SESSION_TASK_READY &&
                        !run->granted[i] &&
                        name_index_find(&named, run->graph[i].id) == NAME_NOT_FOUND;
-    spread(run, m->behind);
+    spread_all(m, m->behind);
 }
 
 /* ---- one task ---- */
@@ -245,6 +270,11 @@ static void warn(struct session_run *run, const struct making *m)
                      "running_incomplete: %zu running tasks of several nodes, whose "
                      "`started` names fewer: only these are taken",
                      m->narrow_count);
+    if (m->gang_count)
+        session_warn(run,
+                     "gang_held_back: %zu task%s in gangs with members that cannot "
+                     "start: not planned",
+                     m->gang_count, m->gang_count == 1 ? "" : "s");
 }
 
 static void set_options(struct session_run *run, struct workflow_body *body)
@@ -360,6 +390,15 @@ static const char *member_of(const struct workflow_schedule_answer *answer,
     return text + head;
 }
 
+/* Than its resource: other nodes, shared amounts, its gang. */
+static bool needs_more(const struct session_run *run, const struct workflow_task *t,
+                       const struct workflow_placement *p)
+{
+    return p->resource_id_count > 1 ||
+           (run->world.shared_capacity_count && t->need_count) ||
+           (t->group && t->group->policy == JOB_GANG);
+}
+
 static void keep_rows(struct session_run *run, const struct workflow_body *body,
                       const struct workflow_out *out, const double *ranks,
                       struct session_plan *plan)
@@ -382,8 +421,7 @@ static void keep_rows(struct session_run *run, const struct workflow_body *body,
             .start_s = isnan(p->start_s) ? 0 : p->start_s,
             .finish_s = p->finish_s,
             .rank_s = ranks[p->task],
-            .many = p->resource_id_count > 1 ||
-                    (run->world.shared_capacity_count && tasks[p->task].need_count),
+            .many = needs_more(run, &tasks[p->task], p),
         };
     }
     plan->rows = rows;
@@ -527,22 +565,6 @@ static enum error_code check_options(struct request *rq, const struct workflow_c
                            &ignored, rq->arena, rq->err);
 }
 
-/* Tasks start one by one, as their engine asks for them. */
-static void check_units(const struct session_run *run)
-{
-    for (size_t i = 0; i < run->task_count; i++) {
-        const struct job_group *g = run->tasks[i].task.group;
-        char pointer[64];
-
-        if (!g || g->policy == JOB_SPREAD || g->policy == JOB_EXCLUDE)
-            continue;
-        snprintf(pointer, sizeof(pointer), "/workflow/tasks/%zu/group", i);
-        invalid(run->rq->err, pointer, ITEM_NOT_APPLICABLE,
-                "a session starts task by task, with groups that spread or exclude; "
-                "POST /v1/workflow-schedules plans gangs and packs");
-    }
-}
-
 enum error_code session_request_check(struct session_run *run)
 {
     struct workflow_request workflow = {.workflow = {.submitted_at_s = NAN,
@@ -568,7 +590,6 @@ enum error_code session_request_check(struct session_run *run)
                 body.decision.algorithm);
     else if (!policy)
         decision_unknown_policy(body.decision.algorithm, workflow_policies, rq->err);
-    check_units(run);
     TRY(workflow_call_begin(&call, rq, &body));
     TRY(workflow_problem_make(&call.in, false, &problem, rq->arena, rq->err));
     if (workflow_amounts_asked(&call.in))

@@ -421,3 +421,57 @@ bool session_places_same(struct session_places left, struct session_places right
             return false;
     return true;
 }
+
+/* ---- gangs ---- */
+
+static bool is_waiting(const struct session_run *run, size_t i)
+{
+    switch (run->state.of[i].status) {
+    case SESSION_TASK_IDLE:
+    case SESSION_TASK_READY:
+    case SESSION_TASK_BLOCKED:
+        return !run->granted[i];
+    default:
+        return false;
+    }
+}
+
+void session_gangs_of(const struct session_run *run, struct session_gangs *out)
+{
+    struct arena *a = run->rq->arena;
+    struct name_index names;
+
+    *out = (struct session_gangs){.of = NEW(a, size_t, run->task_count),
+                                  .sizes = NEW(a, size_t, run->task_count)};
+    name_index_create(&names, run->task_count, a);
+    budget_step(&run->rq->finish, run->task_count);
+    for (size_t i = 0; i < run->task_count; i++) {
+        const struct job_group *g = run->tasks[i].task.group;
+        size_t at;
+
+        out->of[i] = SESSION_NO_TASK;
+        if (!g || g->policy != JOB_GANG || !is_waiting(run, i))
+            continue;
+        at = name_index_add(&names, g->id, out->count);
+        if (at == NAME_NOT_FOUND)
+            at = out->count++;
+        out->of[i] = at;
+        out->sizes[at]++;
+    }
+}
+
+bool session_gangs_spread(const struct session_run *run,
+                          const struct session_gangs *gangs, bool *mark)
+{
+    bool *marked = NEW(run->rq->arena, bool, gangs->count);
+    bool more = false;
+
+    budget_step(&run->rq->finish, run->task_count);
+    for (size_t i = 0; i < run->task_count; i++)
+        if (gangs->of[i] != SESSION_NO_TASK && mark[i])
+            marked[gangs->of[i]] = true;
+    for (size_t i = 0; i < run->task_count; i++)
+        if (gangs->of[i] != SESSION_NO_TASK && marked[gangs->of[i]] && !mark[i])
+            mark[i] = more = true;
+    return more;
+}

@@ -165,4 +165,20 @@ struct session_basis {
 struct session_basis session_basis_of(const struct session_run *run, size_t task,
                                       size_t resource, enum session_source source);
 
+/* Gangs: tasks that start at the same time, or not at all (world-model.md 2.4). What of a
+ * gang has begun, or is granted, is left alone, also when it fails and starts again: the
+ * others are the gang. */
+struct session_gangs {
+    size_t count;
+    size_t *of;    /* [task]; SESSION_NO_TASK: in none, or it waits no more */
+    size_t *sizes; /* [gang]: tasks that wait, also those that can never start */
+};
+
+/* O(tasks). */
+void session_gangs_of(const struct session_run *run, struct session_gangs *out);
+
+/* Marks the gangs that have a marked member. True: more tasks than before. */
+bool session_gangs_spread(const struct session_run *run,
+                          const struct session_gangs *gangs, bool *mark);
+
 #endif

@@ -3,7 +3,9 @@
  * A plan holds until something happens that it did not expect, or for
  * replan_max_interval_s, but always for replan_min_interval_s. Until then each host goes
  * on with its tasks in the order of the plan (algorithms/session/host.h).
- * Meanwhile what spreads or excludes is counted as it is then, not as it was planned.
+ * Meanwhile what spreads, excludes or packs is looked at as it is then, not as it was
+ * planned. What needs more than its host (several nodes, shared amounts, its gang) starts
+ * late only by a new plan; from an older one it starts if that had it start at once.
  */
 #include "handlers/session_run/starts.h"
 
@@ -130,8 +132,8 @@ static bool is_outdated(const struct session_run *run)
     return false;
 }
 
-/* A task that was to start later needs more than its host by now: only a new plan starts
- * such ones. */
+/* A task that was to start later, and needs more than its host, is due: only a new plan
+ * starts such ones. */
 static bool is_wide_due(const struct session_run *run, const struct session_plan *plan)
 {
     for (size_t i = 0; i < plan->row_count; i++) {
@@ -279,6 +281,7 @@ struct choosing {
     struct waiting *list; /* by host in the snapshot's order, start, rank */
     size_t count;
     struct name_index candidates, resources;
+    struct session_gangs gangs;
     size_t *holding; /* tasks that run, or are granted */
     size_t holding_count;
     struct session_hold *holds; /* of a host, for the moment */
@@ -373,6 +376,7 @@ static void gather(struct choosing *c)
 
     index_names(&c->candidates, c->wish->candidates.ids, c->wish->candidates.count, a);
     index_names(&c->resources, c->wish->resource_ids, c->wish->resource_id_count, a);
+    session_gangs_of(run, &c->gangs);
     for (size_t i = 0; i < c->plan->row_count; i++)
         room += places_of(&c->plan->rows[i]).count;
     c->list = NEW(a, struct waiting, room);
@@ -589,15 +593,28 @@ static const struct job_group *group_of(const struct choosing *c, size_t task)
     return c->run->tasks[task].task.group;
 }
 
+static bool is_pack(const struct job_group *g)
+{
+    return g->policy == JOB_PACK || g->policy == JOB_SAME_SITE;
+}
+
 /* Whether the group's key has the same value on two resources. */
 static bool has_same_value(const struct choosing *c, const struct job_group *g,
                            size_t resource, size_t other)
 {
     const char *site = c->run->world.resources[resource].site_id;
     const char *other_site = c->run->world.resources[other].site_id;
+    bool by_site = g->key == JOB_BY_SITE || g->policy == JOB_SAME_SITE;
 
     return resource == other ||
-           (g->key == JOB_BY_SITE && site && other_site && strcmp(site, other_site) == 0);
+           (by_site && site && other_site && strcmp(site, other_site) == 0);
+}
+
+/* Whether a member on one resource counts for another: for a pack if it is elsewhere. */
+static bool counts(const struct choosing *c, const struct job_group *g, size_t resource,
+                   size_t other)
+{
+    return other != NAME_NOT_FOUND && has_same_value(c, g, resource, other) != is_pack(g);
 }
 
 /* How often a member of the group that is on `places` counts where a resource is. */
@@ -613,21 +630,28 @@ static size_t count_at(const struct choosing *c, const struct job_group *g, size
     for (size_t k = 0; k < places.count; k++) {
         size_t other = name_index_find(&c->run->resources, places.ids[k]);
 
-        count += other != NAME_NOT_FOUND && has_same_value(c, g, resource, other);
+        count += counts(c, g, resource, other);
     }
     return count;
 }
 
-/* Members of the run that run, or were granted. */
+/* Members of the run that run, or were granted; a pack's that are done, too. */
 static size_t count_own(const struct choosing *c, const struct job_group *g,
                         size_t resource)
 {
+    const struct session_run *run = c->run;
     size_t count = 0;
 
     for (size_t n = 0; n < c->holding_count; n++) {
         size_t i = c->holding[n];
 
         count += count_at(c, g, i, places_held(c, i), resource);
+    }
+    for (size_t i = 0; is_pack(g) && i < run->task_count; i++) {
+        const struct session_attempt *t = run->state.of[i].shown;
+
+        if (run->state.of[i].status == SESSION_TASK_DONE && t && t->started)
+            count += count_at(c, g, i, session_places_started(t->started), resource);
     }
     return count;
 }
@@ -644,7 +668,7 @@ static size_t count_others(const struct choosing *c, const struct job_group *g,
         for (size_t i = 0; i < s->resources[r].running_count; i++) {
             const char *id = s->resources[r].running[i].group;
 
-            count += id && strcmp(id, g->id) == 0 && has_same_value(c, g, resource, r);
+            count += id && strcmp(id, g->id) == 0 && counts(c, g, resource, r);
         }
     }
     for (size_t i = 0; i < s->running_count; i++) {
@@ -653,27 +677,29 @@ static size_t count_others(const struct choosing *c, const struct job_group *g,
              k++) {
             size_t r = name_index_find(&c->run->resources, s->running[i].resource_ids[k]);
 
-            count += strcmp(s->running[i].group, g->id) == 0 && r != NAME_NOT_FOUND &&
-                     has_same_value(c, g, resource, r);
+            count += strcmp(s->running[i].group, g->id) == 0 && counts(c, g, resource, r);
         }
     }
     return count;
 }
 
-/* Whether what spreads or excludes has room for one more where the row is, with those
- * that start from the rows before it. A plan that holds may have been left since. */
+/* Whether what spreads or excludes has room for one more where the row is, and a pack has
+ * nobody elsewhere, with those that start from the rows before it. A plan that holds may
+ * have been left since. */
 static bool group_allows(const struct choosing *c, const struct waiting *w)
 {
     const struct job_group *g = group_of(c, w->task);
     size_t count;
 
-    if (!g)
+    if (!g || g->policy == JOB_GANG)
         return true;
     budget_step(&c->run->rq->finish, c->holding_count + (size_t)(w - c->list));
     count = count_own(c, g, w->resource) + count_others(c, g, w->resource);
     for (const struct waiting *before = c->list; before < w; before++)
         if (before->starts && is_asked_for(c, before->row))
             count += count_at(c, g, before->task, places_of(before->row), w->resource);
+    if (is_pack(g))
+        return count == 0;
     return count < (g->max_per_key ? g->max_per_key : 1);
 }
 
@@ -695,8 +721,8 @@ static void start_on_host(struct choosing *c, size_t first, size_t end)
         double time_s =
             session_time_on_s(c->times, w->task, places_of(w->row), &source, &slowest);
 
-        w->starts =
-            may_start(c, w) && !w->row->many && !isnan(time_s) && group_allows(c, w);
+        w->starts = may_start(c, w) && (!w->row->many || w->row->start_s <= NOW_S) &&
+                    !isnan(time_s) && group_allows(c, w);
         rows[i - first] = (struct session_waiting){
             amounts_of(&h, &job), isnan(time_s) ? 0 : time_s, w->start_s, w->starts};
     }
@@ -718,6 +744,18 @@ static void list_holding(struct choosing *c)
             c->holding[c->holding_count++] = i;
 }
 
+/* A task of several nodes starts on all of them. */
+static void start_on_all(struct choosing *c)
+{
+    size_t *able = NEW(c->run->rq->arena, size_t, c->run->task_count);
+
+    budget_step(&c->run->rq->finish, c->count);
+    for (size_t i = 0; i < c->count; i++)
+        able[c->list[i].task] += c->list[i].starts;
+    for (size_t i = 0; i < c->count; i++)
+        c->list[i].starts = able[c->list[i].task] == places_of(c->list[i].row).count;
+}
+
 static void start_older(struct choosing *c)
 {
     list_holding(c);
@@ -728,6 +766,7 @@ static void start_older(struct choosing *c)
         budget_step(&c->run->rq->finish, c->holding_count + (end - first));
         start_on_host(c, first, end);
     }
+    start_on_all(c);
 }
 
 /* ---- the answer ---- */
@@ -781,47 +820,101 @@ static size_t room_for_more(const struct choosing *c, const struct session_choic
     return asked && asked <= out->again_count ? 0 : room;
 }
 
-/* By rank; what there is no room for waits. */
-static void list_starts(struct choosing *c, struct session_choice *out)
+static void list_start(struct choosing *c, struct waiting *w, struct session_choice *out)
+{
+    enum session_source source;
+    size_t slowest;
+    double time_s =
+        session_time_on_s(c->times, w->task, places_of(w->row), &source, &slowest);
+
+    w->starts = true;
+    out->starts[out->start_count++] = (struct session_start){
+        .task_id = c->run->graph[w->task].id,
+        .attempt = c->run->state.of[w->task].next_attempt,
+        .resource_id = w->row->resource_id,
+        .resource_ids = w->row->resource_ids,
+        .resource_id_count = w->row->resource_id_count,
+        .run_time_s = time_s,
+        .finish_s = time_s,
+        .run_time_basis = session_basis_of(c->run, w->task, slowest, source),
+        .hold_until_at_s = NAN,
+        .task = w->task,
+        .gang = c->gangs.of[w->task],
+    };
+}
+
+/* What could start, by rank; a gang where its first member is. */
+struct chosen {
+    struct waiting **list;
+    size_t count;
+    size_t *next, *first; /* [list], [gang]: its members, by number + 1; 0: the end */
+    size_t *able;         /* [gang]: members among them that are asked for */
+};
+
+static void choose(struct choosing *c, struct chosen *out)
 {
     struct arena *a = c->run->rq->arena;
-    struct waiting **chosen = NEW(a, struct waiting *, c->count);
-    bool *started = NEW(a, bool, c->run->task_count); /* by this answer */
-    size_t count = 0, room;
 
-    out->starts = NEW(a, struct session_start, c->count + c->run->granted_count);
-    repeat(c, out);
-    room = room_for_more(c, out);
+    *out = (struct chosen){.list = NEW(a, struct waiting *, c->count)};
     for (size_t i = 0; i < c->count; i++)
         if (c->list[i].starts && c->list[i].is_first)
-            chosen[count++] = &c->list[i];
-    if (count > 1)
-        qsort(chosen, count, sizeof(struct waiting *), by_rank);
-    for (size_t i = 0; i < count; i++) {
-        struct waiting *w = chosen[i];
-        enum session_source source;
-        size_t slowest;
-        double time_s =
-            session_time_on_s(c->times, w->task, places_of(w->row), &source, &slowest);
+            out->list[out->count++] = &c->list[i];
+    if (out->count > 1)
+        qsort(out->list, out->count, sizeof(struct waiting *), by_rank);
+    out->next = NEW(a, size_t, out->count);
+    out->first = NEW(a, size_t, c->gangs.count);
+    out->able = NEW(a, size_t, c->gangs.count);
+    for (size_t i = out->count; i-- > 0;) {
+        struct waiting *w = out->list[i];
+        size_t gang = c->gangs.of[w->task];
 
-        w->starts = is_asked_for(c, w->row) && room > 0;
-        if (!w->starts)
+        budget_step(&c->run->rq->finish, 1 + places_of(w->row).count);
+        w->starts = false;
+        if (gang == SESSION_NO_TASK)
             continue;
-        room--;
-        out->starts[out->start_count++] = (struct session_start){
-            .task_id = c->run->graph[w->task].id,
-            .attempt = c->run->state.of[w->task].next_attempt,
-            .resource_id = w->row->resource_id,
-            .resource_ids = w->row->resource_ids,
-            .resource_id_count = w->row->resource_id_count,
-            .run_time_s = time_s,
-            .finish_s = time_s,
-            .run_time_basis = session_basis_of(c->run, w->task, slowest, source),
-            .hold_until_at_s = NAN,
-            .task = w->task,
-        };
-        started[w->task] = true;
+        out->next[i] = out->first[gang];
+        out->first[gang] = i + 1;
+        out->able[gang] += is_asked_for(c, w->row);
     }
+}
+
+/* By rank; what there is no room for waits, a gang as a whole. */
+static void list_starts(struct choosing *c, struct session_choice *out)
+{
+    bool *started = NEW(c->run->rq->arena, bool, c->run->task_count);
+    size_t room, held_back = 0;
+    struct chosen chosen;
+
+    out->starts =
+        NEW(c->run->rq->arena, struct session_start, c->count + c->run->granted_count);
+    repeat(c, out);
+    room = room_for_more(c, out);
+    choose(c, &chosen);
+    for (size_t i = 0; i < chosen.count; i++) {
+        size_t gang = c->gangs.of[chosen.list[i]->task];
+
+        if (gang == SESSION_NO_TASK && is_asked_for(c, chosen.list[i]->row) && room > 0) {
+            list_start(c, chosen.list[i], out);
+            room--;
+        }
+        if (gang == SESSION_NO_TASK || chosen.first[gang] != i + 1)
+            continue;
+        if (chosen.able[gang] < c->gangs.sizes[gang] || c->gangs.sizes[gang] > room) {
+            held_back++;
+            continue;
+        }
+        for (size_t k = i + 1; k; k = chosen.next[k - 1])
+            list_start(c, chosen.list[k - 1], out);
+        room -= c->gangs.sizes[gang];
+    }
+    if (held_back)
+        session_warn(c->run,
+                     "gang_held_back: %zu gang%s could start, but not with all members: "
+                     "these are more than max_count or running_max leave room for, on "
+                     "resources that were not asked for, or no candidates",
+                     held_back, held_back == 1 ? "" : "s");
+    for (size_t i = out->again_count; i < out->start_count; i++)
+        started[out->starts[i].task] = true;
     for (size_t i = 0; i < c->count; i++)
         c->list[i].starts = started[c->list[i].task];
 }

@@ -15,6 +15,7 @@ struct session_start {
     struct session_basis run_time_basis;
     double hold_until_at_s; /* NAN: it is not granted */
     size_t task;            /* its number */
+    size_t gang;            /* those of one gang stand together; SESSION_NO_TASK: none */
 };
 
 struct session_queued {

@@ -49,6 +49,7 @@
     X(few_samples, "Too few samples; the given value is used")                         \
     X(floored, "The formula gives no time above 0; the least time seen is the answer") \
     X(frontier_thinned, "More plans are on the frontier than are listed")              \
+    X(gang_held_back, "Gangs wait, as not all of their members can start")             \
     X(guessed, "A missing value was guessed")                                          \
     X(history_corrected,                                                               \
       "What a model had learnt was corrected or removed; it is being trained anew")    \
