@@ -119,6 +119,33 @@ TEST_CASE("what is no candidate holds nothing from what is, also with amounts",
     CHECK(tasks_of(s.ask("h", R"(,"candidate_task_ids":["short"])")) == "short");
 }
 
+TEST_CASE("what all share starts from a plan that GET next has made, unless it is gone",
+          "[api][db]")
+{
+    NEED_DATABASE();
+    std::string task = R"("cpus":1,"needs":{"licence":1},"estimate_ref_s":)";
+    session s("", R"([{"id":"a",)" + task + R"(100},{"id":"b",)" + task + "50}]",
+              R"(,"replan_max_interval_s":3600)",
+              two_wide + std::string(R"(,"shared_capacities":{"licence":1})"));
+    s.t = floor(stored_snapshot::now()) - 200;
+
+    CHECK(tasks_of(s.get(s.path + "/next").json()) == "a");
+    SECTION("as it was")
+    {
+        CHECK(tasks_of(s.ask("h")) == "a");
+    }
+    SECTION("the engine has started the other one")
+    {
+        json plan = s.get(s.path + "/plan").json();
+        for (const json &x : plan["schedule"])
+            if (x["task_id"] == "b") // where it is planned, only sooner
+                s.started("1", 0, "b", x["resource_id"]);
+        CHECK(tasks_of(s.ask("h")).empty());
+        s.ended("2", 50, "b");
+        CHECK(tasks_of(s.ask("h")) == "a");
+    }
+}
+
 TEST_CASE("a gang waits for what one of its members waits for", "[api][db]")
 {
     NEED_DATABASE();

@@ -132,19 +132,28 @@ static bool is_outdated(const struct session_run *run)
     return false;
 }
 
-/* A task that was to start later, and needs more than its host, is due: only a new plan
- * starts such ones. */
+/* Of amounts that an older plan does not look at again. */
+static bool takes_shared(const struct session_run *run, size_t task)
+{
+    return run->world.shared_capacity_count && run->tasks[task].task.need_count;
+}
+
+/* A task that needs more than its host is due, and only a new plan starts it: it was to
+ * start later, or others may have taken since what all share. */
 static bool is_wide_due(const struct session_run *run, const struct session_plan *plan)
 {
     for (size_t i = 0; i < plan->row_count; i++) {
         const struct session_plan_row *row = &plan->rows[i];
         size_t task;
 
-        if (!row->many || row->start_s <= NOW_S || row->start_s > age_s(run) + NOW_S)
+        if (!row->many || row->start_s > age_s(run) + NOW_S)
             continue;
         task = name_index_find(&run->ids, row->task_id);
-        if (task != NAME_NOT_FOUND && !run->granted[task] &&
-            run->state.of[task].status == SESSION_TASK_READY)
+        if (task == NAME_NOT_FOUND || run->granted[task] ||
+            run->state.of[task].status != SESSION_TASK_READY)
+            continue;
+        if (row->start_s > NOW_S ||
+            (takes_shared(run, task) && plan->revision != run->revision))
             return true;
     }
     return false;
@@ -703,6 +712,14 @@ static bool group_allows(const struct choosing *c, const struct waiting *w)
     return count < (g->max_per_key ? g->max_per_key : 1);
 }
 
+/* Whether an older plan is enough for it. */
+static bool starts_old(const struct choosing *c, const struct waiting *w)
+{
+    return !w->row->many ||
+           (w->row->start_s <= NOW_S &&
+            (!takes_shared(c->run, w->task) || c->plan->revision == c->run->revision));
+}
+
 /* Rows [first, end) are those of one host. */
 static void start_on_host(struct choosing *c, size_t first, size_t end)
 {
@@ -721,8 +738,8 @@ static void start_on_host(struct choosing *c, size_t first, size_t end)
         double time_s =
             session_time_on_s(c->times, w->task, places_of(w->row), &source, &slowest);
 
-        w->starts = may_start(c, w) && (!w->row->many || w->row->start_s <= NOW_S) &&
-                    !isnan(time_s) && group_allows(c, w);
+        w->starts =
+            may_start(c, w) && starts_old(c, w) && !isnan(time_s) && group_allows(c, w);
         rows[i - first] = (struct session_waiting){
             amounts_of(&h, &job), isnan(time_s) ? 0 : time_s, w->start_s, w->starts};
     }
