@@ -11,9 +11,12 @@
 
 #include <string.h>
 
-/* Jobs that found no place at this moment, however the head may lie: what is not smaller
- * than one of them finds none either, since what is free only falls until the next. */
+/* Jobs that found no place at this moment: what is not smaller than one of them finds
+ * none either, since what is free only falls until the next. */
 enum { FAILED_MAX = 32 };
+struct failed {
+    size_t jobs[FAILED_MAX], count;
+};
 
 /* A queue while it is played. */
 struct play {
@@ -24,11 +27,14 @@ struct play {
     double now_s;
     double *events; /* times at which something may have become possible: a heap */
     size_t event_count;
-    size_t failed[FAILED_MAX], failed_count;
+    struct failed anyhow; /* however the head may lie */
+    struct failed beside; /* each of its resources is too late for the head with them */
     bool has_after, cut;
-    size_t head;       /* WORLD_NONE */
-    bool head_is_unit; /* whose members that wait are on the board */
-    size_t *tried;     /* by group: the turn in which it was tried last */
+    size_t head;            /* WORLD_NONE */
+    double head_run_s;      /* the least of any resource */
+    size_t *head_positions; /* of its place, whatever is asked meanwhile */
+    bool head_is_unit;      /* whose members that wait are on the board */
+    size_t *tried;          /* by group: the turn in which it was tried last */
     size_t turns;
     struct arena *arena;
 };
@@ -113,34 +119,31 @@ static bool is_no_smaller(const struct world *w, const struct world_job *a,
     return has_equal_choices(w, a, b);
 }
 
-static bool fails_as_before(const struct play *p, size_t job)
+static bool fails_as_before(const struct world *w, const struct failed *f, size_t job)
 {
-    const struct world *w = p->w;
-
-    for (size_t i = 0; i < p->failed_count; i++) {
+    for (size_t i = 0; i < f->count; i++) {
         budget_step(w->budget, w->amount_count);
-        if (is_no_smaller(w, &w->jobs[job], &w->jobs[p->failed[i]]))
+        if (is_no_smaller(w, &w->jobs[job], &w->jobs[f->jobs[i]]))
             return true;
     }
     return false;
 }
 
 /* In the place of one that it makes superfluous, or of the last. */
-static void note_failed(struct play *p, size_t job)
+static void note_failed(const struct world *w, struct failed *f, size_t job)
 {
-    const struct world *w = p->w;
     size_t at = 0;
 
-    for (; at < p->failed_count; at++) {
+    for (; at < f->count; at++) {
         budget_step(w->budget, w->amount_count);
-        if (is_no_smaller(w, &w->jobs[p->failed[at]], &w->jobs[job]))
+        if (is_no_smaller(w, &w->jobs[f->jobs[at]], &w->jobs[job]))
             break;
     }
     if (at == FAILED_MAX)
         at--;
-    p->failed[at] = job;
-    if (at == p->failed_count)
-        p->failed_count++;
+    f->jobs[at] = job;
+    if (at == f->count)
+        f->count++;
 }
 
 static bool is_open(const struct play *p, size_t job)
@@ -260,6 +263,24 @@ static struct board_spot start_heads(struct play *p)
     return board_nowhere();
 }
 
+/* Where the head is, which the board's next question would overwrite. */
+static void keep_head(struct play *p, struct board_spot *head)
+{
+    memcpy(p->head_positions, head->positions,
+           head->position_count * sizeof(*head->positions));
+    head->positions = p->head_positions;
+}
+
+/* The head's best place, as far as it completes there by done_s. */
+static struct board_spot best_by(struct play *p, double done_s)
+{
+    const struct board_reach soon = {.latest_s = board_latest_s(done_s, p->head_run_s)};
+
+    return p->w->jobs[p->head].nodes > 1 && board_shared_is_enough(p->b, p->head)
+               ? board_fit_nodes(p->b, p->head, &soon)
+               : board_best(p->b, p->head);
+}
+
 /* Takes the spot if the head completes no later beside it, and lays the head anew. */
 static bool goes_beside(struct play *p, size_t job, const struct board_spot *spot,
                         struct board_spot *head)
@@ -269,42 +290,41 @@ static bool goes_beside(struct play *p, size_t job, const struct board_spot *spo
     if (!spot->positions)
         return false;
     board_take(p->b, job, spot);
-    again = board_best(p->b, p->head);
-    if (again.done_s <= head->done_s) {
+    again = best_by(p, head->done_s);
+    if (again.positions && again.done_s <= head->done_s) {
         *head = again;
+        keep_head(p, head);
         return true;
     }
     board_give(p->b, job);
-    *head = board_best(p->b, p->head); /* the question before has its positions */
     return false;
 }
 
 /* The head may go elsewhere without loss: the job tries the best place of all, then the
- * head's own. The head has no place meanwhile. */
+ * head's own. The head has no place meanwhile. Since the job found no place beside it,
+ * it can only go where the head is, unless what all share is short. */
 static bool start_instead(struct play *p, size_t job, struct board_spot *head)
 {
-    const struct world_job *j = &p->w->jobs[job];
-    size_t count = head->position_count;
+    const struct world *w = p->w;
+    const struct world_job *j = &w->jobs[job];
     struct board_spot spot = queue_fit_at(p->b, job, p->now_s);
-    size_t *own;
 
     if (!spot.positions) {
-        note_failed(p, job);
+        note_failed(w, &p->anyhow, job);
         return false;
     }
     if (goes_beside(p, job, &spot, head))
         return true;
     if (j->nodes > 1)
         return false;
-    own = NEW(p->arena, size_t, count);
-    for (size_t i = 0; i < count; i++)
-        own[i] = head->positions[i];
     for (size_t c = 0; c < j->choice_count; c++)
-        for (size_t i = 0; i < count; i++) {
-            spot = board_fit(p->b, job, c, own[i], p->now_s, p->now_s);
+        for (size_t i = 0; i < head->position_count; i++) {
+            spot = board_fit(p->b, job, c, head->positions[i], p->now_s, p->now_s);
             if (goes_beside(p, job, &spot, head))
                 return true;
         }
+    if (w->amount_count == w->node_amount_count)
+        note_failed(w, &p->beside, job);
     return false;
 }
 
@@ -318,21 +338,34 @@ static void start_behind(struct play *p, size_t job, struct board_spot *head)
         return;
     }
     if (p->head == WORLD_NONE || p->head_is_unit) {
-        note_failed(p, job);
+        note_failed(p->w, &p->anyhow, job);
         return;
     }
     board_give(p->b, p->head);
     if (start_instead(p, job, head)) {
+        p->beside.count = 0; /* the head lies elsewhere */
         add_event(p, p->b->plan.placed[job].end_s);
         add_event(p, p->b->plan.placed[job].done_s);
     }
     board_take(p->b, p->head, head);
 }
 
+static double least_run_s(const struct world *w, size_t job)
+{
+    double least_s = HUGE_VAL;
+
+    for (size_t i = 0; i < w->resource_count; i++)
+        least_s = fmin(least_s, world_run_s(w, &w->jobs[job], i));
+    return least_s;
+}
+
 static void start_fitting(struct play *p, struct board_spot *head)
 {
-    if (p->head != WORLD_NONE && !p->head_is_unit)
+    if (p->head != WORLD_NONE && !p->head_is_unit) {
+        keep_head(p, head);
+        p->head_run_s = least_run_s(p->w, p->head);
         board_take(p->b, p->head, head);
+    }
     for (size_t k = 0; k < p->w->job_count && !p->cut; k++) {
         size_t job = p->backfill[k];
 
@@ -341,7 +374,8 @@ static void start_fitting(struct play *p, struct board_spot *head)
             is_over(p);
             continue;
         }
-        if (!is_ready(p, job) || fails_as_before(p, job))
+        if (!is_ready(p, job) || fails_as_before(p->w, &p->anyhow, job) ||
+            fails_as_before(p->w, &p->beside, job))
             continue;
         start_behind(p, job, head);
         is_over(p);
@@ -357,7 +391,7 @@ static void decide_once(struct play *p)
     p->head = WORLD_NONE;
     p->head_is_unit = false;
     p->turns++;
-    p->failed_count = 0;
+    p->anyhow.count = p->beside.count = 0;
     if (p->rule->rule != QUEUE_FIT)
         head = start_heads(p);
     if (p->rule->rule == QUEUE_FIT ||
@@ -794,6 +828,7 @@ void world_queue(const struct world *w, const struct queue_discipline *disciplin
     p.queue = NEW(a, size_t, w->job_count);
     p.backfill = NEW(a, size_t, w->job_count);
     p.tried = NEW(a, size_t, w->group_count);
+    p.head_positions = NEW(a, size_t, w->resource_count);
     world_queue_order(w, discipline->order, p.queue, a);
     world_queue_order(w, discipline->backfill_order, p.backfill, a);
     p.b = board_create(planned ? w : patient(w, a), NULL, a);
