@@ -513,6 +513,33 @@ static const char *unplaced_text(const struct telling *t)
     return reason_tally_text(&tally, t->rq->arena);
 }
 
+/* Starts that were promised: what became of them. */
+static enum error_code warn_promises(struct telling *t)
+{
+    const struct cluster_bound *b = &t->bound;
+    struct decision_answer *out = &t->answer->decision;
+
+    if (b->ignored_promise.count && !t->plan_s)
+        TRY(decision_warn(t->rq, out,
+                          "ignored: planned_start_s of %s, first "
+                          "/jobs/%zu/planned_start_s: %s keeps no promises",
+                          counted(b->ignored_promise.count, "job").text,
+                          b->ignored_promise.first, t->policy->name));
+    if (b->gang_promise.count && t->plan_s)
+        TRY(decision_warn(t->rq, out,
+                          "ignored: planned_start_s of %s of gangs, first "
+                          "/jobs/%zu/planned_start_s: nothing is promised to one of them",
+                          counted(b->gang_promise.count, "job").text,
+                          b->gang_promise.first));
+    if (t->broken_count)
+        TRY(decision_warn(t->rq, out,
+                          "promise_broken: %s %s promised to, by planned_start_s",
+                          counted(t->broken_count, "job").text,
+                          plural(t->broken_count, "does not start when it was",
+                                 "do not start when they were")));
+    return OK;
+}
+
 static enum error_code warn(struct telling *t)
 {
     const struct cluster_bound *b = &t->bound;
@@ -549,24 +576,7 @@ static enum error_code warn(struct telling *t)
         TRY(decision_warn(t->rq, out,
                           "overcommitted: running jobs have more than there is: %s",
                           b->overcommitted));
-    if (b->ignored_promise.count && !t->plan_s)
-        TRY(decision_warn(t->rq, out,
-                          "ignored: planned_start_s of %s, first "
-                          "/jobs/%zu/planned_start_s: %s keeps no promises",
-                          counted(b->ignored_promise.count, "job").text,
-                          b->ignored_promise.first, t->policy->name));
-    if (b->gang_promise.count && t->plan_s)
-        TRY(decision_warn(t->rq, out,
-                          "ignored: planned_start_s of %s of gangs, first "
-                          "/jobs/%zu/planned_start_s: nothing is promised to one of them",
-                          counted(b->gang_promise.count, "job").text,
-                          b->gang_promise.first));
-    if (t->broken_count)
-        TRY(decision_warn(t->rq, out,
-                          "promise_broken: %s %s promised to, by planned_start_s",
-                          counted(t->broken_count, "job").text,
-                          plural(t->broken_count, "does not start when it was",
-                                 "do not start when they were")));
+    TRY(warn_promises(t));
     if (t->policy == &cluster_policies[0])
         TRY(warn_settings(t));
     if (t->answer->unplaced_count)
