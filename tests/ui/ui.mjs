@@ -216,6 +216,7 @@ check("all bars are in the table", (await page.locator("text=of 10000").count())
 // 5: unplaced with reasons.
 await visit(page, `#/decisions/${small}?tab=why`);
 await page.waitForSelector("td.text");
+check("the head says how many have none", /2 jobs, 1 without a place, on 1 resource/.test(await page.innerText("h1")), await page.innerText("h1"));
 check("why not: reason and nearest miss", /too_small.*m1: 50.0 % short/s.test(await page.locator("tbody").first().innerText()), await page.locator("tbody").first().innerText());
 
 // 6, 11: replay is off by default, and the only thing that is ever posted.
