@@ -71,7 +71,7 @@ export function Curve({ data, series, bands, label, scale, logarithmic, points }
         series: [scale === "number" ? { label: "x" } : { label: "time", value: (u, t) => t === null ? "--" : new Date(1000 * t).toTimeString().slice(0, 8) }].concat(series.map((s, i) => ({
           label: s.label, stroke: s.colour === "bad" ? c.bad : s.colour === "dim" ? c.dim : c.series[(s.colour ?? i) % 4],
           dash: s.dash, width: s.width ?? 1.5, fill: s.fill ? c.shade : undefined,
-          points: { show: s.points ?? points ?? false, size: 6 }, paths: s.points ? () => null : undefined,
+          points: { show: s.points ?? points ?? false, size: 6, fill: c.ground }, paths: s.points ? () => null : undefined,
         }))),
       }, data, ref.current);
     };
