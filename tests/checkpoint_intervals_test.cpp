@@ -659,8 +659,7 @@ TEST_CASE("without a database a stored history is not there", "[api][checkpoint]
     REQUIRE(r.status == 200);
     nlohmann::json got = r.json();
     REQUIRE(got["warnings"].size() == 2);
-    CHECK(got["warnings"][0].get<std::string>().rfind("history_missing: 1 job", 0) ==
-          0);
+    CHECK(got["warnings"][0].get<std::string>().rfind("history_missing: 1 job", 0) == 0);
     CHECK(got["warnings"][1].get<std::string>().rfind("history_unavailable", 0) == 0);
     CHECK(got["intervals"][0]["reason"] == "unknown_failures");
     CHECK(got["intervals"][0]["interval_s"] == 1800);

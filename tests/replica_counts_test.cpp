@@ -163,8 +163,7 @@ TEST_CASE("target_success says what copies achieve, and what would do",
     body["options"]["replicas_max"] = 2;
     answer = service.post(path, body.dump()).json();
     REQUIRE(answer["warnings"].size() == 1);
-    CHECK(answer["warnings"][0].get<std::string>().find("shared_site: 2 replicas") ==
-          0);
+    CHECK(answer["warnings"][0].get<std::string>().find("shared_site: 2 replicas") == 0);
 
     for (auto &x : body["snapshot"]["resources"]) // nothing is known
         for (const char *member :
