@@ -9,6 +9,7 @@
 #include "service/client/table.h"
 #include "service/client/target.h"
 #include "service/clock.h"
+#include "service/completion.h"
 #include "service/config.h"
 #include "service/health.h"
 #include "service/log.h"
@@ -871,7 +872,12 @@ static enum error_code run_man(struct cli *c, struct error *err)
 
 static enum error_code run_completion(struct cli *c, struct error *err)
 {
-    return print_manual(c, c->word_count > 1 ? c->words[1] : "bash", err);
+    struct text_buffer b = {.arena = c->arena};
+
+    TRY(completion_print(c->word_count > 1 ? c->words[1] : "bash", c->parts->routes, &b,
+                         err));
+    fwrite(b.data, 1, b.length, stdout);
+    return OK;
 }
 
 static command_fn run_help;

@@ -1,4 +1,4 @@
-/* manual.c - manual pages, completions and the file of settings. */
+/* manual.c - manual pages and the file of settings. */
 #include "service/manual.h"
 
 #include "service/cli.h"
@@ -17,41 +17,6 @@ static const struct setting {
 };
 
 enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
-
-/* Flags of commands; of `choices` with bars between. */
-static const struct flag {
-    const char *name, *command, *choices;
-    bool is_file;
-} flags[] = {
-    {"--check-config", NULL, NULL, false},
-    {"--color", "ask", "auto|always|never", false},
-    {"--compare", "openapi", NULL, true},
-    {"--breaks", "openapi", NULL, true},
-    {"--endpoint", "ask", NULL, false},
-    {"--expand", "simulate", NULL, false},
-    {"--expires-days", "key", NULL, false},
-    {"--gantt", "ask", NULL, false},
-    {"--help", NULL, NULL, false},
-    {"--json", "ask", NULL, false},
-    {"--key-file", "ask", NULL, true},
-    {"--label", "key", NULL, false},
-    {"--out", "docs", NULL, true},
-    {"--profile", "ask", NULL, false},
-    {"--ready", "health", NULL, false},
-    {"--save", "ask", NULL, true},
-    {"--scopes", "key", "decide|ingest|admin|read", false},
-    {"--set", "ask", NULL, false},
-    {"--strict", "ask", NULL, false},
-    {"--svg", "ask", NULL, false},
-    {"--table", "ask", NULL, false},
-    {"--tenant", "key", NULL, false},
-    {"--unix", "health", NULL, true},
-    {"--url", "health", NULL, false},
-    {"--version", NULL, NULL, false},
-    {"--width", "ask", NULL, false},
-};
-
-enum { FLAGS = sizeof(flags) / sizeof(flags[0]) };
 
 /* "body_timeout_s" as --body-timeout-s or GRIDPLAN_BODY_TIMEOUT_S. In roff a hyphen is
  * written \\-, what the prefix tells. */
@@ -243,94 +208,6 @@ static void print_default(struct text_buffer *b)
     }
 }
 
-/* ---- completions ---- */
-
-static void add_words(struct text_buffer *b, const char *choices)
-{
-    for (; *choices; choices++)
-        text_addf(b, "%c", *choices == '|' ? ' ' : *choices);
-}
-
-static void add_cases(struct text_buffer *b)
-{
-    for (size_t i = 0; i < SETTINGS; i++) {
-        bool is_choice = settings[i].choices != NULL;
-
-        if (!is_choice && strcmp(settings[i].type, "BOOLEAN") != 0)
-            continue;
-        add_name(b, "    --", settings[i].name, true);
-        text_addf(b, ") COMPREPLY=($(compgen -W '");
-        add_words(b, is_choice ? settings[i].choices : "true|false");
-        text_addf(b, "' -- \"$word\")); return ;;\n");
-    }
-    for (size_t i = 0; i < FLAGS; i++) {
-        if (flags[i].choices) {
-            text_addf(b, "    %s) COMPREPLY=($(compgen -W '", flags[i].name);
-            add_words(b, flags[i].choices);
-            text_addf(b, "' -- \"$word\")); return ;;\n");
-        } else if (flags[i].is_file) {
-            text_addf(b, "    %s) COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n",
-                      flags[i].name);
-        }
-    }
-}
-
-static void print_bash(struct text_buffer *b)
-{
-    const char *name, *doc;
-
-    text_addf(
-        b, "# bash completion of gridplan\n_gridplan()\n{\n"
-           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-           "    case $before in\n");
-    add_cases(b);
-    text_addf(b, "    esac\n    if [ \"$COMP_CWORD\" = 1 ] && [[ $word != -* ]]; then\n"
-                 "        COMPREPLY=($(compgen -W '");
-    for (size_t i = 0; cli_command(i, &name, &doc); i++)
-        text_addf(b, "%s%s", i ? " " : "", name);
-    text_addf(b, "' -- \"$word\"))\n    elif [[ $word == -* ]]; then\n"
-                 "        COMPREPLY=($(compgen -W '");
-    for (size_t i = 0; i < FLAGS; i++)
-        text_addf(b, "%s%s", i ? " " : "", flags[i].name);
-    for (size_t i = 0; i < SETTINGS; i++)
-        add_name(b, " --", settings[i].name, true);
-    text_addf(b, "' -- \"$word\"))\n    else\n"
-                 "        COMPREPLY=($(compgen -f -- \"$word\"))\n    fi\n}\n"
-                 "complete -o filenames -F _gridplan gridplan\n");
-}
-
-static void print_zsh(struct text_buffer *b)
-{
-    const char *name, *doc;
-
-    text_addf(b, "#compdef gridplan\n_arguments \\\n    '1:command:(");
-    for (size_t i = 0; cli_command(i, &name, &doc); i++)
-        text_addf(b, "%s%s", i ? " " : "", name);
-    text_addf(b, ")' \\\n");
-    for (size_t i = 0; i < FLAGS; i++) {
-        text_addf(b, "    '%s", flags[i].name);
-        if (flags[i].choices) {
-            text_addf(b, ":value:(");
-            add_words(b, flags[i].choices);
-            text_addf(b, ")");
-        } else if (flags[i].is_file) {
-            text_addf(b, ":file:_files");
-        }
-        text_addf(b, "' \\\n");
-    }
-    for (size_t i = 0; i < SETTINGS; i++) {
-        add_name(b, "    '--", settings[i].name, true);
-        if (settings[i].choices) {
-            text_addf(b, ":value:(");
-            add_words(b, settings[i].choices);
-            text_addf(b, ")' \\\n");
-        } else {
-            text_addf(b, ":value:' \\\n");
-        }
-    }
-    text_addf(b, "    '*:file:_files'\n");
-}
-
 enum error_code manual_print(const char *name, struct text_buffer *b, struct error *err)
 {
     static const struct {
@@ -339,9 +216,7 @@ enum error_code manual_print(const char *name, struct text_buffer *b, struct err
     } pages[] = {{"gridplan.1", print_main},
                  {"gridplan-ask.1", print_ask},
                  {"gridplan-client.conf.5", print_client_conf},
-                 {"default", print_default},
-                 {"bash", print_bash},
-                 {"zsh", print_zsh}};
+                 {"default", print_default}};
 
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
         if (strcmp(pages[i].name, name) == 0) {
@@ -351,6 +226,6 @@ enum error_code manual_print(const char *name, struct text_buffer *b, struct err
     return fail(
         err, ERR_INVALID, "",
         "there is no '%s'; there are gridplan.1, gridplan-ask.1, gridplan-client.conf.5, "
-        "default, bash, zsh",
+        "default",
         name);
 }

@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "models/base/order.h"
+#include "models/base/plural.h"
 #include "models/base/policy.h"
 }
 
@@ -165,6 +166,30 @@ TEST_CASE("the nearest name is suggested, a far one is not", "[base]")
     const char *short_names[] = {"cpus", "id"};
     CHECK(names_nearest("gpus", short_names, 2) == nullptr); // another word, not a slip
     CHECK(std::string(names_nearest("cpu", short_names, 2)) == "cpus");
+}
+
+TEST_CASE("words agree with a count", "[base]")
+{
+    test_arena a(1 << 20);
+    CHECK(std::string(counted(0, "job").text) == "0 jobs");
+    CHECK(std::string(counted(1, "running job").text) == "1 running job");
+    CHECK(std::string(counted(UINT64_MAX, "job").text) == "18446744073709551615 jobs");
+    CHECK(std::string(counted(2, std::string(100, 'x').c_str()).text) ==
+          "2 " + std::string(40, 'x') + "s");
+    CHECK(std::string(plural(1, "is", "are")) == "is");
+    CHECK(std::string(plural(0, "is", "are")) == "are");
+    auto said = [&](uint64_t count, const char *text) {
+        return std::string(plural_text(count, text, a));
+    };
+    CHECK(said(1, "{has|have} {its|their} end") == "has its end");
+    CHECK(said(2, "{has|have} {its|their} end") == "have their end");
+    CHECK(said(1, "x{|s} and {y|}") == "x and y");
+    CHECK(said(3, "x{|s} and {y|}") == "xs and ");
+    for (const char *plain : {"", "{", "{a", "{a|", "{a|b", "{a}", "a|b}", "{}"}) {
+        INFO(plain);
+        CHECK(said(1, plain) == plain);
+        CHECK(said(2, plain) == plain);
+    }
 }
 
 TEST_CASE("a hint names all candidates as far as they fit", "[base]")

@@ -89,7 +89,7 @@ TEST_CASE("without an algorithm the exact interval is given, and known run times
               6);
         CHECK(r.json().at("/intervals/1/job_id"_json_pointer).get<std::string>() == "b");
         CHECK(r.json().at("/intervals/1/interval_s"_json_pointer).get<double>() == 1);
-        CHECK(warned(r, "at_floor: 1 job(s), first 'b'"));
+        CHECK(warned(r, "at_floor: 1 job, first 'b'"));
         CHECK(r.body.find("; for the first that is 1 s\"") != std::string::npos);
     }
     api_reply r = service.post(path, R"({"algorithm":"exact","options":)"
@@ -145,7 +145,7 @@ TEST_CASE("without an algorithm a job that ends gets its best checkpoints",
     CHECK(got["next_request_in_s"].is_null());
     CHECK(got["gap_ratio"].get<double>() == Approx(0.1624).margin(5e-5));
     CHECK(got["best_completion_s"].get<double>() == Approx(9033.398008).epsilon(1e-9));
-    CHECK(warned(r, "few_intervals: 1 job(s), first 'a'"));
+    CHECK(warned(r, "few_intervals: 1 job, first 'a'"));
     body["jobs"][0]["event"] = "request";
     body["jobs"][0]["remaining_s"] = 30;
     got = service.post(path, body.dump()).json()["intervals"][0];
@@ -460,11 +460,11 @@ TEST_CASE("what settings cannot say, and what an algorithm does not read, is war
     INFO(r.body);
     REQUIRE(r.status == 200);
     CHECK(r.json()["warnings"].size() == 5);
-    CHECK(warned(r, "min_interval_raised: 1 job(s), first 'slow'"));
+    CHECK(warned(r, "min_interval_raised: 1 job, first 'slow'"));
     CHECK(warned(r, "option_unused: /options/alpha has no part in algorithm young"));
-    CHECK(warned(r, "slurm_lead_too_long: 1 job(s), first 'slow'"));
-    CHECK(warned(r, "interval_very_short: 1 job(s), first 'quick'"));
-    CHECK(warned(r, "rounded: 1 job(s), first 'quick'"));
+    CHECK(warned(r, "slurm_lead_too_long: 1 job, first 'slow'"));
+    CHECK(warned(r, "interval_very_short: 1 job, first 'quick'"));
+    CHECK(warned(r, "rounded: 1 job, first 'quick'"));
     CHECK_FALSE(r.json()["intervals"][0]["rendered"].contains("slurm"));
 }
 
@@ -619,7 +619,7 @@ TEST_CASE("weibull is fitted to a resource's gaps, or to its site's", "[api][che
         CHECK(got["intervals"][i]["interval_s"].get<double>() ==
               Approx(std::sqrt(2 * 5 * 5000.0)).epsilon(1e-9));
     CHECK(other_warnings(got) == 1);
-    CHECK(warned(r, "history_too_short: 2 job(s)"));
+    CHECK(warned(r, "history_too_short: 2 jobs"));
     body["options"] = {{"law", "exponential"}};
     got = service.post(path, body.dump()).json();
     double mean_s = got["intervals"][0]["mean_failure_interval_s"];
@@ -659,8 +659,7 @@ TEST_CASE("without a database a stored history is not there", "[api][checkpoint]
     REQUIRE(r.status == 200);
     nlohmann::json got = r.json();
     REQUIRE(got["warnings"].size() == 2);
-    CHECK(got["warnings"][0].get<std::string>().rfind("history_missing: 1 job(s)", 0) ==
-          0);
+    CHECK(got["warnings"][0].get<std::string>().rfind("history_missing: 1 job", 0) == 0);
     CHECK(got["warnings"][1].get<std::string>().rfind("history_unavailable", 0) == 0);
     CHECK(got["intervals"][0]["reason"] == "unknown_failures");
     CHECK(got["intervals"][0]["interval_s"] == 1800);
@@ -813,15 +812,15 @@ TEST_CASE("stored failures are read by resource id", "[api][checkpoint][db]")
     CHECK(got[1]["failure_age_s"] == 42000);
     CHECK(got[2]["basis"]["failures"] == 0);
     CHECK(got[2]["reason"] == "unknown_failures");
-    CHECK(warned(r, "history_missing: 1 job(s)"));
-    CHECK(warned(r, "observation_start_unknown: 1 job(s)"));
-    CHECK(warned(r, "few_failures: 1 job(s)"));
+    CHECK(warned(r, "history_missing: 1 job"));
+    CHECK(warned(r, "observation_start_unknown: 1 job"));
+    CHECK(warned(r, "few_failures: 1 job"));
     CHECK_FALSE(warned(r, "mean_floor_applied"));
     body.erase("options");
     body["options"] = {{"prior", "none"}};
     r = service.post(path, body.dump());
     CHECK(r.json()["intervals"][1]["mean_failure_interval_s"] == 86400);
-    CHECK(warned(r, "mean_floor_applied: 1 job(s)"));
+    CHECK(warned(r, "mean_floor_applied: 1 job"));
     body["options"] = {{"mf_estimator", "censored"}};
     r = service.post(path, body.dump());
     CHECK(r.json()["intervals"][1]["mean_failure_interval_s"] == 22500);
@@ -887,7 +886,7 @@ TEST_CASE("of a long stored history the newest failures count", "[api][checkpoin
     CHECK(got["basis"]["failures"] == 999);
     // up 9 of 10 s
     CHECK(got["mean_failure_interval_s"].get<double>() == Approx(9).epsilon(1e-3));
-    CHECK(warned(r, "history_cut: 1 job(s)"));
+    CHECK(warned(r, "history_cut: 1 job"));
 }
 
 TEST_CASE("a job that cannot get on is answered with a warning", "[api][checkpoint]")
@@ -900,8 +899,8 @@ TEST_CASE("a job that cannot get on is answered with a warning", "[api][checkpoi
         R"("mean_failure_interval_s":1}]})");
     INFO(r.body);
     REQUIRE(r.status == 200);
-    CHECK(warned(r, "hopeless: 1 job(s), first 'lost'"));
-    CHECK(warned(r, "at_floor: 1 job(s), first 'lost'"));
+    CHECK(warned(r, "hopeless: 1 job, first 'lost'"));
+    CHECK(warned(r, "at_floor: 1 job, first 'lost'"));
     CHECK(r.json().at("/intervals/1/interval_s"_json_pointer).get<double>() == 1.0001e9);
     CHECK(r.json().at("/intervals/1/waste_ratio"_json_pointer).get<double>() == 1);
     CHECK(r.body.find(R"("expected_time_ratio":null)") != std::string::npos);

@@ -249,7 +249,7 @@ TEST_CASE("an account where there are none is said", "[api][cluster]")
     json answer = post(body).json();
     REQUIRE(answer["warnings"].size() == 1);
     CHECK(answer["warnings"][0].get<std::string>().find(
-              "no_accounts: account_id of 1 job(s), first /jobs/0/account_id,") == 0);
+              "no_accounts: account_id of 1 job, first /jobs/0/account_id,") == 0);
 }
 
 TEST_CASE("what is wrong with a cluster is told with its place", "[api][cluster]")
@@ -590,14 +590,14 @@ TEST_CASE("settings that one decision does not see are told", "[api][cluster]")
     CHECK(warned().empty()); // as by default; with an effect
     body["cluster"]["policy_settings"]["kill_wait_s"] = 60;
     body["cluster"]["policy_settings"]["defer"] = true;
-    CHECK(warned() == "without_effect: 2 setting(s) of the policy, first "
+    CHECK(warned() == "without_effect: 2 settings of the policy, first "
                       "/cluster/policy_settings/kill_wait_s, say what happens between "
                       "decisions; this one does not see them");
     body["cluster"].erase("policy_settings");
     body["cluster"]["partitions"] = {{{"id", "p"}},
                                      {{"id", "q"}, {"over_time_limit_s", 60}}};
     body["jobs"][0]["partition_ids"] = {"p"};
-    CHECK(warned().find("1 setting(s) of the policy, first "
+    CHECK(warned().find("1 setting of the policy, first "
                         "/cluster/partitions/1/over_time_limit_s") != std::string::npos);
     body["options"] = {{"over_time_limit_s", 30}};
     CHECK(warned().find("over_time_limit_s") != std::string::npos);

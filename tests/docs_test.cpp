@@ -617,6 +617,10 @@ TEST_CASE("the search weighs titles, names and texts", "[docs][api]")
     CHECK(first("several_ends") == "/docs/errors/#warning-several_ends");
     CHECK(first("gridplan+slurm") == "/docs/cli#slurm");
     CHECK(first("nothingofthekind") == "");
+    CHECK(service.get("/docs/search?q=nothingofthekind")
+              .body.find("No place has this word. ") != std::string::npos);
+    CHECK(service.get("/docs/search?q=nothingofthekind+norofthat")
+              .body.find("href=\"/docs/questions\">How do I?") != std::string::npos);
     // What members are called, and what is said of them; parts of their names.
     auto all = [&](const std::string &q) {
         return service.get("/docs/search?q=" + q).body;

@@ -793,9 +793,8 @@ TEST_CASE("failure statistics understand overlapping and open failures", "[api][
     r = service.get("/v1/failures/statistics?resource_id=" + id);
     CHECK(text_at(r.body, "from_at") == "1970-01-01T00:16:40Z");
     CHECK(number_at(r.body, "window_s") == 8000);
-    CHECK(r.body.find("history_ended: of 1 resource(s)") != std::string::npos);
-    CHECK(r.body.find("observation_start_unknown: of 1 resource(s)") !=
-          std::string::npos);
+    CHECK(r.body.find("history_ended: of 1 resource") != std::string::npos);
+    CHECK(r.body.find("observation_start_unknown: of 1 resource") != std::string::npos);
     // Nothing known.
     r = service.get("/v1/failures/statistics?resource_id=" + unique("none"));
     CHECK(r.status == 200);

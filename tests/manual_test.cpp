@@ -2,14 +2,18 @@
 // print them.
 #include "tests/support.hpp"
 
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <sstream>
 #include <string>
 
 extern "C" {
+#include "handlers/routes.h"
 #include "service/cli.h"
 #include "service/client/page_text.h"
+#include "service/completion.h"
 #include "service/config.h"
 #include "service/manual.h"
 }
@@ -28,6 +32,38 @@ std::string printed(const char *name)
     return std::string(b.data, b.length);
 }
 
+std::string completion(const char *shell)
+{
+    test_arena a(1 << 22);
+    text_buffer b{};
+    error err = collecting_error(a);
+
+    b.arena = a;
+    REQUIRE(completion_print(shell, routes(), &b, &err) == OK);
+    return std::string(b.data, b.length);
+}
+
+// What bash offers for the last of these words, with blanks around each.
+std::string offered(const std::string &words)
+{
+    std::string folder = std::filesystem::path(GRIDPLAN_BINARY).parent_path().string();
+    std::string command =
+        "PATH=" + folder +
+        ":$PATH bash -c 'source \"$0\"; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); "
+        "_gridplan; echo \" ${COMPREPLY[*]} \"' " GRIDPLAN_SOURCE_DIR
+        "/docker/package/gridplan.bash gridplan " +
+        words;
+    std::string text;
+    char part[4096];
+    FILE *out = popen(command.c_str(), "r");
+
+    REQUIRE(out);
+    for (size_t n; (n = fread(part, 1, sizeof(part), out)) > 0;)
+        text.append(part, n);
+    CHECK(pclose(out) == 0);
+    return text;
+}
+
 } // namespace
 
 TEST_CASE("the package's manual and completions are those of the program", "[manual]")
@@ -37,23 +73,70 @@ TEST_CASE("the package's manual and completions are those of the program", "[man
     } files[] = {{"gridplan.1", "gridplan.1"},
                  {"gridplan-ask.1", "gridplan-ask.1"},
                  {"gridplan-client.conf.5", "gridplan-client.conf.5"},
-                 {"default", "gridplan.default"},
-                 {"bash", "gridplan.bash"},
-                 {"zsh", "_gridplan"}};
+                 {"default", "gridplan.default"}};
 
-    for (auto &f : files) {
-        std::ifstream in(std::string(GRIDPLAN_SOURCE_DIR "/docker/package/") + f.file);
+    auto kept = [](const std::string &file) {
+        std::ifstream in(GRIDPLAN_SOURCE_DIR "/docker/package/" + file);
         std::stringstream text;
         text << in.rdbuf();
-        INFO(f.file << ": gridplan man or completion prints it anew");
-        CHECK(text.str() == printed(f.page));
+        return text.str();
+    };
+
+    for (auto &f : files) {
+        INFO(f.file << ": gridplan man prints it anew");
+        CHECK(kept(f.file) == printed(f.page));
     }
+    INFO("gridplan completion prints them anew");
+    CHECK(kept("gridplan.bash") == completion("bash"));
+    CHECK(kept("_gridplan") == completion("zsh"));
+}
+
+TEST_CASE("bash is offered commands, flags, choices and names of policies", "[manual]")
+{
+    const struct {
+        const char *words;
+        std::vector<std::string> offered, not_offered;
+    } cases[] = {
+        {"''", {"ask", "serve", "slurm"}, {"mct"}},
+        {"he", {"help", "health"}, {"ask"}},
+        {"help ''", {"ask", "completion"}, {}},
+        {"ask --", {"--endpoint", "--gantt", "--strict"}, {"--port", "--scopes"}},
+        {"ask --endpoint ''",
+         {"placements", "queue-orders", "workflow-schedules"},
+         {"executions"}},
+        {"ask --color a", {"auto", "always"}, {"never"}},
+        {"serve --", {"--port", "--time-limit-max-s"}, {"--gantt"}},
+        {"serve --auth ''", {"auto", "on", "off"}, {}},
+        {"--ui ''", {"true", "false"}, {}},
+        {"key ''", {"create", "list", "revoke", "set"}, {}},
+        {"key create --", {"--scopes", "--rate-per-s", "--port"}, {"--json"}},
+        {"key create --scopes ''", {"decide", "facade", "read"}, {}},
+        {"slurm ''", {"advise", "what-if"}, {}},
+        {"slurm what-if --", {"--since", "--add-nodes"}, {"--gantt"}},
+        {"algorithms ''", {"mct", "heft", "slurm_backfill"}, {}},
+        {"errors not_", {"not_found", "not_a_choice"}, {"gone"}},
+        {"completion ''", {"bash", "zsh"}, {}},
+    };
+
+    for (auto &c : cases) {
+        std::string text = offered(c.words);
+        INFO(c.words << ":" << text);
+        for (auto &word : c.offered)
+            CHECK(text.find(" " + word + " ") != std::string::npos);
+        for (auto &word : c.not_offered)
+            CHECK(text.find(" " + word + " ") == std::string::npos);
+    }
+    test_arena a(1 << 16);
+    text_buffer b{};
+    error err = collecting_error(a);
+    b.arena = a;
+    CHECK(completion_print("fish", routes(), &b, &err) == ERR_INVALID);
 }
 
 TEST_CASE("every command and every setting is in the manual", "[manual]")
 {
     std::string page = printed("gridplan.1"), file = printed("default"),
-                bash = printed("bash"), zsh = printed("zsh");
+                bash = completion("bash"), zsh = completion("zsh");
     const char *name, *doc;
 
     for (size_t i = 0; cli_command(i, &name, &doc); i++) {

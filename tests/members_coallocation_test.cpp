@@ -115,7 +115,7 @@ TEST_CASE("old states of sites are told", "[coallocation]")
     CHECK(co_allocate(with(r, "/options/cache_expiry_s", 61))["warnings"].empty());
     json warnings = co_allocate(with(r, "/options/cache_expiry_s", 59))["warnings"];
     REQUIRE(warnings.size() == 1);
-    CHECK(warnings[0].get<std::string>().find("stale_site: 1 site(s), first 'A'") == 0);
+    CHECK(warnings[0].get<std::string>().find("stale_site: 1 site, first 'A'") == 0);
 }
 
 TEST_CASE("a job is not claimed just before its start", "[coallocation]")

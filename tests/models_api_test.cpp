@@ -1175,7 +1175,7 @@ TEST_CASE("a run without a load takes what is stored of its machines",
     CHECK_THAT(answer["warnings"][0].get<std::string>(),
                Catch::StartsWith("load_filled: 3 of 6 records"));
     CHECK_THAT(answer["warnings"][1].get<std::string>(),
-               Catch::StartsWith("not_learnt: 1 of 6 records"));
+               Catch::StartsWith("not_learnt: 1 of 6 records has an exit_code"));
     std::map<std::string, json> stored;
     json list = m.done(m.get("/v1/executions?application_id=" + app), 200);
     for (const json &e : list["items"])

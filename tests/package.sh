@@ -72,6 +72,27 @@ for file in usr/bin/gridplan usr/lib/systemd/system/gridplan.service etc/default
     usr/share/bash-completion/completions/gridplan usr/share/gridplan/prometheus/gridplan.yml; do
     grep -q " \./$file" "$folder/contents" || { echo "package: $file is missing"; exit 1; }
 done
+# What is in it works: the manual page is found, the completion offers commands, answers are
+# those that are recorded.
+root=$folder/root/usr
+dpkg-deb --extract "$deb" "$folder/root"
+[ "$(stat -c %a "$folder/root/etc/gridplan")" = 750 ]
+! has man "finding the manual page is" ||
+    man -M "$root/share/man" -w gridplan gridplan-ask gridplan-client.conf >/dev/null
+bash -c 'source "$1" && COMP_WORDS=(gridplan he) COMP_CWORD=1 && "$(complete -p gridplan |
+    sed -n "s/.*-F \([^ ]*\).*/\1/p")" && [[ " ${COMPREPLY[*]} " = *" health "* ]]' - \
+    "$root/share/bash-completion/completions/gridplan" ||
+    { echo "package: the completion does not know gridplan health" && exit 1; }
+for name in placement-mct workflow-heft queue-easy; do
+    "$root/bin/gridplan" ask "$root/share/doc/gridplan/examples/$name.json" --json >"$folder/$name.json"
+    python3 - "$folder/$name.json" "openapi/examples/$name.answer.json" <<'PYTHON' ||
+import json, sys
+got, want = ({k: v for k, v in json.load(open(f)).items() if k not in ("decision_id", "timings")}
+             for f in sys.argv[1:])
+sys.exit(got != want)
+PYTHON
+        { echo "package: $name is not answered as recorded" && exit 1; }
+done
 ! has lintian "its form is" || lintian --fail-on error "$deb"
 has mmdebstrap "trying it in a chroot is" || exit 0
 [ "$(id -u)" = 0 ] || { echo "package: not root: trying it in a chroot is skipped"; exit 0; }

@@ -222,7 +222,7 @@ TEST_CASE("promises go out and come back", "[queue][api]")
     CHECK(broken["waiting"][0]["promise_broken"] ==
           json::parse(R"({"by_s": 350, "blocking_job_id": "R2"})"));
     CHECK(warnings(broken) ==
-          std::vector<std::string>{"promise_broken: 1 job(s) do not start when they were "
+          std::vector<std::string>{"promise_broken: 1 job does not start when it was "
                                    "promised to, by planned_start_s"});
 
     // Other policies promise nothing.
@@ -231,7 +231,7 @@ TEST_CASE("promises go out and come back", "[queue][api]")
     CHECK_FALSE(ignored["waiting"][0].contains("planned_start_s"));
     CHECK(warnings(ignored) ==
           std::vector<std::string>{
-              "ignored: planned_start_s of 3 job(s), first /jobs/0/planned_start_s: easy "
+              "ignored: planned_start_s of 3 jobs, first /jobs/0/planned_start_s: easy "
               "makes no promises, conservative does",
               "ignored: /options/compress: easy makes no promises, conservative does"});
     later["jobs"][1]["planned_start_s"] = -31536000;
@@ -262,13 +262,12 @@ TEST_CASE("what a queue says against itself is refused, or answered and said",
     INFO(answer.dump(1));
     CHECK(warnings(answer) ==
           std::vector<std::string>{
-              "submitted_later: 2 job(s), first /jobs/1/submit_s, are submitted after "
+              "submitted_later: 2 jobs, first /jobs/1/submit_s, are submitted after "
               "now_s; that counts as now_s",
-              "overdue: 1 running job(s), first /running/0/expected_end_s, should have "
-              "ended; they "
-              "are taken to end a second from now",
-              "ignored: 1 reservation(s), first /reservations/0, are over",
-              "overcommitted: 1 reservation(s), first /reservations/1, take processors "
+              "overdue: 1 running job, first /running/0/expected_end_s, should have "
+              "ended; it is taken to end a second from now",
+              "ignored: 1 reservation, first /reservations/0, is over",
+              "overcommitted: 1 reservation, first /reservations/1, takes processors "
               "that running jobs hold at that time; there nothing starts"});
 }
 
@@ -328,7 +327,7 @@ TEST_CASE("a queue is decided within its time", "[queue][api]")
     }
     CHECK(answer["objective"]["makespan_s"] >= answer["objective"]["lower_bound_s"]);
     CHECK(warnings(answer) ==
-          std::vector<std::string>{"time_limit: the time was up; of 1983 waiting job(s) "
+          std::vector<std::string>{"time_limit: the time was up; of 1983 waiting jobs "
                                    "1983 are only put one after the other behind all "
                                    "others"});
 }
@@ -422,32 +421,30 @@ TEST_CASE("a log in any order is played whole, and what is left out is said",
     for (const char *figure : {"mean_wait_s", "mean_bounded_slowdown", "makespan_s"})
         CHECK(got["results"][0][figure] == want["results"][0][figure]);
     std::vector<std::string> of_jobs = {
-        "never_fits: 1 job(s), first /swf, job number 4, need more processors than the "
-        "cluster has, and are in no figure",
-        "run_time_defaulted: 1 job(s), first /swf, job number 5, ask for no run time; "
-        "the "
-        "scheduler counts on the one they took",
-        "requested_raised: 1 job(s), first /swf, job number 3, ran longer than they "
-        "asked "
-        "for; the scheduler counts on the time they took, see cut_at_request",
-        "preceding_ignored: 1 job(s), first /swf, job number 3, name a preceding_job, "
+        "never_fits: 1 job, first /swf, job number 4, needs more processors than the "
+        "cluster has, and is in no figure",
+        "run_time_defaulted: 1 job, first /swf, job number 5, asks for no run time; "
+        "the scheduler counts on the one it took",
+        "requested_raised: 1 job, first /swf, job number 3, ran longer than it asked "
+        "for; the scheduler counts on the time it took, see cut_at_request",
+        "preceding_ignored: 1 job, first /swf, job number 3, names a preceding_job, "
         "which nobody waits for",
-        "memory_ignored: 1 job(s), first /swf, job number 4, ask for memory, which the "
+        "memory_ignored: 1 job, first /swf, job number 4, asks for memory, which the "
         "cluster is taken to have",
-        "partition_ignored: 1 job(s), first /swf, job number 3, are of another partition "
+        "partition_ignored: 1 job, first /swf, job number 3, is of another partition "
         "than the first; all run on one cluster",
         "guessed: /processors is MaxNodes of the log, 10; it says no MaxProcs"};
     CHECK(warnings(want) == of_jobs);
     of_jobs.insert(of_jobs.begin(),
-                   {"skipped: 1 line(s) of /swf, first line 3, are no usable jobs, "
+                   {"skipped: 1 line of /swf, first line 3, is no usable job, "
                     "too_few_columns: 1",
-                    "unsorted: 5 line(s) of /swf, first line 4, were not in the order of "
+                    "unsorted: 5 lines of /swf, first line 4, were not in the order of "
                     "arrival, and have been sorted"});
     CHECK(warnings(got) == of_jobs);
 
     // What goes out comes in again, whole.
     std::string schedule = got["results"][0]["swf"];
-    CHECK(schedule.find("; Note: skipped: 1 line(s)") != std::string::npos);
+    CHECK(schedule.find("; Note: skipped: 1 line") != std::string::npos);
     json again =
         a.call("POST", "/v1/simulations?policies=easy&processors=10", schedule, text)
             .json();
@@ -497,12 +494,11 @@ TEST_CASE("jobs in any order come out as a log in order", "[queue][api]")
     INFO(answer.dump(1));
     CHECK(columns(answer["results"][0]["swf"], 4) ==
           std::vector<std::vector<double>>{{2, 3, 0, 1}, {3, 5, -1, 1}, {1, 9, 0, 1}});
-    CHECK(
-        warnings(answer) ==
-        std::vector<std::string>{
-            "never_fits: 1 job(s), first /jobs/2, need more processors than the cluster "
-            "has, and are in no figure",
-            "truncated: 2 of 3 jobs are listed, see /job_rows_max"});
+    CHECK(warnings(answer) ==
+          std::vector<std::string>{
+              "never_fits: 1 job, first /jobs/2, needs more processors than the cluster "
+              "has, and is in no figure",
+              "truncated: 2 of 3 jobs are listed, see /job_rows_max"});
 }
 
 TEST_CASE("a simulation says how waits are spread, by user and by size", "[queue][api]")
@@ -776,8 +772,8 @@ TEST_CASE("a workload says what simulations do not use", "[queue][db]")
     CHECK(summary["last_submit_s"] == 9);
     CHECK(summary["warnings"] ==
           json::parse(
-              R"(["skipped: 1 line(s), first line 2, are no usable jobs, see skipped",
-              "unsorted: 1 line(s), first line 3, are not in the order of arrival; simulations sort them"])"));
+              R"(["skipped: 1 line, first line 2, is no usable job, see skipped",
+              "unsorted: 1 line, first line 3, is not in the order of arrival; simulations sort it"])"));
     json answer = a.post("/v1/simulations", R"({"kind": "queue", "processors": 10,
                              "policies": ["fcfs"], "workload_id": "turned"})")
                       .json();
@@ -1092,7 +1088,7 @@ TEST_CASE("promises on a snapshot go out and come back", "[queue][api]")
     CHECK_FALSE(kept["waiting"][1].contains("promise_broken"));
     CHECK(kept["waiting"][2]["planned_start_s"] == 40);
     CHECK(warnings(kept) ==
-          std::vector<std::string>{"promise_broken: 1 job(s) do not start when they were "
+          std::vector<std::string>{"promise_broken: 1 job does not start when it was "
                                    "promised to, by planned_start_s"});
 
     // Other policies promise nothing.
@@ -1103,7 +1099,7 @@ TEST_CASE("promises on a snapshot go out and come back", "[queue][api]")
     CHECK_FALSE(ignored["waiting"][0].contains("planned_resource_ids"));
     CHECK(warnings(ignored) ==
           std::vector<std::string>{
-              "ignored: planned_start_s of 2 job(s), first /jobs/0/planned_start_s: easy "
+              "ignored: planned_start_s of 2 jobs, first /jobs/0/planned_start_s: easy "
               "makes no promises, conservative does",
               "ignored: /options/compress: easy makes no promises, conservative does"});
     body["algorithm"] = "conservative";
@@ -1121,7 +1117,7 @@ TEST_CASE("promises on a snapshot go out and come back", "[queue][api]")
 
     // What makes no sense, and what is planned anew.
     body["jobs"][0]["group"] = {{"id", "g"}, {"policy", "gang"}};
-    CHECK(answer()["warnings"].dump().find("planned_start_s of 1 job(s) of gangs") !=
+    CHECK(answer()["warnings"].dump().find("planned_start_s of 1 job of gangs") !=
           std::string::npos);
     body["jobs"][0]["planned_start_s"] = -31536001;
     d["planned_resource_ids"] = {"m"};

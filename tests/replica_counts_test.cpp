@@ -163,8 +163,7 @@ TEST_CASE("target_success says what copies achieve, and what would do",
     body["options"]["replicas_max"] = 2;
     answer = service.post(path, body.dump()).json();
     REQUIRE(answer["warnings"].size() == 1);
-    CHECK(answer["warnings"][0].get<std::string>().find("shared_site: 2 replica(s)") ==
-          0);
+    CHECK(answer["warnings"][0].get<std::string>().find("shared_site: 2 replicas") == 0);
 
     for (auto &x : body["snapshot"]["resources"]) // nothing is known
         for (const char *member :
@@ -174,7 +173,7 @@ TEST_CASE("target_success says what copies achieve, and what would do",
     INFO(answer.dump());
     CHECK(answer["status"] == "infeasible");
     std::string warnings = answer["warnings"].dump();
-    CHECK(warnings.find("history_missing: of 4 resource(s)") != std::string::npos);
+    CHECK(warnings.find("history_missing: of 4 resources") != std::string::npos);
     CHECK(warnings.find("history_unavailable") != std::string::npos);
 }
 

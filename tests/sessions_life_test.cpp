@@ -363,7 +363,8 @@ TEST_CASE("a clock ahead of the service's is said", "[api][db]")
 
     CHECK(answer["stored"] == 1);
     REQUIRE(answer["warnings"].size() == 1);
-    CHECK(answer["warnings"][0].get<std::string>().find("clock_ahead: 1") == 0);
+    CHECK(answer["warnings"][0].get<std::string>().find("clock_ahead: 1 event happens") ==
+          0);
 }
 
 TEST_CASE("tasks come, change and go while a workflow runs", "[api][db]")

@@ -514,7 +514,7 @@ TEST_CASE("jobs of several processors are refused by a grid of slots",
     CHECK(r.pointers() == std::vector<std::string>{"/workload/jobs/1/cpus"});
     body["ignore_width"] = true;
     json answer = a.post("/v1/simulations", body.dump()).json();
-    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("width_ignored: 1 job(s)"));
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("width_ignored: 1 job"));
     CHECK(mean_of(answer, 0, "jobs_done") == 3);
 }
 
@@ -1300,7 +1300,7 @@ TEST_CASE("a stored log and stored failures are played on a cluster", "[simulati
     api_reply r = a.post("/v1/simulations", body.dump());
     CHECK(r.status == 422);
     CHECK(r.pointers() == std::vector<std::string>{"/workload_id"});
-    CHECK_THAT(r.body, Catch::Contains("1 job(s)") && Catch::Contains("numbers 9;"));
+    CHECK_THAT(r.body, Catch::Contains("1 job is wider") && Catch::Contains("number 9;"));
     body["wide_jobs"] = "drop";
     json answer = a.post("/v1/simulations", body.dump()).json();
     INFO(answer.dump(1).substr(0, 9000));

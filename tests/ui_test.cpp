@@ -134,6 +134,23 @@ TEST_CASE("the dashboard is small, and its files find each other", "[ui][api]")
     CHECK(gz <= 90000);
 }
 
+TEST_CASE("dashboard, manual and examples make the program little larger", "[ui]")
+{
+    const std::pair<const char *, const asset *> tables[] = {
+        {"dashboard", ui_files}, {"manual", doc_files}, {"examples", example_files}};
+    size_t all = 0;
+
+    for (auto &[name, files] : tables) {
+        size_t bytes = 0;
+        for (const asset *f = files; f->path; f++)
+            bytes += f->gz ? f->gz_length + (f->data ? f->length : 0) : f->length;
+        UNSCOPED_INFO(name << " " << bytes);
+        CHECK(bytes > 50000);
+        all += bytes;
+    }
+    CHECK(all <= 1500000);
+}
+
 TEST_CASE("the page needs nothing that its policy forbids", "[ui][api]")
 {
     api service;
@@ -159,7 +176,7 @@ TEST_CASE("the page needs nothing that its policy forbids", "[ui][api]")
     CHECK(service.get("/favicon.svg").headers["Content-Type"] == "image/svg+xml");
     for (const char *module :
          {"app.js", "api.js", "decisions.js", "history.js", "runs.js", "gantt.js",
-          "live.js", "chart.js", "format.js"}) {
+          "live.js", "chart.js", "format.js", "sessions.js"}) {
         std::string text = source_text(module);
         INFO(module);
         for (const char *word : {"localStorage", "sessionStorage", "document.cookie",

@@ -14,6 +14,8 @@
 #include "algorithms/placement/reasons.h"
 #include "algorithms/world/reasons.h"
 
+#include "models/base/plural.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -430,9 +432,9 @@ static void warn_omitted(const struct explainer *e, const struct placement_out *
             count += (size_t)out->unplaced_classes[c].job_count;
     if (count)
         problem_warn(e->p,
-                     "nearest_miss_omitted: the nearest miss of %zu jobs without a place "
+                     "nearest_miss_omitted: the nearest miss of %s without a place "
                      "is left out, there are too many different needs",
-                     count);
+                     counted(count, "job").text);
 }
 
 static void list_unplaced(struct explainer *e, struct placement_out *out)

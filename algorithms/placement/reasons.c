@@ -20,6 +20,7 @@
 #include "algorithms/placement/pair_map.h"
 #include "algorithms/placement/select.h"
 #include "algorithms/world/world.h"
+#include "models/base/plural.h"
 #include "models/reason_tally.h"
 
 #include <assert.h>
@@ -505,9 +506,9 @@ static void warn_of_rest(const struct reasoner *w)
 
     if (w->omitted_count)
         problem_warn(p,
-                     "nearest_miss_omitted: clauses and nearest miss of %zu jobs without "
+                     "nearest_miss_omitted: clauses and nearest miss of %s without "
                      "a place are left out, there are too many different requirements",
-                     w->omitted_count);
+                     counted(w->omitted_count, "job").text);
     if (w->skipped_count)
         problem_warn(p,
                      "explained: %zu of %zu jobs without a place; the time was up "

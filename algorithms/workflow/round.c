@@ -11,6 +11,8 @@
 #include "algorithms/workflow/amounts_parts.h"
 #include "algorithms/workflow/round_request.h"
 
+#include "models/base/plural.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,9 +193,10 @@ static void number_resources(struct wf_request *rq)
     }
     if (rq->stale_count > 0)
         workflow_warn(&rq->problem,
-                      "stale: %zu resources were observed more than max_age_s ago: they "
-                      "get no task",
-                      (size_t)rq->stale_count);
+                      "stale: %s %s observed more than max_age_s ago: %s no task",
+                      counted(rq->stale_count, "resource").text,
+                      plural(rq->stale_count, "was", "were"),
+                      plural(rq->stale_count, "it gets", "they get"));
 }
 
 /* ---- tasks ---- */

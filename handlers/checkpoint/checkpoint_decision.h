@@ -124,70 +124,71 @@ struct checkpoint_intervals_answer {
 
 /* What jobs are warned of: symbol, code, what is so of them. A row is a warning with
  * the number of its jobs and the first of them; checkpoint_affect() counts one. */
-#define CHECKPOINT_JOB_WARNINGS(X)                                                       \
-    X(HOPELESS, "hopeless",                                                              \
-      "take as long for a checkpoint as their resource runs between failures, or have "  \
-      "no end in sight with these checkpoints")                                          \
-    X(RAISED, "min_interval_raised",                                                     \
-      "had a shortest interval that is no longer than a checkpoint takes; it was "       \
-      "raised to 1.0001 times that")                                                     \
-    X(TOO_SHORT, "history_too_short",                                                    \
-      "run where too few failures were seen for a Weibull fit; young decided")           \
-    X(UNKNOWN, "history_missing",                                                        \
-      "run where nothing is known of failures; the answer is a cautious one")            \
-    X(FLOOR, "at_floor",                                                                 \
-      "would be checkpointed more often than their shortest interval allows: "           \
-      "options.min_interval_s, at least 1.0001 times what a checkpoint takes, and a "    \
-      "second unless that option says less")                                             \
-    X(FEW_INTERVALS, "few_intervals",                                                    \
-      "end after so few intervals that another number of checkpoints is more than "      \
-      "1 % better: see best_completion_s and algorithm finite")                          \
-    X(SLURM, "slurm_lead_too_long",                                                      \
-      "need their signal more than 65535 s before the time limit, which sbatch "         \
-      "does not take: rendered.slurm is left out")                                       \
-    X(LIMIT, "slurm_time_unknown",                                                       \
-      "have no trials that options.slurm_time_quantile could be of: rendered.slurm has " \
-      "no --time")                                                                       \
-    X(VERY_SHORT, "interval_very_short",                                                 \
-      "have settings for a checkpoint every few seconds, below 10")                      \
-    X(ROUNDED, "rounded",                                                                \
-      "lose more than 1 % more to checkpoints and failures by the whole units of "       \
-      "a tool in render")                                                                \
-    X(START_UNKNOWN, "observation_start_unknown",                                        \
-      "run where nobody said since when the resource is watched (POST "                  \
-      "/v1/observations): its first failure only begins the history")                    \
-    X(ENDED, "history_ended",                                                            \
-      "run where nothing was heard of the resource for long: its time ends with "        \
-      "the last event")                                                                  \
-    X(OUTSIDE, "outside_observation",                                                    \
-      "run where failures lie outside every observation of the resource: these "         \
-      "have no part in its rate")                                                        \
-    X(CUT, "history_cut",                                                                \
-      "run where the resource has more failures than were read: the newest "             \
-      "decided")                                                                         \
-    X(FEW, "few_failures",                                                               \
-      "run where fewer than 3 failures were seen: the mean failure interval is "         \
-      "mostly what was known before them")                                               \
-    X(FLOORED, "mean_floor_applied",                                                     \
-      "run where so little was seen that options.mean_floor_s was taken")                \
-    X(WIDE, "wide_interval",                                                             \
-      "have a mean failure interval that may as well be several times as long or "       \
-      "short: see mean_failure_interval_low_s and _high_s")                              \
-    X(NO_HISTORY, "no_history",                                                          \
-      "run on nodes that nobody has seen: other hosts of their site tell of them, or "   \
-      "else they count as failing as often as the others in the mean")                   \
-    X(CHECK_DIFFERS, "check_differs",                                                    \
-      "have an expected time from which the trials of verify differ by more than "       \
-      "their interval and 0.2 %")                                                        \
-    X(UNVERIFIED, "verify_skipped",                                                      \
-      "have no expected time, from the start to the end, that trials could be compared " \
-      "with")                                                                            \
-    X(CUT_TO_MIDPOINT, "cut_to_midpoint",                                                \
-      "were to be decided by a dynamic programme, or to get its bound, and the "         \
-      "time limit came first, or they are longer than 500 intervals")                    \
-    X(EXPECTED_SKIPPED, "expected_skipped",                                              \
-      "have no expected_completion_s: it comes from trials, which are played for "       \
-      "at most 10 jobs")                                                                 \
+#define CHECKPOINT_JOB_WARNINGS(X)                                                      \
+    X(HOPELESS, "hopeless",                                                             \
+      "{takes as long for a checkpoint as its|take as long for a checkpoint as their} " \
+      "resource runs between failures, or {has|have} no end in sight with these "       \
+      "checkpoints")                                                                    \
+    X(RAISED, "min_interval_raised",                                                    \
+      "had a shortest interval that is no longer than a checkpoint takes; it was "      \
+      "raised to 1.0001 times that")                                                    \
+    X(TOO_SHORT, "history_too_short",                                                   \
+      "{runs|run} where too few failures were seen for a Weibull fit; young decided")   \
+    X(UNKNOWN, "history_missing",                                                       \
+      "{runs|run} where nothing is known of failures; the answer is a cautious one")    \
+    X(FLOOR, "at_floor",                                                                \
+      "would be checkpointed more often than {its|their} shortest interval allows: "    \
+      "options.min_interval_s, at least 1.0001 times what a checkpoint takes, and a "   \
+      "second unless that option says less")                                            \
+    X(FEW_INTERVALS, "few_intervals",                                                   \
+      "{ends|end} after so few intervals that another number of checkpoints is more "   \
+      "than 1 % better: see best_completion_s and algorithm finite")                    \
+    X(SLURM, "slurm_lead_too_long",                                                     \
+      "{needs its|need their} signal more than 65535 s before the time limit, which "   \
+      "sbatch does not take: rendered.slurm is left out")                               \
+    X(LIMIT, "slurm_time_unknown",                                                      \
+      "{has|have} no trials that options.slurm_time_quantile could be of: "             \
+      "rendered.slurm has no --time")                                                   \
+    X(VERY_SHORT, "interval_very_short",                                                \
+      "{has|have} settings for a checkpoint every few seconds, below 10")               \
+    X(ROUNDED, "rounded",                                                               \
+      "{loses|lose} more than 1 % more to checkpoints and failures by the whole units " \
+      "of a tool in render")                                                            \
+    X(START_UNKNOWN, "observation_start_unknown",                                       \
+      "{runs|run} where nobody said since when the resource is watched (POST "          \
+      "/v1/observations): its first failure only begins the history")                   \
+    X(ENDED, "history_ended",                                                           \
+      "{runs|run} where nothing was heard of the resource for long: its time ends "     \
+      "with the last event")                                                            \
+    X(OUTSIDE, "outside_observation",                                                   \
+      "{runs|run} where failures lie outside every observation of the resource: these " \
+      "have no part in its rate")                                                       \
+    X(CUT, "history_cut",                                                               \
+      "{runs|run} where the resource has more failures than were read: the newest "     \
+      "decided")                                                                        \
+    X(FEW, "few_failures",                                                              \
+      "{runs|run} where fewer than 3 failures were seen: the mean failure interval is " \
+      "mostly what was known before them")                                              \
+    X(FLOORED, "mean_floor_applied",                                                    \
+      "{runs|run} where so little was seen that options.mean_floor_s was taken")        \
+    X(WIDE, "wide_interval",                                                            \
+      "{has|have} a mean failure interval that may as well be several times as long "   \
+      "or short: see mean_failure_interval_low_s and _high_s")                          \
+    X(NO_HISTORY, "no_history",                                                         \
+      "{runs|run} on nodes that nobody has seen: other hosts of {its|their} site tell " \
+      "of them, or else they count as failing as often as the others in the mean")      \
+    X(CHECK_DIFFERS, "check_differs",                                                   \
+      "{has|have} an expected time from which the trials of verify differ by more "     \
+      "than their interval and 0.2 %")                                                  \
+    X(UNVERIFIED, "verify_skipped",                                                     \
+      "{has|have} no expected time, from the start to the end, that trials could be "   \
+      "compared with")                                                                  \
+    X(CUT_TO_MIDPOINT, "cut_to_midpoint",                                               \
+      "{was|were} to be decided by a dynamic programme, or to get its bound, and the "  \
+      "time limit came first, or {it is|they are} longer than 500 intervals")           \
+    X(EXPECTED_SKIPPED, "expected_skipped",                                             \
+      "{has|have} no expected_completion_s: it comes from trials, which are played "    \
+      "for at most 10 jobs")                                                            \
     CHECKPOINT_WORLD_WARNINGS(X)
 
 enum checkpoint_warning {

@@ -1,6 +1,8 @@
 /* checkpoint_warnings.c - what is to be known of decided checkpoint intervals. */
 #include "handlers/checkpoint/checkpoint_decision.h"
 
+#include "models/base/plural.h"
+
 #include <string.h>
 
 /* A gap_ratio of a job that ends that is worth a warning. */
@@ -37,13 +39,15 @@ void checkpoint_warn_all(struct checkpoint_work *w)
         if (jobs->count == 0)
             continue;
         if (i == CHECKPOINT_WARNS_NO_HISTORY)
-            more = arena_printf(w->rq->arena, "; %zu node(s) in all", w->unknown_nodes);
+            more = arena_printf(w->rq->arena, "; %s in all",
+                                counted(w->unknown_nodes, "node").text);
         if (i == CHECKPOINT_WARNS_FLOOR)
             more =
                 arena_printf(w->rq->arena, "; for the first that is %.9g s", w->floor_s);
         w->warnings[w->warning_count++] =
-            arena_printf(w->rq->arena, "%s: %zu job(s), first '%.256s', %s%s",
-                         rows[i].code, jobs->count, jobs->first_id, rows[i].what, more);
+            arena_printf(w->rq->arena, "%s: %s, first '%.256s', %s%s", rows[i].code,
+                         counted(jobs->count, "job").text, jobs->first_id,
+                         plural_text(jobs->count, rows[i].what, w->rq->arena), more);
     }
     if (w->histories.peers_cut)
         w->warnings[w->warning_count++] =

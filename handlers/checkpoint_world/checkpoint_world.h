@@ -263,32 +263,36 @@ extern const struct json_object checkpoint_level_json, checkpoint_predictor_json
                                 "The same if each job took its own best interval")
 
 /* Rows of CHECKPOINT_JOB_WARNINGS. */
-#define CHECKPOINT_WORLD_WARNINGS(X)                                                   \
-    X(LEAD, "predictor_unused",                                                        \
-      "are told of a failure too late for a checkpoint: their predictor is not used")  \
-    X(NOTICE, "notice_too_short",                                                      \
-      "are told of an interruption too late for a checkpoint: interruptions count as " \
-      "failures")                                                                      \
-    X(NOTICE_UNUSED, "notice_unused",                                                  \
-      "run on resources with a notice, which has no part in a decision with levels, "  \
-      "predictor, silent errors or the laws of nodes: interruptions are left out")     \
-    X(NO_MEAN, "mean_unknown",                                                         \
-      "run where nothing is known of failures: without a mean failure interval they "  \
-      "get "                                                                           \
-      "no pattern, place on the file system, drawn time, energy, cost or offers")      \
-    X(CUT_WORLD, "search_cut", "had a search or trials that the time limit ended")     \
-    X(OBJECTIVE, "objective_unused",                                                   \
-      "are not planned by the objective: it is for jobs that start, under algorithm "  \
-      "finite, with a known end")                                                      \
-    X(FRONTIER_CUT, "frontier_thinned",                                                \
-      "have more plans on their frontier than are listed: 64, evenly spread")          \
-    X(FEW_LEVELS, "few_levels",                                                        \
-      "have survives_ratio of their levels by fewer than 20 stored failures")          \
-    X(BEYOND_LEVELS, "levels_exceeded",                                                \
-      "have stored failures that ask for a level above their last, which counts as "   \
-      "surviving them")                                                                \
-    X(CAPPED, "period_capped",                                                         \
-      "have periods that differ too much: at most 1024 times the shortest")
+#define CHECKPOINT_WORLD_WARNINGS(X)                                                    \
+    X(LEAD, "predictor_unused",                                                         \
+      "{is|are} told of a failure too late for a checkpoint: {its|their} predictor is " \
+      "not used")                                                                       \
+    X(NOTICE, "notice_too_short",                                                       \
+      "{is|are} told of an interruption too late for a checkpoint: interruptions "      \
+      "count as failures")                                                              \
+    X(NOTICE_UNUSED, "notice_unused",                                                   \
+      "{runs|run} on resources with a notice, which has no part in a decision with "    \
+      "levels, predictor, silent errors or the laws of nodes: interruptions are left "  \
+      "out")                                                                            \
+    X(NO_MEAN, "mean_unknown",                                                          \
+      "{runs|run} where nothing is known of failures: without a mean failure interval " \
+      "{it gets|they get} no pattern, place on the file system, drawn time, energy, "   \
+      "cost or offers")                                                                 \
+    X(CUT_WORLD, "search_cut", "had a search or trials that the time limit ended")      \
+    X(OBJECTIVE, "objective_unused",                                                    \
+      "{is|are} not planned by the objective: it is for jobs that start, under "        \
+      "algorithm finite, with a known end")                                             \
+    X(FRONTIER_CUT, "frontier_thinned",                                                 \
+      "{has|have} more plans on {its|their} frontier than are listed: 64, evenly "      \
+      "spread")                                                                         \
+    X(FEW_LEVELS, "few_levels",                                                         \
+      "{has|have} survives_ratio of {its|their} levels by fewer than 20 stored "        \
+      "failures")                                                                       \
+    X(BEYOND_LEVELS, "levels_exceeded",                                                 \
+      "{has|have} stored failures that ask for a level above {its|their} last, which "  \
+      "counts as surviving them")                                                       \
+    X(CAPPED, "period_capped",                                                          \
+      "{has|have} periods that differ too much: at most 1024 times the shortest")
 
 /* ---- what the files of checkpoint_decision.h call ---- */
 

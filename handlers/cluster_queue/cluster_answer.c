@@ -7,6 +7,8 @@
 #include "service/metrics.h"
 #include "service/service.h"
 
+#include "models/base/plural.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -493,9 +495,11 @@ static enum error_code warn_settings(struct telling *t)
                 : arena_printf(t->rq->arena, "/cluster/partitions/%zu/over_time_limit_s",
                                w.first_partition);
     return decision_warn(t->rq, &t->answer->decision,
-                         "without_effect: %zu setting(s) of the policy, first %s, say "
-                         "what happens between decisions; this one does not see them",
-                         w.count + w.partition_count, first);
+                         "without_effect: %s of the policy, first %s, %s "
+                         "what happens between decisions; this one does not see %s",
+                         counted(w.count + w.partition_count, "setting").text, first,
+                         plural(w.count + w.partition_count, "says", "say"),
+                         plural(w.count + w.partition_count, "it", "them"));
 }
 
 static const char *unplaced_text(const struct telling *t)
@@ -507,6 +511,33 @@ static const char *unplaced_text(const struct telling *t)
         reason_tally_add(&tally, t->answer->unplaced[i].reasons[0].reason);
     }
     return reason_tally_text(&tally, t->rq->arena);
+}
+
+/* Starts that were promised: what became of them. */
+static enum error_code warn_promises(struct telling *t)
+{
+    const struct cluster_bound *b = &t->bound;
+    struct decision_answer *out = &t->answer->decision;
+
+    if (b->ignored_promise.count && !t->plan_s)
+        TRY(decision_warn(t->rq, out,
+                          "ignored: planned_start_s of %s, first "
+                          "/jobs/%zu/planned_start_s: %s keeps no promises",
+                          counted(b->ignored_promise.count, "job").text,
+                          b->ignored_promise.first, t->policy->name));
+    if (b->gang_promise.count && t->plan_s)
+        TRY(decision_warn(t->rq, out,
+                          "ignored: planned_start_s of %s of gangs, first "
+                          "/jobs/%zu/planned_start_s: nothing is promised to one of them",
+                          counted(b->gang_promise.count, "job").text,
+                          b->gang_promise.first));
+    if (t->broken_count)
+        TRY(decision_warn(t->rq, out,
+                          "promise_broken: %s %s promised to, by planned_start_s",
+                          counted(t->broken_count, "job").text,
+                          plural(t->broken_count, "does not start when it was",
+                                 "do not start when they were")));
+    return OK;
 }
 
 static enum error_code warn(struct telling *t)
@@ -522,49 +553,39 @@ static enum error_code warn(struct telling *t)
             b->gone.count, b->gone.first));
     if (b->endless.count)
         TRY(decision_warn(t->rq, out,
-                          "no_time_limit: %zu job(s), first /jobs/%zu, and their "
+                          "no_time_limit: %s, first /jobs/%zu, and %s "
                           "partition have none; 365 days",
-                          b->endless.count, b->endless.first));
+                          counted(b->endless.count, "job").text, b->endless.first,
+                          plural(b->endless.count, "its", "their")));
     if (b->later.count)
         TRY(decision_warn(t->rq, out,
-                          "submitted_later: %zu job(s), first /jobs/%zu/submit_s, are "
+                          "submitted_later: %s, first /jobs/%zu/submit_s, %s "
                           "submitted after now_s; that counts as now_s",
-                          b->later.count, b->later.first));
+                          counted(b->later.count, "job").text, b->later.first,
+                          plural(b->later.count, "is", "are")));
     TRY(cluster_warn_bound(t->rq, b, out));
     if (b->reserved.count)
         TRY(decision_warn(t->rq, out,
-                          "reserved: %zu running job(s), first '%s', end after a "
-                          "reservation of their nodes has begun",
-                          b->reserved.count, b->of.running[b->reserved.first].id));
+                          "reserved: %s, first '%s', %s after a "
+                          "reservation of %s nodes has begun",
+                          counted(b->reserved.count, "running job").text,
+                          b->of.running[b->reserved.first].id,
+                          plural(b->reserved.count, "ends", "end"),
+                          plural(b->reserved.count, "its", "their")));
     if (b->overcommitted)
         TRY(decision_warn(t->rq, out,
                           "overcommitted: running jobs have more than there is: %s",
                           b->overcommitted));
-    if (b->ignored_promise.count && !t->plan_s)
-        TRY(decision_warn(t->rq, out,
-                          "ignored: planned_start_s of %zu job(s), first "
-                          "/jobs/%zu/planned_start_s: %s keeps no promises",
-                          b->ignored_promise.count, b->ignored_promise.first,
-                          t->policy->name));
-    if (b->gang_promise.count && t->plan_s)
-        TRY(decision_warn(t->rq, out,
-                          "ignored: planned_start_s of %zu job(s) of gangs, first "
-                          "/jobs/%zu/planned_start_s: nothing is promised to one of them",
-                          b->gang_promise.count, b->gang_promise.first));
-    if (t->broken_count)
-        TRY(decision_warn(t->rq, out,
-                          "promise_broken: %zu job(s) do not start when they were "
-                          "promised to, by planned_start_s",
-                          t->broken_count));
+    TRY(warn_promises(t));
     if (t->policy == &cluster_policies[0])
         TRY(warn_settings(t));
     if (t->answer->unplaced_count)
         TRY(decision_warn(t->rq, out, "%s", unplaced_text(t)));
     if (t->out.is_cut)
         TRY(decision_warn(t->rq, out,
-                          "time_limit: the time was up; of %zu row(s) %zu "
-                          "were tested by backfill",
-                          b->row_count, t->out.tested_count));
+                          "time_limit: the time was up; of %s %zu %s tested by backfill",
+                          counted(b->row_count, "row").text, t->out.tested_count,
+                          plural(t->out.tested_count, "was", "were")));
     return OK;
 }
 

@@ -1,6 +1,7 @@
 /* cluster_bind.c - from names to indexes: the cluster. */
 #include "handlers/cluster_queue/cluster_bind.h"
 
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "service/service.h"
 
@@ -968,18 +969,24 @@ enum error_code cluster_warn_bound(struct request *rq, const struct cluster_boun
 {
     if (b->overdue.count)
         TRY(decision_warn(rq, out,
-                          "overdue: %zu running job(s), first '%s', should have ended; "
-                          "they are taken to end a second from now",
-                          b->overdue.count, b->of.running[b->overdue.first].id));
+                          "overdue: %s, first '%s', should have ended; "
+                          "%s taken to end a second from now",
+                          counted(b->overdue.count, "running job").text,
+                          b->of.running[b->overdue.first].id,
+                          plural(b->overdue.count, "it is", "they are")));
     if (b->unknown_end.count)
         TRY(decision_warn(rq, out,
-                          "unknown_end: %zu running job(s), first '%s', do not say when "
-                          "they end; their nodes are never free",
-                          b->unknown_end.count, b->of.running[b->unknown_end.first].id));
+                          "unknown_end: %s, first '%s', %s; %s nodes are never free",
+                          counted(b->unknown_end.count, "running job").text,
+                          b->of.running[b->unknown_end.first].id,
+                          plural(b->unknown_end.count, "does not say when it ends",
+                                 "do not say when they end"),
+                          plural(b->unknown_end.count, "its", "their")));
     if (b->ignored_account.count)
         TRY(decision_warn(rq, out,
-                          "no_accounts: account_id of %zu job(s), first "
+                          "no_accounts: account_id of %s, first "
                           "/jobs/%zu/account_id, says nothing: the cluster has none",
-                          b->ignored_account.count, b->ignored_account.first));
+                          counted(b->ignored_account.count, "job").text,
+                          b->ignored_account.first));
     return OK;
 }

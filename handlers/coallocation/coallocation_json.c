@@ -7,6 +7,7 @@
 #include "handlers/coallocation/coallocation_json.h"
 
 #include "handlers/common/decision.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 
 #include <stdio.h>
@@ -378,11 +379,12 @@ void co_world_warnings(const struct co_world *world, const char *const **warning
             continue;
         list[(*count)++] = arena_printf(
             a,
-            i == 0 ? "inconsistent_site: %zu site(s), first '%.256s', have more busy and "
+            i == 0 ? "inconsistent_site: %s, first '%.256s', %s more busy and "
                      "erroneous processors than processors; they count as full"
-                   : "stale_site: %zu site(s), first '%.256s', were measured longer ago "
+                   : "stale_site: %s, first '%.256s', %s measured longer ago "
                      "than options.cache_expiry_s",
-            sites[i], first[i]);
+            counted(sites[i], "site").text, first[i],
+            i == 0 ? plural(sites[i], "has", "have") : plural(sites[i], "was", "were"));
     }
     *warnings = list;
 }

@@ -424,6 +424,15 @@ static void print_found(struct docs_page *p, const char *q)
             list[count++] = f;
     }
     rate(list, count, ix.count, words, word_count);
+    if (!count) {
+        html_add(p->b,
+                 "<p>No place has %t. Other words may find some; or look at "
+                 "<a href=\"/docs/questions\">How do I?</a>, "
+                 "<a href=\"/docs/which\">Which endpoint?</a>, "
+                 "<a href=\"/docs/glossary\">Words</a>.</p>\n",
+                 word_count == 1 ? "this word" : "any of these words");
+        return;
+    }
     qsort(list, count, sizeof(*list), compare_found);
     html_add(p->b, "<p>%z %t%t these words%t%t.</p>\n<ol>\n", whole ? whole : count,
              (whole ? whole : count) == 1 ? "place has " : "places have ",

@@ -1,6 +1,7 @@
 /* execution_trace.c - trace files of Nextflow as executions. */
 #include "handlers/engines/execution_trace.h"
 
+#include "models/base/plural.h"
 #include "models/nextflow.h"
 #include "service/json_scan.h"
 
@@ -115,9 +116,10 @@ static void warn_all(struct reading *r)
     warn(r, "guessed", &r->guessed,
          "have no start: submit, and what duration is longer than realtime, say it");
     if (r->trace.short_count > 0)
-        r->out->warnings[r->out->warning_count++] = arena_printf(
-            r->a, "short_rows: %llu rows have fewer cells than there are columns",
-            (unsigned long long)r->trace.short_count);
+        r->out->warnings[r->out->warning_count++] =
+            arena_printf(r->a, "short_rows: %s %s fewer cells than there are columns",
+                         counted(r->trace.short_count, "row").text,
+                         plural(r->trace.short_count, "has", "have"));
     if (r->trace.rounded_count > 0)
         r->out->warnings[r->out->warning_count++] = arena_printf(
             r->a,

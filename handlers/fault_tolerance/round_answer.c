@@ -7,6 +7,8 @@
 #include "service/metrics.h"
 #include "service/service.h"
 
+#include "models/base/plural.h"
+
 #include <string.h>
 
 static const char *const remedy_names[] = {
@@ -671,11 +673,13 @@ static void warn_shared_sites(struct round_call *call)
     }
     if (count == 0)
         return;
-    warn(call, arena_printf(a,
-                            "shared_site: %zu replica(s), first of job '%.256s', "
-                            "start on a site that holds another one of their "
-                            "job; what fails there together takes both",
-                            count, job_at(call, first)->id));
+    warn(call,
+         arena_printf(a,
+                      "shared_site: %s, first of job '%.256s', "
+                      "%s on a site that holds another one of %s "
+                      "job; what fails there together takes both",
+                      counted(count, "replica").text, job_at(call, first)->id,
+                      plural(count, "starts", "start"), plural(count, "its", "their")));
 }
 
 static void warn_all(struct round_call *call)
@@ -698,11 +702,13 @@ static void warn_all(struct round_call *call)
     }
     if (unknown == 0)
         return;
-    warn(call, arena_printf(call->rq->arena,
-                            "history_missing: of %zu resource(s), first '%.256s', "
-                            "nothing is known of failures; they count as failing "
-                            "at once",
-                            unknown, resource_at(call, first)->id));
+    warn(call,
+         arena_printf(call->rq->arena,
+                      "history_missing: of %s, first '%.256s', "
+                      "nothing is known of failures; %s as failing "
+                      "at once",
+                      counted(unknown, "resource").text, resource_at(call, first)->id,
+                      plural(unknown, "it counts", "they count")));
 }
 
 /* Choices whose expected time is not what playing them says. */
@@ -722,11 +728,11 @@ static void warn_differs(struct round_call *call, const struct round_answer *ans
         return;
     if (call->out.status == DECISION_OPTIMAL)
         call->out.status = DECISION_FEASIBLE;
-    warn(call,
-         arena_printf(call->rq->arena,
-                      "check_differs: %zu choice(s), first of job '%.256s', have an "
-                      "expected time that playing their copies does not confirm",
-                      count, answer->choices[first].job_id));
+    warn(call, arena_printf(call->rq->arena,
+                            "check_differs: %s, first of job '%.256s', %s an "
+                            "expected time that playing %s copies does not confirm",
+                            counted(count, "choice").text, answer->choices[first].job_id,
+                            plural(count, "has", "have"), plural(count, "its", "their")));
 }
 
 enum error_code round_call_answer(struct round_call *call, struct round_answer *answer)

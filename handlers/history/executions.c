@@ -7,6 +7,7 @@
 #include "handlers/learning/auto_models.h"
 #include "handlers/model/model_learn.h"
 #include "handlers/stored/removal.h"
+#include "models/base/plural.h"
 #include "models/forecast/min_avg.h"
 #include "models/performance/accuracy.h"
 #include "service/records/execution.h"
@@ -336,16 +337,17 @@ static enum error_code fill_warnings(struct request *rq, const struct execution 
                   (list[i].exit_code != 0 && !isnan(list[i].exit_code));
     if (answer->load_filled_count > 0)
         warnings[answer->bulk.warning_count++] = arena_printf(
-            rq->arena,
-            "load_filled: %llu of %zu records take their load from stored load samples",
-            (unsigned long long)answer->load_filled_count, count);
+            rq->arena, "load_filled: %llu of %s %s load from stored load samples",
+            (unsigned long long)answer->load_filled_count, counted(count, "record").text,
+            plural(answer->load_filled_count, "takes its", "take their"));
     if (failed > 0)
         warnings[answer->bulk.warning_count++] = arena_printf(
             rq->arena,
-            "not_learnt: %zu of %zu records have an exit_code other than 0, a "
-            "failure_kind "
-            "other than none or are ignored: no model learns their run times",
-            failed, count);
+            "not_learnt: %zu of %s %s an exit_code other than 0, a failure_kind "
+            "other than none or %s ignored: no model learns %s",
+            failed, counted(count, "record").text, plural(failed, "has", "have"),
+            plural(failed, "is", "are"),
+            plural(failed, "its run time", "their run times"));
     if (full)
         warnings[answer->bulk.warning_count++] = full;
     answer->bulk.warnings = warnings;

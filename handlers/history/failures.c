@@ -5,6 +5,7 @@
 
 #include "handlers/common/page.h"
 #include "handlers/prediction/resource_histories.h"
+#include "models/base/plural.h"
 #include "models/failure_stats.h"
 #include "service/clock.h"
 #include "service/records/record_check.h"
@@ -344,27 +345,32 @@ static enum error_code sum_up(struct statistics_work *w, struct failure_exposure
         w->range.to_at_s = isnan(found.to_at_s) ? w->histories.now_s : found.to_at_s;
     if (guessed)
         TRY(warn(w, arena_printf(w->rq->arena,
-                                 "observation_start_unknown: of %zu resource(s) nobody "
-                                 "said since when they are watched (POST "
-                                 "/v1/observations); their rate is that after the first "
+                                 "observation_start_unknown: of %s nobody "
+                                 "said since when %s watched (POST "
+                                 "/v1/observations); the rate is that after the first "
                                  "failure",
-                                 guessed)));
+                                 counted(guessed, "resource").text,
+                                 plural(guessed, "it is", "they are"))));
     if (ended)
         TRY(warn(w, arena_printf(w->rq->arena,
-                                 "history_ended: of %zu resource(s) nothing was heard "
-                                 "for long; their time ends with the last event",
-                                 ended)));
+                                 "history_ended: of %s nothing was heard "
+                                 "for long; %s time ends with the last event",
+                                 counted(ended, "resource").text,
+                                 plural(ended, "its", "their"))));
     if (outside)
         TRY(warn(w, arena_printf(w->rq->arena,
-                                 "outside_observation: %zu failure(s) lie outside every "
-                                 "observation of their resource and have no part in "
+                                 "outside_observation: %s %s outside every "
+                                 "observation of %s resource and %s no part in "
                                  "the rate",
-                                 outside)));
+                                 counted(outside, "failure").text,
+                                 plural(outside, "lies", "lie"),
+                                 plural(outside, "its", "their"),
+                                 plural(outside, "has", "have"))));
     if (cut)
         return warn(w, arena_printf(w->rq->arena,
-                                    "history_cut: of %zu resource(s) only the newest "
+                                    "history_cut: of %s only the newest "
                                     "failures have a part in the rate",
-                                    cut));
+                                    counted(cut, "resource").text));
     return OK;
 }
 

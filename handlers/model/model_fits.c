@@ -4,6 +4,7 @@
 
 #include "handlers/common/decision.h"
 #include "handlers/model/model_json.h"
+#include "models/base/plural.h"
 #include "models/performance/accuracy.h"
 
 #include <stdio.h>
@@ -101,12 +102,13 @@ static void warn_of_fit(struct request *rq, const struct fitted_model *m,
     model_unused_settings(m->kind, &m->settings, "/settings", &settings, rq->arena);
     if (m->outlier_count > 0)
         list[out->decision.warning_count++] = arena_printf(
-            rq->arena, "outliers_left_out: %zu runs are far from the others: /samples",
-            m->outlier_count);
+            rq->arena, "outliers_left_out: %s %s far from the others: /samples",
+            counted(m->outlier_count, "run").text, plural(m->outlier_count, "is", "are"));
     if (m->unusable_count > 0)
         list[out->decision.warning_count++] = arena_printf(
-            rq->arena, "samples_unusable: %zu runs lack what the kind needs: /samples",
-            m->unusable_count);
+            rq->arena, "samples_unusable: %s %s what the kind needs: /samples",
+            counted(m->unusable_count, "run").text,
+            plural(m->unusable_count, "lacks", "lack"));
     if (unused)
         list[out->decision.warning_count++] = unused;
     if (settings)

@@ -3,6 +3,7 @@
 
 #include "handlers/parallel/parallel_parts.h"
 #include "handlers/pictures/pictures.h"
+#include "models/base/plural.h"
 #include "models/performance/log_interval.h"
 #include "service/json_holds.h"
 #include "service/metrics.h"
@@ -411,9 +412,11 @@ static enum error_code warn_of_search(struct schedule_call *call,
                                 "answer does not perturb it"));
     if (found->invalid_count > 0)
         TRY(schedule_warn(call,
-                          "model_invalid: %llu set(s) have no positive finite time by "
-                          "the model; they were passed over",
-                          (unsigned long long)found->invalid_count));
+                          "model_invalid: %s of resources %s no positive finite time by "
+                          "the model; %s passed over",
+                          counted(found->invalid_count, "set").text,
+                          plural(found->invalid_count, "has", "have"),
+                          plural(found->invalid_count, "it was", "they were")));
     for (size_t k = 0; k < call->site_count; k++)
         if (!call->problems[k].model)
             TRY(schedule_warn(call,

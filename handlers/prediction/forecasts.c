@@ -8,6 +8,7 @@
 
 #include "handlers/common/page.h"
 #include "handlers/prediction/loads.h"
+#include "models/base/plural.h"
 #include "service/clock.h"
 #include "service/store_model.h"
 
@@ -174,10 +175,13 @@ static void fill_warnings(struct request *rq, const struct forecasts_query *quer
     if (silent == 0 && (page->item_count > 0 || !query->resource_id))
         return;
     list[0] = silent > 0
-                  ? arena_printf(rq->arena,
-                                 "no_samples: %zu resources or links have no whole block "
-                                 "of samples in the last %.0f s: they are left out",
-                                 silent, query->history_s)
+                  ? arena_printf(
+                        rq->arena,
+                        "no_samples: %zu %s no whole block "
+                        "of samples in the last %.0f s: %s left out",
+                        silent,
+                        plural(silent, "resource or link has", "resources or links have"),
+                        query->history_s, plural(silent, "it is", "they are"))
                   : arena_printf(rq->arena, "no_samples: '%.100s' has no load samples",
                                  query->resource_id);
     page->warning_count = 1;

@@ -10,6 +10,7 @@
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/run_times.h"
 #include "handlers/queue/queue_orders.h"
+#include "models/base/plural.h"
 
 #include "models/base/names.h"
 #include "models/base/pointer.h"
@@ -569,19 +570,20 @@ static enum error_code warn_times(struct deciding *d)
             count_one(&past, i);
     if (later.count)
         TRY(decision_warn(d->rq, out,
-                          "submitted_later: %zu job(s), first /jobs/%zu/submit_s, are "
+                          "submitted_later: %s, first /jobs/%zu/submit_s, %s "
                           "submitted after now_s; that counts as now_s",
-                          later.count, later.first));
+                          counted(later.count, "job").text, later.first,
+                          plural(later.count, "is", "are")));
     if (overdue.count)
-        TRY(decision_warn(
-            d->rq, out,
-            "overdue: %zu running job(s), first /running/%zu/expected_end_s, should "
-            "have ended; they are taken to end a second from now",
-            overdue.count, overdue.first));
+        TRY(decision_warn(d->rq, out,
+                          "overdue: %s, first /running/%zu/expected_end_s, should "
+                          "have ended; %s taken to end a second from now",
+                          counted(overdue.count, "running job").text, overdue.first,
+                          plural(overdue.count, "it is", "they are")));
     if (past.count)
-        TRY(decision_warn(
-            d->rq, out, "ignored: %zu reservation(s), first /reservations/%zu, are over",
-            past.count, past.first));
+        TRY(decision_warn(d->rq, out, "ignored: %s, first /reservations/%zu, %s over",
+                          counted(past.count, "reservation").text, past.first,
+                          plural(past.count, "is", "are")));
     return OK;
 }
 
@@ -593,10 +595,11 @@ static enum error_code warn_overlaps(struct deciding *d)
     if (!overlap.count)
         return OK;
     return decision_warn(d->rq, &d->answer->decision,
-                         "overcommitted: %zu reservation(s), first /reservations/%zu, "
-                         "take processors that running jobs hold at that time; there "
+                         "overcommitted: %s, first /reservations/%zu, "
+                         "%s processors that running jobs hold at that time; there "
                          "nothing starts",
-                         overlap.count, overlap.first);
+                         counted(overlap.count, "reservation").text, overlap.first,
+                         plural(overlap.count, "takes", "take"));
 }
 
 void queue_warn_promises(struct request *rq, const struct queue_orders_request *body,
@@ -610,9 +613,9 @@ void queue_warn_promises(struct request *rq, const struct queue_orders_request *
     if (promises.count)
         decision_warn(
             rq, answer,
-            "ignored: planned_start_s of %zu job(s), first "
+            "ignored: planned_start_s of %s, first "
             "/jobs/%zu/planned_start_s: %s makes no promises, conservative does",
-            promises.count, promises.first, policy->name);
+            counted(promises.count, "job").text, promises.first, policy->name);
 }
 
 /* What only conservative uses. */
@@ -662,17 +665,18 @@ static enum error_code warn_outcome(struct deciding *d)
     }
     if (d->out.broken_count)
         TRY(decision_warn(d->rq, out,
-                          "promise_broken: %llu job(s) do not start when they were "
-                          "promised to, by planned_start_s",
-                          (unsigned long long)d->out.broken_count));
+                          "promise_broken: %s %s promised to, by planned_start_s",
+                          counted(d->out.broken_count, "job").text,
+                          plural(d->out.broken_count, "does not start when it was",
+                                 "do not start when they were")));
     if (tally.total)
         TRY(decision_warn(d->rq, out, "%s", reason_tally_text(&tally, d->rq->arena)));
     if (d->out.is_cut)
-        TRY(decision_warn(
-            d->rq, out,
-            "time_limit: the time was up; of %zu waiting job(s) %zu are only put one "
-            "after the other behind all others",
-            d->answer->waiting_count, d->out.behind_count));
+        TRY(decision_warn(d->rq, out,
+                          "time_limit: the time was up; of %s %zu %s only put one "
+                          "after the other behind all others",
+                          counted(d->answer->waiting_count, "waiting job").text,
+                          d->out.behind_count, plural(d->out.behind_count, "is", "are")));
     return OK;
 }
 

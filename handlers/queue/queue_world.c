@@ -10,6 +10,8 @@
 #include "service/metrics.h"
 #include "service/service.h"
 
+#include "models/base/plural.h"
+
 /* A request while it is answered. */
 struct deciding {
     struct request *rq;
@@ -308,14 +310,14 @@ static void warn_promises(struct deciding *d, const struct policy *policy)
     }
     if (count)
         decision_warn(d->rq, out,
-                      "ignored: planned_start_s of %zu job(s) of gangs and packs, first "
+                      "ignored: planned_start_s of %s of gangs and packs, first "
                       "/jobs/%zu/planned_start_s: these are planned anew each time",
-                      count, first);
+                      counted(count, "job").text, first);
     if (d->out.queue.broken_count)
-        decision_warn(d->rq, out,
-                      "promise_broken: %zu job(s) do not start when they were promised "
-                      "to, by planned_start_s",
-                      d->out.queue.broken_count);
+        decision_warn(d->rq, out, "promise_broken: %s %s promised to, by planned_start_s",
+                      counted(d->out.queue.broken_count, "job").text,
+                      plural(d->out.queue.broken_count, "does not start when it was",
+                             "do not start when they were"));
 }
 
 enum error_code queue_orders_world(struct request *rq,
@@ -361,9 +363,11 @@ enum error_code queue_orders_world(struct request *rq,
     if (d.out.queue.cut)
         TRY(decision_warn(
             rq, &answer->decision,
-            "time_limit: the time was up; of %zu job(s) %zu have a start, "
-            "%zu of them are only put one after the other behind all others",
-            body->job_count, d.out.queue.plan->placed_count, d.out.queue.behind_count));
+            "time_limit: the time was up; of %s %zu %s a start, "
+            "%zu of them %s only put one after the other behind all others",
+            counted(body->job_count, "job").text, d.out.queue.plan->placed_count,
+            plural(d.out.queue.plan->placed_count, "has", "have"),
+            d.out.queue.behind_count, plural(d.out.queue.behind_count, "is", "are")));
     answer->site_id = body->site_id;
     tell_all(&d);
     decision_end(rq, policy->name, status_of(&d), &answer->decision);

@@ -15,6 +15,7 @@
 #include "handlers/stored/uploads.h"
 #include "handlers/stored/workload_log.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "service/stored_hint.h"
 
@@ -1163,8 +1164,9 @@ static enum error_code warn_of(struct playing *p, const struct tally *t, const c
     if (!t->count)
         return OK;
     place = place_of(p, t->first);
-    return decision_warn(p->rq, &p->answer->decision, "%s: %zu job(s), first %s, %s",
-                         code, t->count, place, what);
+    return decision_warn(p->rq, &p->answer->decision, "%s: %s, first %s, %s", code,
+                         counted(t->count, "job").text, place,
+                         plural_text(t->count, what, p->rq->arena));
 }
 
 /* Lines that were left out or moved. */
@@ -1184,17 +1186,19 @@ static enum error_code warn_lines(struct playing *p)
     text_add(&reasons, "", 1);
     if (c->skipped)
         TRY(decision_warn(p->rq, &p->answer->decision,
-                          "skipped: %llu line(s) of %s, first line %llu, are no usable "
-                          "jobs, %s",
-                          (unsigned long long)c->skipped, p->source,
-                          (unsigned long long)c->issues[0].line, text_end(&reasons)));
+                          "skipped: %s of %s, first line %llu, %s, %s",
+                          counted(c->skipped, "line").text, p->source,
+                          (unsigned long long)c->issues[0].line,
+                          plural(c->skipped, "is no usable job", "are no usable jobs"),
+                          text_end(&reasons)));
     if (c->unsorted)
-        TRY(decision_warn(
-            p->rq, &p->answer->decision,
-            "unsorted: %llu line(s) of %s, first line %llu, were not in the "
-            "order of arrival, and have been sorted",
-            (unsigned long long)c->unsorted, p->source,
-            (unsigned long long)c->first_unsorted_line));
+        TRY(decision_warn(p->rq, &p->answer->decision,
+                          "unsorted: %s of %s, first line %llu, %s not in the "
+                          "order of arrival, and %s been sorted",
+                          counted(c->unsorted, "line").text, p->source,
+                          (unsigned long long)c->first_unsorted_line,
+                          plural(c->unsorted, "was", "were"),
+                          plural(c->unsorted, "has", "have")));
     return OK;
 }
 
@@ -1225,9 +1229,9 @@ static enum error_code warn_unplayed(struct playing *p)
                           modes));
     if (limits)
         TRY(decision_warn(p->rq, out,
-                          "without_effect: over_time_limit_s of %zu partition(s); in a "
+                          "without_effect: over_time_limit_s of %s; in a "
                           "simulation that of policy_settings holds for all",
-                          limits));
+                          counted(limits, "partition").text));
     return OK;
 }
 
@@ -1239,33 +1243,39 @@ static enum error_code warn_on_cluster(struct playing *p)
 
     if (p->jobs.no_partition)
         TRY(decision_warn(p->rq, out,
-                          "partition_ignored: %zu job(s) of %s are of a partition that "
+                          "partition_ignored: %s of %s %s of a partition that "
                           "the cluster does not have; the default one",
-                          p->jobs.no_partition, p->source));
+                          counted(p->jobs.no_partition, "job").text, p->source,
+                          plural(p->jobs.no_partition, "is", "are")));
     if (p->jobs.no_qos)
-        TRY(decision_warn(p->rq, out, "qos_ignored: %zu job(s) of %s are of %s",
-                          p->jobs.no_qos, p->source,
+        TRY(decision_warn(p->rq, out, "qos_ignored: %s of %s %s of %s",
+                          counted(p->jobs.no_qos, "job").text, p->source,
+                          plural(p->jobs.no_qos, "is", "are"),
                           p->jobs.log ? "a queue N for which the cluster has no QOS "
                                         "queue.N"
                                       : "a QOS that the cluster does not have"));
     if (p->jobs.no_account)
         TRY(decision_warn(p->rq, out,
-                          "account_ignored: %zu job(s) of %s are of an account that the "
+                          "account_ignored: %s of %s %s of an account that the "
                           "cluster does not have",
-                          p->jobs.no_account, p->source));
+                          counted(p->jobs.no_account, "job").text, p->source,
+                          plural(p->jobs.no_account, "is", "are")));
     if (p->jobs.no_limit)
         TRY(decision_warn(p->rq, out,
-                          "run_time_defaulted: %zu job(s) of %s ask for no run time; "
-                          "the scheduler counts on the one they took",
-                          p->jobs.no_limit, p->source));
+                          "run_time_defaulted: %s of %s %s for no run time; "
+                          "the scheduler counts on the one %s took",
+                          counted(p->jobs.no_limit, "job").text, p->source,
+                          plural(p->jobs.no_limit, "asks", "ask"),
+                          plural(p->jobs.no_limit, "it", "they")));
     if (p->run_times)
         run_times_warn(p->rq, p->run_times, out);
     if (p->silent.count)
-        TRY(decision_warn(
-            p->rq, out,
-            "run_time_defaulted: %zu job(s), first /jobs/%zu, have no model "
-            "that answers; the policy counts on their limit",
-            p->silent.count, p->silent.first));
+        TRY(decision_warn(p->rq, out,
+                          "run_time_defaulted: %s, first /jobs/%zu, %s no model "
+                          "that answers; the policy counts on %s limit",
+                          counted(p->silent.count, "job").text, p->silent.first,
+                          plural(p->silent.count, "has", "have"),
+                          plural(p->silent.count, "its", "their")));
     if (b->gone.count)
         TRY(decision_warn(
             p->rq, out,
@@ -1274,13 +1284,14 @@ static enum error_code warn_on_cluster(struct playing *p)
             b->gone.count, b->gone.first));
     if (b->endless.count)
         TRY(decision_warn(p->rq, out,
-                          "no_time_limit: %zu job(s), first /jobs/%zu in the order of "
-                          "arrival, and their partition have none; 365 days",
-                          b->endless.count, b->endless.first));
+                          "no_time_limit: %s, first /jobs/%zu in the order of "
+                          "arrival, and %s partition have none; 365 days",
+                          counted(b->endless.count, "job").text, b->endless.first,
+                          plural(b->endless.count, "its", "their")));
     TRY(cluster_warn_bound(p->rq, b, out));
     if (b->ignored_promise.count)
-        TRY(decision_warn(p->rq, out, "ignored: planned_start_s of %zu job(s)",
-                          b->ignored_promise.count));
+        TRY(decision_warn(p->rq, out, "ignored: planned_start_s of %s",
+                          counted(b->ignored_promise.count, "job").text));
     return warn_unplayed(p);
 }
 
@@ -1291,19 +1302,22 @@ static enum error_code warn_jobs(struct playing *p)
     if (p->body->cluster)
         return warn_on_cluster(p);
     count_jobs(p, &t);
-    TRY(warn_of(p, &t.wide, "never_fits",
-                "need more processors than the cluster has, and are in no figure"));
-    TRY(warn_of(p, &t.defaulted, "run_time_defaulted",
-                "ask for no run time; the scheduler counts on the one they took"));
+    TRY(warn_of(
+        p, &t.wide, "never_fits",
+        "{needs|need} more processors than the cluster has, and {is|are} in no figure"));
+    TRY(warn_of(
+        p, &t.defaulted, "run_time_defaulted",
+        "{asks|ask} for no run time; the scheduler counts on the one {it|they} took"));
     TRY(warn_of(p, &t.raised, "requested_raised",
-                "ran longer than they asked for; the scheduler counts on the time they "
-                "took, see cut_at_request"));
+                "ran longer than {it|they} asked for; the scheduler counts on the time "
+                "{it|they} took, see cut_at_request"));
     TRY(warn_of(p, &t.preceding, "preceding_ignored",
-                "name a preceding_job, which nobody waits for"));
+                "{names|name} a preceding_job, which nobody waits for"));
     TRY(warn_of(p, &t.memory, "memory_ignored",
-                "ask for memory, which the cluster is taken to have"));
-    return warn_of(p, &t.partitions, "partition_ignored",
-                   "are of another partition than the first; all run on one cluster");
+                "{asks|ask} for memory, which the cluster is taken to have"));
+    return warn_of(
+        p, &t.partitions, "partition_ignored",
+        "{is|are} of another partition than the first; all run on one cluster");
 }
 
 static enum error_code warn_input(struct playing *p)
@@ -1647,14 +1661,18 @@ static enum error_code play(struct playing *p)
     TRY(warn_outcome(p));
     if (p->body->cluster && p->answer->never_fit_count)
         TRY(decision_warn(p->rq, &p->answer->decision,
-                          "never_fits: %llu job(s) never run, by the first policy, and "
-                          "are in no figure",
-                          (unsigned long long)p->answer->never_fit_count));
+                          "never_fits: %s never %s, by the first policy, and "
+                          "%s in no figure",
+                          counted(p->answer->never_fit_count, "job").text,
+                          plural(p->answer->never_fit_count, "runs", "run"),
+                          plural(p->answer->never_fit_count, "is", "are")));
     if (p->cancelled)
         TRY(decision_warn(p->rq, &p->answer->decision,
-                          "cancelled: %zu job(s) leave the queue before they start, by "
-                          "the first policy, and are in no figure",
-                          p->cancelled));
+                          "cancelled: %s %s, by the first policy, and %s in no figure",
+                          counted(p->cancelled, "job").text,
+                          plural(p->cancelled, "leaves the queue before it starts",
+                                 "leave the queue before they start"),
+                          plural(p->cancelled, "is", "are")));
     TRY(simulation_warn_cut(p->rq, &played,
                             p->body->study ? "variants were done" : "policies were done",
                             &p->answer->decision));

@@ -8,6 +8,7 @@
 
 #include "handlers/history/bulk.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "service/config.h"
 #include "service/metrics.h"
 #include "service/service.h"
@@ -273,7 +274,8 @@ static void sort_out(struct storing *s, struct known *known)
         know(known, &made->event);
     }
     if (ahead)
-        session_warn(&s->run, "clock_ahead: %zu events happen later than now", ahead);
+        session_warn(&s->run, "clock_ahead: %s %s later than now",
+                     counted(ahead, "event").text, plural(ahead, "happens", "happen"));
 }
 
 /* ---- what follows from them ---- */

@@ -3,6 +3,7 @@
 
 #include "handlers/common/page.h"
 #include "handlers/session_run/plan.h"
+#include "models/base/plural.h"
 #include "service/config.h"
 #include "service/etag.h"
 #include "service/json_holds.h"
@@ -115,9 +116,11 @@ static void warn_of_ignored(struct session_run *run)
         }
     if (count)
         session_warn(run,
-                     "ignored: what %zu tasks say of where they are (first "
+                     "ignored: what %s %s (first "
                      "/workflow/tasks/%zu): events say it",
-                     count, first);
+                     counted(count, "task").text,
+                     plural(count, "says of where it is", "say of where they are"),
+                     first);
 }
 
 static enum error_code check_definition(struct session_run *run,

@@ -9,6 +9,8 @@
 #include "handlers/simulation_cluster/cluster_simulation_parts.h"
 #include "models/base/pointer.h"
 
+#include "models/base/plural.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -217,9 +219,9 @@ static void warn_settings(struct cluster_playing *p)
 
     if (p->unread_count)
         decision_warn(p->rq, &p->answer->decision,
-                      "without_effect: %zu setting(s) of slurm_backfill, first %s: its "
+                      "without_effect: %s of slurm_backfill, first %s: its "
                       "main loop runs after each event, and jobs end at their limit",
-                      p->unread_count, p->unread);
+                      counted(p->unread_count, "setting").text, p->unread);
     for (size_t i = 0; w && i < w->qos_count; i++)
         own += w->qos[i].grace_s > 0 || w->qos[i].preempt_mode > PREEMPT_OFF;
     if (own)
@@ -235,17 +237,18 @@ void cluster_owners_warn(struct cluster_playing *p)
 
     if (p->ignored_accounts)
         decision_warn(p->rq, &p->answer->decision,
-                      "account_ignored: %zu job(s) name an account, and the cluster has "
-                      "none",
-                      p->ignored_accounts);
+                      "account_ignored: %s %s an account, and the cluster has none",
+                      counted(p->ignored_accounts, "job").text,
+                      plural(p->ignored_accounts, "names", "name"));
     for (size_t i = 0; p->owners && i < p->body->compare_count; i++)
         if (!p->labels[i].rules.slurm)
             first = count++ ? first : i;
     if (count)
         decision_warn(
             p->rq, &p->answer->decision,
-            "limits_unused: %zu label(s), first %.80s, have a queue policy that "
+            "limits_unused: %s, first %.80s, %s a queue policy that "
             "does not know of accounts, qualities of service and weights of priorities",
-            count, p->labels[first].label);
+            counted(count, "label").text, p->labels[first].label,
+            plural(count, "has", "have"));
     warn_settings(p);
 }

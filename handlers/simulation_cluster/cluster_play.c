@@ -8,6 +8,7 @@
 
 #include "algorithms/queue/outcome.h"
 #include "models/base/order.h"
+#include "models/base/plural.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -459,9 +460,9 @@ static void warn_unreached(struct cluster_playing *p, const struct experiment *p
         }
     if (count)
         decision_warn(p->rq, &p->answer->decision,
-                      "stop_unreachable: %zu run(s) ended before /stop/jobs jobs were "
+                      "stop_unreachable: %s ended before /stop/jobs jobs were "
                       "through: no more came",
-                      count);
+                      counted(count, "run").text);
 }
 
 static void warn_never(struct cluster_playing *p)
@@ -473,9 +474,10 @@ static void warn_never(struct cluster_playing *p)
         if (!(count > 0))
             continue;
         decision_warn(p->rq, &p->answer->decision,
-                      "never_fits: %.10g job(s) of a run could never start under the "
-                      "label %.80s, and are in no other figure",
-                      count, p->labels[i].label);
+                      "never_fits: %.10g job%s of a run could never start under the "
+                      "label %.80s, and %s in no other figure",
+                      count, count == 1 ? "" : "s", p->labels[i].label,
+                      count == 1 ? "is" : "are");
         return;
     }
 }
@@ -493,11 +495,11 @@ static void warn_unstaggered(struct cluster_playing *p)
         first = count++ ? first : i;
     }
     if (p->body->io && p->body->io->stagger && count)
-        decision_warn(
-            p->rq, &p->answer->decision,
-            "stagger_unused: %zu label(s), first %.80s, have a checkpoint policy "
-            "that does not go by failures, and keep to its intervals",
-            count, p->labels[first].label);
+        decision_warn(p->rq, &p->answer->decision,
+                      "stagger_unused: %s, first %.80s, %s a checkpoint policy "
+                      "that does not go by failures, and %s to its intervals",
+                      counted(count, "label").text, p->labels[first].label,
+                      plural(count, "has", "have"), plural(count, "keeps", "keep"));
 }
 
 static void warn_rows(struct cluster_playing *p)

@@ -7,6 +7,8 @@
 #include "service/config.h"
 #include "service/service.h"
 
+#include "models/base/plural.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -560,9 +562,10 @@ static void check_cycles(struct making *m, const uint32_t *given)
         if (open[j] == 0)
             continue;
         snprintf(pointer, sizeof(pointer), "/jobs/%u/after", given[j]);
-        invalid(m->p->err, pointer, ITEM_CYCLE,
-                "%zu job(s) wait for each other, or for such ones",
-                m->count - ready_count);
+        invalid(m->p->err, pointer, ITEM_CYCLE, "%s %s",
+                counted(m->count - ready_count, "job").text,
+                plural(m->count - ready_count, "waits for itself",
+                       "wait for each other, or for such ones"));
         return;
     }
 }
@@ -614,9 +617,10 @@ static void bind_given(struct cluster_playing *p)
     p->jobs = (struct cluster_jobs){m.jobs, m.count, given, NULL, (double)NAN};
     if (m.rounded)
         decision_warn(p->rq, &p->answer->decision,
-                      "rounded: %zu amount(s) of /jobs are no multiples of 0.001, and "
-                      "count as the next one above",
-                      m.rounded);
+                      "rounded: %s of /jobs %s of 0.001, and %s as the next one above",
+                      counted(m.rounded, "amount").text,
+                      plural(m.rounded, "is no multiple", "are no multiples"),
+                      plural(m.rounded, "counts", "count"));
 }
 
 /* ---- a log ---- */
@@ -693,8 +697,8 @@ static void warn_of(struct cluster_playing *p, size_t count, const char *code,
                     const char *what)
 {
     if (count)
-        decision_warn(p->rq, &p->answer->decision, "%s: %zu job(s) of /workload_id %s",
-                      code, count, what);
+        decision_warn(p->rq, &p->answer->decision, "%s: %s of /workload_id %s", code,
+                      counted(count, "job").text, plural_text(count, what, p->a));
 }
 
 static void tell_wide(struct cluster_playing *p, const struct log_tally *t)
@@ -706,11 +710,13 @@ static void tell_wide(struct cluster_playing *p, const struct log_tally *t)
         text_addf(&b, "%s%.15g", i ? ", " : "", t->numbers[i]);
     if (t->refused)
         invalid(p->err, "/workload_id", ITEM_OUT_OF_BOUNDS,
-                "%zu job(s) are wider than the machine, the first are those of the "
-                "numbers %s; wide_jobs: drop leaves them out",
-                t->refused, text_end(&b));
+                "%s %s wider than the machine, %s %s; wide_jobs: drop leaves %s out",
+                counted(t->refused, "job").text, plural(t->refused, "is", "are"),
+                plural(t->refused, "that of the number",
+                       "the first are those of the numbers"),
+                text_end(&b), plural(t->refused, "it", "them"));
     warn_of(p, t->dropped, "never_fits",
-            "are wider than the machine, and are left out: refused_count");
+            "{is|are} wider than the machine, and {is|are} left out: refused_count");
     p->answer->refused_count = t->dropped;
 }
 
@@ -718,16 +724,17 @@ static void tell_log(struct cluster_playing *p, const struct log_tally *t)
 {
     tell_wide(p, t);
     warn_of(p, t->defaulted, "run_time_defaulted",
-            "ask for no run time; queue policies count on the one they took");
+            "{asks|ask} for no run time; queue policies count on the one {it|they} took");
     warn_of(p, t->raised, "requested_raised",
-            "ran longer than they asked for; queue policies count on the time they "
-            "took, see cut_at_request");
+            "ran longer than {it|they} asked for; queue policies count on the time "
+            "{it|they} took, see cut_at_request");
     warn_of(p, t->preceding, "preceding_ignored",
-            "name a preceding_job, which nobody waits for");
+            "{names|name} a preceding_job, which nobody waits for");
     warn_of(p, t->memory, "memory_ignored",
-            "ask for memory, which is not looked at; job_defaults.memory_bytes says it");
+            "{asks|ask} for memory, which is not looked at; job_defaults.memory_bytes "
+            "says it");
     warn_of(p, t->partitions, "partition_ignored",
-            "are of another partition than the first");
+            "{is|are} of another partition than the first");
 }
 
 static enum error_code too_many(struct cluster_playing *p, uint64_t count, size_t most)
@@ -755,18 +762,21 @@ static enum error_code read_log(struct cluster_playing *p, struct workload_log *
     if (left_out)
         TRY(decision_warn(p->rq, &p->answer->decision, "%s", left_out));
     if (read->counts.skipped)
-        TRY(decision_warn(p->rq, &p->answer->decision,
-                          "skipped: %llu line(s) of /workload_id, first line %llu (%s), "
-                          "are no usable jobs",
-                          (unsigned long long)read->counts.skipped,
-                          (unsigned long long)read->counts.issues[0].line,
-                          swf_skip_names[read->counts.issues[0].reason]));
+        TRY(decision_warn(
+            p->rq, &p->answer->decision,
+            "skipped: %s of /workload_id, first line %llu (%s), %s",
+            counted(read->counts.skipped, "line").text,
+            (unsigned long long)read->counts.issues[0].line,
+            swf_skip_names[read->counts.issues[0].reason],
+            plural(read->counts.skipped, "is no usable job", "are no usable jobs")));
     if (read->counts.unsorted)
         TRY(decision_warn(p->rq, &p->answer->decision,
-                          "unsorted: %llu line(s) of /workload_id, first line %llu, were "
-                          "not in the order of arrival, and have been sorted",
-                          (unsigned long long)read->counts.unsorted,
-                          (unsigned long long)read->counts.first_unsorted_line));
+                          "unsorted: %s of /workload_id, first line %llu, %s "
+                          "not in the order of arrival, and %s been sorted",
+                          counted(read->counts.unsorted, "line").text,
+                          (unsigned long long)read->counts.first_unsorted_line,
+                          plural(read->counts.unsorted, "was", "were"),
+                          plural(read->counts.unsorted, "has", "have")));
     if (read->log.count == 0)
         return invalid(p->err, "/workload_id", ITEM_NO_JOBS, "the log has no usable job");
     if (read->log.count > most)

@@ -6,6 +6,8 @@
 #include "service/hash.h"
 #include "service/stored_hint.h"
 
+#include "models/base/plural.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,18 +107,19 @@ static enum error_code take_log(struct building *b, const char *id, struct workl
         simulation_warn(b->out, b->a, "%s", left_out);
     if (counts->skipped)
         simulation_warn(
-            b->out, b->a,
-            "skipped: %llu line(s) of /workload_id, first line %llu (%s), are "
-            "no usable jobs",
-            (unsigned long long)counts->skipped,
+            b->out, b->a, "skipped: %s of /workload_id, first line %llu (%s), %s",
+            counted(counts->skipped, "line").text,
             (unsigned long long)counts->issues[0].line,
-            swf_skip_names[counts->issues[0].reason]);
+            swf_skip_names[counts->issues[0].reason],
+            plural(counts->skipped, "is no usable job", "are no usable jobs"));
     if (counts->unsorted)
         simulation_warn(b->out, b->a,
-                        "unsorted: %llu line(s) of /workload_id, first line %llu, were "
-                        "not in the order of arrival, and have been sorted",
-                        (unsigned long long)counts->unsorted,
-                        (unsigned long long)counts->first_unsorted_line);
+                        "unsorted: %s of /workload_id, first line %llu, %s "
+                        "not in the order of arrival, and %s been sorted",
+                        counted(counts->unsorted, "line").text,
+                        (unsigned long long)counts->first_unsorted_line,
+                        plural(counts->unsorted, "was", "were"),
+                        plural(counts->unsorted, "has", "have"));
     if (log.count > SIMULATION_JOBS_MAX && w->job_count == 0)
         return invalid(b->err, "/workload_id", ITEM_TOO_LONG,
                        "%zu jobs are more than %d; say how many with workload.job_count",
@@ -385,9 +388,10 @@ static void check_width(struct building *b, const char *pointer, const struct wo
     }
     if (wide > 0 && b->body->ignore_width)
         simulation_warn(b->out, b->a,
-                        "width_ignored: %zu job(s) of several processors run on one slot "
-                        "each, as long as each of their processors would",
-                        wide);
+                        "width_ignored: %s of several processors %s on one slot "
+                        "each, as long as each of %s processors would",
+                        counted(wide, "job").text, plural(wide, "runs", "run"),
+                        plural(wide, "its", "their"));
 }
 
 static bool has_lublin(const struct lublin *l)

@@ -6,6 +6,8 @@
 #include "service/json_holds.h"
 #include "service/store.h"
 
+#include "models/base/plural.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -516,10 +518,10 @@ enum error_code post_slurm_export(struct request *rq, const void *in, void *out)
             arena_printf(rq->arena, "ignored: %zu changes that %s has nothing for",
                          without, answer->render);
     if (c.order.too_small > 0)
-        warnings[answer->warning_count++] = arena_printf(
-            rq->arena,
-            "rounded: %zu jobs would need a priority below 1, and stay as they are",
-            c.order.too_small);
+        warnings[answer->warning_count++] =
+            arena_printf(rq->arena, "rounded: %s would need a priority below 1, and %s",
+                         counted(c.order.too_small, "job").text,
+                         plural(c.order.too_small, "stays as it is", "stay as they are"));
     answer->warnings = warnings;
     return OK;
 }

@@ -1,6 +1,7 @@
 /* removal.c - DELETE of many at once: what it asks and answers, and the log's line. */
 #include "handlers/stored/removal.h"
 
+#include "models/base/plural.h"
 #include "service/log.h"
 
 #define T struct removed_answer
@@ -19,7 +20,7 @@ void log_correction(const struct request *rq, size_t count)
 {
     const char *key_id = rq->principal.key_id;
 
-    log_write_request(LOG_INFO, rq->id, "corrected: %s %s, %zu record(s), key %s, of %s",
-                      rq->route->method, rq->route->path, count,
+    log_write_request(LOG_INFO, rq->id, "corrected: %s %s, %s, key %s, of %s",
+                      rq->route->method, rq->route->path, counted(count, "record").text,
                       *key_id ? key_id : "none", rq->principal.tenant);
 }

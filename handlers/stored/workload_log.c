@@ -1,6 +1,7 @@
 /* workload_log.c - a stored workload as a job log, whatever it was stored as. */
 #include "handlers/stored/workload_log.h"
 
+#include "models/base/plural.h"
 #include "service/json.h"
 
 #include <math.h>
@@ -171,10 +172,11 @@ const char *workload_left_out(const struct workload_log *w, bool on_cluster,
     if (!from || from->not_ended + never + from->unusable + from->merged == 0)
         return NULL;
     return arena_printf(a,
-                        "skipped: of accounting %zu row(s) of jobs that had not ended, "
+                        "skipped: of accounting %s of jobs that had not ended, "
                         "%zu of jobs that never ran, %zu without an id, a state or a "
                         "submission, %zu of attempts before the last",
-                        from->not_ended, never, from->unusable, from->merged);
+                        counted(from->not_ended, "row").text, never, from->unusable,
+                        from->merged);
 }
 
 const char *workload_name(const struct slurm_names *names, double number, struct arena *a)

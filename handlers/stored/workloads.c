@@ -4,6 +4,7 @@
 
 #include "handlers/stored/stored_name.h"
 #include "handlers/stored/workload_log.h"
+#include "models/base/plural.h"
 #include "service/stream.h"
 
 struct create_query {
@@ -138,17 +139,19 @@ static void warn_lines(const struct swf_counts *counts, struct workload_summary 
                        struct arena *a)
 {
     if (counts->skipped)
-        warn(s, arena_printf(a,
-                             "skipped: %llu line(s), first line %llu, are no usable "
-                             "jobs, see skipped",
-                             (unsigned long long)counts->skipped,
-                             (unsigned long long)counts->issues[0].line));
+        warn(s, arena_printf(
+                    a, "skipped: %s, first line %llu, %s, see skipped",
+                    counted(counts->skipped, "line").text,
+                    (unsigned long long)counts->issues[0].line,
+                    plural(counts->skipped, "is no usable job", "are no usable jobs")));
     if (counts->unsorted)
         warn(s, arena_printf(a,
-                             "unsorted: %llu line(s), first line %llu, are not in the "
-                             "order of arrival; simulations sort them",
-                             (unsigned long long)counts->unsorted,
-                             (unsigned long long)counts->first_unsorted_line));
+                             "unsorted: %s, first line %llu, %s not in the "
+                             "order of arrival; simulations sort %s",
+                             counted(counts->unsorted, "line").text,
+                             (unsigned long long)counts->first_unsorted_line,
+                             plural(counts->unsorted, "is", "are"),
+                             plural(counts->unsorted, "it", "them")));
 }
 
 enum {
@@ -246,16 +249,21 @@ static enum error_code read_accounting(struct request *rq, struct store_trace *t
     if (left_out)
         warn(&summary, left_out);
     if (read->accounting->withdrawn_count)
-        warn(&summary, arena_printf(a,
-                                    "cancelled: %zu job(s) left the queue before they "
-                                    "started; they count on a cluster alone, as jobs "
-                                    "that wait until then",
-                                    read->accounting->withdrawn_count));
+        warn(&summary,
+             arena_printf(a,
+                          "cancelled: %s left the queue before %s "
+                          "started, and %s on a cluster alone, as jobs "
+                          "that wait until then",
+                          counted(read->accounting->withdrawn_count, "job").text,
+                          plural(read->accounting->withdrawn_count, "it", "they"),
+                          plural(read->accounting->withdrawn_count, "counts", "count")));
     if (read->accounting->unlimited)
         warn(&summary, arena_printf(a,
-                                    "run_time_defaulted: %zu job(s) have no time limit; "
-                                    "simulations count on the time that they took",
-                                    read->accounting->unlimited));
+                                    "run_time_defaulted: %s %s no time limit; "
+                                    "simulations count on the time that %s took",
+                                    counted(read->accounting->unlimited, "job").text,
+                                    plural(read->accounting->unlimited, "has", "have"),
+                                    plural(read->accounting->unlimited, "it", "they")));
     summary.started_at_s = read->header.unix_start_at_s;
     json_print(&summary_json, &summary, &text);
     trace->format = workload_kinds[WORKLOAD_AS_SACCT];

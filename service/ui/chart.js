@@ -1,5 +1,5 @@
 // chart.js - what charts share: colours of the theme, sharp canvases, curves over time.
-import { html, useEffect, useRef, useState } from "/ui/preact-htm.js";
+import { html, useEffect, useMemo, useRef, useState } from "/ui/preact-htm.js";
 
 export function colours() {
   const style = getComputedStyle(document.documentElement);
@@ -71,7 +71,7 @@ export function Curve({ data, series, bands, label, scale, logarithmic, points }
         series: [scale === "number" ? { label: "x" } : { label: "time", value: (u, t) => t === null ? "--" : new Date(1000 * t).toTimeString().slice(0, 8) }].concat(series.map((s, i) => ({
           label: s.label, stroke: s.colour === "bad" ? c.bad : s.colour === "dim" ? c.dim : c.series[(s.colour ?? i) % 4],
           dash: s.dash, width: s.width ?? 1.5, fill: s.fill ? c.shade : undefined,
-          points: { show: s.points ?? points ?? false, size: 6 }, paths: s.points ? () => null : undefined,
+          points: { show: s.points ?? points ?? false, size: 6, fill: c.ground }, paths: s.points ? () => null : undefined,
         }))),
       }, data, ref.current);
     };
@@ -96,13 +96,23 @@ export function Wide({ children }) {
   return html`<div class="wide" ref=${ref}>${children}</div>`;
 }
 
+const ORDERS = { ascending: 1, descending: -1 };
+
 // A table of which 50 rows are shown at a time. `cells`: makes a row of what is in `rows`,
-// of those that are shown only.
-export function Rows({ head, rows, label, cells }) {
-  const [page, setPage] = useState(0);
+// of those that are shown only. `keys`: of each column what it is sorted by, numbers or
+// texts; a press on its head sorts, the second one the other way, the third as it came.
+export function Rows({ head, rows, label, cells, keys }) {
+  const [page, setPage] = useState(0), [sorted, setSorted] = useState({ by: -1, order: "none" });
+  const list = useMemo(() => {
+    if (!keys || sorted.order === "none") return rows;
+    const way = ORDERS[sorted.order], at = rows.map(keys[sorted.by]);
+    return rows.map((r, i) => i).sort((a, b) => (at[a] < at[b] ? -way : at[a] > at[b] ? way : a - b)).map((i) => rows[i]);
+  }, [rows, keys, sorted]);
   const pages = Math.max(1, Math.ceil(rows.length / 50)), here = Math.min(page, pages - 1);
-  const part = rows.slice(50 * here, 50 * here + 50), shown = cells ? part.map(cells) : part;
-  return html`<${Wide}><table aria-label=${label}><thead><tr>${head.map((h, i) => html`<th scope="col" class=${typeof (shown[0] || [])[i] === "number" ? "n" : ""}>${h}</th>`)}</tr></thead>
+  const part = list.slice(50 * here, 50 * here + 50), shown = cells ? part.map(cells) : part;
+  const orderOf = (i) => sorted.by === i ? sorted.order : "none";
+  const press = (i) => { setSorted({ by: i, order: { none: "ascending", ascending: "descending", descending: "none" }[orderOf(i)] }); setPage(0); };
+  return html`<${Wide}><table aria-label=${label}><thead><tr>${head.map((h, i) => html`<th scope="col" class=${typeof (shown[0] || [])[i] === "number" ? "n" : ""} aria-sort=${keys ? orderOf(i) : undefined}>${keys ? html`<button onClick=${() => press(i)}>${h}${{ ascending: " ▲", descending: " ▼" }[orderOf(i)] || ""}</button>` : h}</th>`)}</tr></thead>
     <tbody>${shown.map((r) => html`<tr>${r.map((v) => html`<td class=${typeof v === "number" ? "n" : ""}>${typeof v === "number" ? Number(v.toPrecision(6)) : v}</td>`)}</tr>`)}</tbody></table><//>
     ${pages > 1 ? html`<div class="bar"><button disabled=${here === 0} onClick=${() => setPage(here - 1)}>Back</button>
       <span>rows ${50 * here + 1} to ${Math.min(rows.length, 50 * here + 50)} of ${rows.length}</span>

@@ -209,7 +209,7 @@ function Diff({ stored }) {
   const [other, setOther] = useState(""), [state, setState] = useState(null);
   const go = async () => { try { setState({ data: (await get("/v1/decisions/" + encodeURIComponent(other))).data }); } catch (e) { setState({ error: e }); } };
   const list = state && state.data ? differences(stored, state.data.answer, 500) : null;
-  return html`<div class="bar"><label>Id of the other decision <input value=${other} onInput=${(e) => setOther(e.target.value.trim())} /></label><button onClick=${go}>Compare</button></div>
+  return html`<div class="bar"><label>Id of the other decision <input class="id" size="36" value=${other} onInput=${(e) => setOther(e.target.value.trim())} /></label><button onClick=${go}>Compare</button></div>
     <${Wrong} error=${state && state.error} />
     ${list ? list.length ? html`<p>${list.length === 500 ? "The first 500 differences." : list.length + (list.length === 1 ? " difference." : " differences.")}</p><${Differences} list=${list} names=${["this one", "the other"]} />` : html`<p>The answers are the same.</p>` : ""}`;
 }
@@ -263,7 +263,7 @@ export function Decision({ id, p, set }) {
   const places = useMemo(() => d ? placesOf(d.answer) : 0, [d]);
   if (!d) return html`<${Title} text="Decision" /><${Wrong} error=${live.error} />${live.error ? "" : html`<p>asking</p>`}`;
   const a = d.answer, o = a.objective || {}, unplaced = unplacedOf(a);
-  const head = [d.endpoint.replace("/v1/", ""), d.algorithm, d.status].filter(Boolean).join(", ") + (d.job_count > 0 && !/resched/.test(d.endpoint) ? `: ${number(d.job_count)} ${(/workflow/.test(d.endpoint) ? "task" : "job") + (d.job_count === 1 ? "" : "s")}` : "") + (places ? ` on ${number(places)} ${d.endpoint.endsWith("/coallocations") ? places === 1 ? "site" : "sites" : places === 1 ? "resource" : "resources"}` : "")
+  const head = [d.endpoint.replace("/v1/", ""), d.algorithm, d.status].filter(Boolean).join(", ") + (d.job_count > 0 && !/resched/.test(d.endpoint) ? `: ${number(d.job_count)} ${(/workflow/.test(d.endpoint) ? "task" : "job") + (d.job_count === 1 ? "" : "s")}${unplaced.count ? `, ${number(unplaced.count)} without a place,` : ""}` : "") + (places ? ` on ${number(places)} ${d.endpoint.endsWith("/coallocations") ? places === 1 ? "site" : "sites" : places === 1 ? "resource" : "resources"}` : "")
     + (o.makespan_s ? `, ${duration(o.makespan_s)}` : "") + (o.lower_bound_s ? `, bound ${duration(o.lower_bound_s)}` : "") + (o.gap_ratio !== undefined && o.gap_ratio !== null ? `, gap ${percent(o.gap_ratio)}` : "");
   return html`<${Title} text=${"Decision " + id}>${head}<//>
     <div class="bar"><div class="bar" role="tablist" aria-label="Parts of the decision">${TABS.map(([t, label]) => html`<button role="tab" aria-selected=${t === tab} onClick=${() => set({ tab: t })}>${label}${t === "why" ? ` (${number(unplaced.count)})` : ""}</button>`)}</div>

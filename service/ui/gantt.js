@@ -89,6 +89,11 @@ export function arrange(bars, rowNames) {
   return { rows, tracks, longest: rows.reduce((m, r) => Math.max(m, r.name.length), 3), isSplit: tracks.length > rows.length };
 }
 
+const stateOf = (b) => [b.state, b.critical ? "critical" : "", b.late ? "late" : ""].filter(Boolean).join(", ");
+
+// What the columns of the table of bars are sorted by.
+const BAR_KEYS = [(b) => b.id, (b) => b.row, (b) => b.start, (b) => b.end, (b) => b.end - b.start, stateOf];
+
 // The first bar of a track that ends after t.
 function firstAfter(track, t) {
   let low = 0, high = track.length;
@@ -316,7 +321,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
       ${has.critical ? html`<button aria-pressed=${critical} onClick=${() => setCritical(!critical)}>Critical path</button>` : ""}
       ${moving.length ? html`<button aria-pressed=${transfers} onClick=${() => setTransfers(!transfers)}>Transfers</button>` : ""}
       <span class="dim">${rowPrefix ? "rows: " + rowPrefix + "… " : ""}${barPrefix ? "bars: " + barPrefix + "…" : ""}</span></div>
-    ${table ? html`<${Rows} label=${name} head=${["id", "where", "start", "end", "length", "state"]} rows=${bars.map((b) => [b.id, b.row, duration(b.start), duration(b.end), duration(b.end - b.start), [b.state, b.critical ? "critical" : "", b.late ? "late" : ""].filter(Boolean).join(", ")])} />`
+    ${table ? html`<${Rows} label=${name} head=${["id", "where", "start", "end", "length", "state"]} rows=${bars} keys=${BAR_KEYS} cells=${(b) => [b.id, b.row, duration(b.start), duration(b.end), duration(b.end - b.start), stateOf(b)]} />`
     : html`<canvas class=${plan.tracks.length <= FIT_TRACKS ? "gantt fits" : "gantt"} style=${{ height: Math.max(120, Math.min(416, plan.tracks.length * ROW_PX + AXIS_PX + MARK_PX + 2)) + "px" }} ref=${ref} tabindex="0" role="img" aria-label=${`${name}: ${bars.length} ${bars.length === 1 ? "bar" : "bars"} in ${plan.rows.length} ${plan.rows.length === 1 ? "row" : "rows"} until ${duration(last)}. Keys: arrows, plus, minus, 0, Enter, n, p.`}
         onKeyDown=${key} onPointerDown=${pointer} onPointerMove=${pointer} onPointerUp=${pointer} onPointerCancel=${pointer}></canvas>`}
     <ul class="keys" aria-label="Legend">${legend.map(([g, i]) => html`<li><span class=${"swatch c" + i}></span>${g}</li>`)}

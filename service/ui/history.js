@@ -3,7 +3,7 @@ import { html, useEffect, useMemo, useState } from "/ui/preact-htm.js";
 import { get, query } from "/ui/api.js";
 import { colours, prepare, useCanvas, Curve, Rows, Wide } from "/ui/chart.js";
 import { duration, instant, number, percent, short } from "/ui/format.js";
-import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
+import { Empty, LiveBar, Pages, Title, Wrong, usePoll } from "/ui/live.js";
 import { Choice } from "/ui/decisions.js";
 
 const minute = () => Math.floor(Date.now() / 60000) * 60;
@@ -100,7 +100,7 @@ export function Load({ p, set }) {
     ${list.length || resource ? html`<div class="split"><div><${Wide}><table aria-label="Forecasts"><thead><tr><th scope="col">resource</th>${mixed ? html`<th scope="col">measure</th>` : ""}<th scope="col" class="n">last</th><th scope="col" class="n">in ${duration(horizon)}</th><th scope="col">forecaster</th></tr></thead>
       <tbody>${list.map((f) => { const say = measureOf(f.measure); return html`<tr class=${f === forecast ? "picked" : ""}><td><button aria-pressed=${f === forecast} onClick=${() => set({ resource: f.resource_id, to: f.to_resource_id, measure: f.measure === "cpu_available_ratio" ? "" : f.measure })}>${f.resource_id}${f.to_resource_id ? ` to ${f.to_resource_id}` : ""}</button></td>${mixed ? html`<td>${say.name}</td>` : ""}<td class="n" title=${f.last_at}>${say.say(f.last)}</td>
         <td class="n">${say.say(f.value)}${typeof f.high === "number" ? ` ± ${say.width ? say.width(f.high - f.low) : say.say((f.high - f.low) / 2)}` : ""}</td><td>${f.forecaster || ""}</td></tr>`; })}</tbody></table><//>
-      <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>First</button>` : ""}${next.data && next.data.next_page_token ? html`<button onClick=${() => set({ page: next.data.next_page_token })}>Further</button>` : ""}</div></div>
+      <${Pages} live=${next} p=${p} set=${set} /></div>
     <div><h2>${name}</h2>
     ${past.data && !past.data.intervals.length ? html`<p>No samples of ${name} in this window.</p>` : ""}
     ${data ? html`<${Curve} data=${data} label=${`Mean ${how.curve} of ${name}, with the middle nine tenths, and its forecast`}
@@ -216,7 +216,7 @@ export function Failures({ p, set }) {
     ${items.length ? html`<div class="split"><div><${Wide}><table aria-label="Resources"><thead><tr><th scope="col">resource</th><th scope="col" class="n">available</th><th scope="col" class="n">failures</th><th scope="col" class="n">MTBF</th><th scope="col" class="n">MTTR</th></tr></thead>
       <tbody>${items.map((x) => html`<tr class=${x.resource_id === picked ? "picked" : ""}><td><button aria-pressed=${x.resource_id === picked} onClick=${() => set({ resource: x.resource_id })}>${x.resource_id}</button></td>
         <td class="n">${percent(x.availability_ratio)}</td><td class="n">${number(x.failure_count)}</td><td class="n">${duration(x.mtbf_bayes_s)}</td><td class="n">${duration(x.mttr_s)}</td></tr>`)}</tbody></table><//>
-      <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>First</button>` : ""}${live.data.next_page_token ? html`<button onClick=${() => set({ page: live.data.next_page_token })}>Further</button>` : ""}</div></div>
+      <${Pages} live=${live} p=${p} set=${set} /></div>
       <div>${outages ? html`<${MapOrTable} title=${picked} label="Outages" head=${["down", "up", "for"]} rows=${starts} cells=${(i) => outageCells(i, outages.times)}><${Outages} outages=${outages} from=${from} to=${to} name=${picked} /><//>
       <p class="dim" aria-live="polite">${picked}: ${number(outages.count)} ${outages.count === 1 ? "outage" : "outages"}${outages.more ? " so far" : ""} in 90 days</p>
       <${WeekMap} outages=${outages} />` : html`<h2>${picked}</h2>`}<${Statistics} key=${picked} id=${picked} from=${from} to=${to} /></div></div>` : ""}`;
@@ -285,13 +285,14 @@ function Model({ id }) {
 }
 
 export function Models({ p, set }) {
-  const live = usePoll("/v1/models?page_size=200", 5), items = live.data ? live.data.items : [];
+  const live = usePoll("/v1/models" + query({ page_size: 200, page_token: p.get("page") }), 5), items = live.data ? live.data.items : [];
   const picked = p.get("model") || (items[0] && items[0].id);
   return html`<${Title} text="Models" /><div class="bar"><span class="grow"></span><${LiveBar} live=${live} /></div><${Wrong} error=${live.error} />
-    ${live.data && !items.length ? html`<${Empty} what="No runs were reported. The first run of an application brings a model that learns from it and all that follow:" path="/v1/executions" body='{"execution_id":"run-1","application_id":"solver","started_at":"2026-11-20T10:00:00Z","processors":4,"problem_size":1000,"run_time_s":120}' />` : ""}
+    ${live.data && !items.length && !p.get("page") ? html`<${Empty} what="No runs were reported. The first run of an application brings a model that learns from it and all that follow:" path="/v1/executions" body='{"execution_id":"run-1","application_id":"solver","started_at":"2026-11-20T10:00:00Z","processors":4,"problem_size":1000,"run_time_s":120}' />` : ""}
     ${items.length ? html`<div class="split"><${Wide}><table aria-label="Models"><thead><tr><th scope="col">model</th><th scope="col">kind</th><th scope="col" class="n">runs</th><th scope="col" class="n">error</th><th scope="col" class="n">unseen</th><th scope="col" class="n">recent</th><th scope="col">state</th><th scope="col" class="n">waiting</th><th scope="col">changed</th></tr></thead>
       <tbody>${items.map((m) => html`<tr class=${m.id === picked ? "picked" : ""}><td><button aria-pressed=${m.id === picked} onClick=${() => set({ model: m.id })}>${m.id}</button></td><td>${m.kind}</td>${["sample_count", "fit_appe_ratio", "cross_appe_ratio", "recent_appe_ratio"].map((k) => html`<td class="n">${m.summary ? k === "sample_count" ? number(m.summary[k]) : percent(m.summary[k]) : ""}</td>`)}
         <td>${m.state}</td><td class="n">${number(m.waiting_count)}</td><td title=${m.updated_at}>${instant(m.updated_at)}</td></tr>`)}</tbody></table>
-      <p class="dim">Errors are means: on the runs that a model was fitted to, on runs that were left out of the fit, and of late.</p><//>
+      <p class="dim">Errors are means: on the runs that a model was fitted to, on runs that were left out of the fit, and of late.</p>
+      <${Pages} live=${live} p=${p} set=${set} /><//>
       <div><h2>${picked}</h2>${picked ? html`<${Model} key=${picked} id=${picked} />` : ""}</div></div>` : ""}`;
 }

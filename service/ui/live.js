@@ -66,6 +66,12 @@ export function Empty({ what, path, body, method }) {
   return html`<div class="note"><p>${what}</p><pre tabindex="0">${command}</pre></div>`;
 }
 
+// To the first page of a list, and to the one behind this.
+export function Pages({ live, p, set }) {
+  const next = live.data && live.data.next_page_token;
+  return html`<div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>First</button>` : ""}${next ? html`<button onClick=${() => set({ page: next })}>Further</button>` : ""}</div>`;
+}
+
 // Sets the title, and the heading of the page.
 export function Title({ text, children }) {
   useEffect(() => { document.title = text + " - gridplan"; }, [text]);

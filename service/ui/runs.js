@@ -3,7 +3,7 @@ import { html, useEffect, useRef, useState } from "/ui/preact-htm.js";
 import { get, query } from "/ui/api.js";
 import { colours, prepare, useCanvas, Rows, Wide } from "/ui/chart.js";
 import { bytes, duration, instant, number, percent, short } from "/ui/format.js";
-import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
+import { Empty, LiveBar, Pages, Title, Wrong, usePoll } from "/ui/live.js";
 import { Answer, Choice } from "/ui/decisions.js";
 
 // ---- simulations ----
@@ -102,16 +102,16 @@ const KINDS = ["grid", "cluster", "coallocation", "multi_phase", "queue", "workf
 const STATUSES = ["queued", "running", "done", "cut", "cancelled", "failed"];
 
 export function Simulations({ p, set }) {
-  const live = usePoll("/v1/simulations" + query({ simulates: p.get("kind"), status: p.get("status"), page_size: 100 }), 5), items = live.data ? live.data.items : [], filtered = p.get("kind") || p.get("status");
+  const live = usePoll("/v1/simulations" + query({ simulates: p.get("kind"), status: p.get("status"), page_size: 100, page_token: p.get("page") }), 5), items = live.data ? live.data.items : [], filtered = p.get("kind") || p.get("status") || p.get("page");
   const idOf = (s) => s.simulation_id || s.id, picked = p.get("simulation") || (items[0] && idOf(items[0]));
-  return html`<${Title} text="Simulations" /><div class="bar" role="search"><${Choice} label="kind" value=${p.get("kind")} values=${KINDS} onChange=${(v) => set({ kind: v, simulation: "" })} />
-      <${Choice} label="status" value=${p.get("status")} values=${STATUSES} onChange=${(v) => set({ status: v, simulation: "" })} /><span class="grow"></span><${LiveBar} live=${live} /></div><${Wrong} error=${live.error} />
+  return html`<${Title} text="Simulations" /><div class="bar" role="search"><${Choice} label="kind" value=${p.get("kind")} values=${KINDS} onChange=${(v) => set({ kind: v, simulation: "", page: "" })} />
+      <${Choice} label="status" value=${p.get("status")} values=${STATUSES} onChange=${(v) => set({ status: v, simulation: "", page: "" })} /><span class="grow"></span><${LiveBar} live=${live} /></div><${Wrong} error=${live.error} />
     ${live.data && !items.length && filtered ? html`<p>No simulation fits.</p>` : ""}
     ${live.data && !items.length && !filtered ? html`<div class="note"><p>No simulation was asked for. With <code>Prefer: respond-async</code> it runs without the client, and is shown here:</p>
       <pre tabindex="0">${`curl -s -H 'Content-Type: application/json' -H 'Prefer: respond-async' ${location.origin}/v1/simulations \\\n  --data '{"preset":"ch4_checkpoint","runs":3,"compare":[{"algorithm":"none"},{"algorithm":"mean_failure","options":{"initial_interval_s":28800}}]}'`}</pre></div>` : ""}
     ${items.length ? html`<div class="split"><${Wide}><table aria-label="Simulations"><thead><tr><th scope="col">simulation</th>${items.some((s) => s.name) ? html`<th scope="col">name</th>` : ""}<th scope="col">kind</th><th scope="col">status</th><th scope="col">progress</th><th scope="col">asked</th></tr></thead>
       <tbody>${items.map((s) => html`<tr class=${idOf(s) === picked ? "picked" : ""}><td><button aria-pressed=${idOf(s) === picked} onClick=${() => set({ simulation: idOf(s) })}>${idOf(s).slice(0, 13)}</button></td>${items.some((x) => x.name) ? html`<td class="text">${s.name || ""}</td>` : ""}<td>${s.simulates || ""}</td><td>${s.status}</td>
-        <td>${s.progress_ratio !== undefined ? html`<progress max="1" value=${s.progress_ratio} aria-label=${"progress " + percent(s.progress_ratio)}></progress>` : ""}</td><td title=${s.created_at}>${instant(s.created_at)}</td></tr>`)}</tbody></table><//>
+        <td>${s.progress_ratio !== undefined ? html`<progress max="1" value=${s.progress_ratio} aria-label=${"progress " + percent(s.progress_ratio)}></progress>` : ""}</td><td title=${s.created_at}>${instant(s.created_at)}</td></tr>`)}</tbody></table><${Pages} live=${live} p=${p} set=${set} /><//>
       <div><h2>${picked}</h2>${picked ? html`<${Simulation} key=${picked} id=${picked} />` : ""}</div></div>` : ""}`;
 }
 

@@ -3,7 +3,7 @@ import { html, useEffect, useMemo, useState } from "/ui/preact-htm.js";
 import { get, query } from "/ui/api.js";
 import { colours, prepare, useCanvas, Rows, Wide } from "/ui/chart.js";
 import { commonPrefix, duration, instant, number, percent } from "/ui/format.js";
-import { Empty, LiveBar, Title, Wrong, useLong, usePoll } from "/ui/live.js";
+import { Empty, LiveBar, Pages, Title, Wrong, useLong, usePoll } from "/ui/live.js";
 import { Gantt, stem } from "/ui/gantt.js";
 
 const EVENTS_SHOWN = 100, BOXES_MAX = 40;
@@ -179,6 +179,6 @@ export function Sessions({ id, p, set }) {
       <tbody>${items.map((s) => html`<tr key=${s.session_id} class=${s.session_id === picked ? "picked" : ""}><td><a href=${"#/sessions/" + encodeURIComponent(s.session_id)} aria-current=${s.session_id === picked ? "true" : undefined}>${s.session_id}</a></td><td>${s.status}</td>
         <td><progress max=${Math.max(1, total(s.counts))} value=${s.counts.done} aria-label="tasks that are done"></progress> ${number(s.counts.done)} of ${number(total(s.counts))}</td><td class="n">${number(s.counts.running)}</td><td class="n">${number(s.counts.ready)}</td><td class=${"n" + (s.counts.failed ? " bad" : "")}>${number(s.counts.failed)}</td>
         <td>${timeOf(s.last_event_at)}</td><td>${timeOf(s.expires_at)}</td></tr>`)}</tbody></table><//>` : ""}
-    <div class="bar">${p.get("page") ? html`<button onClick=${() => set({ page: "" })}>First</button>` : ""}${live.data && live.data.next_page_token ? html`<button onClick=${() => set({ page: live.data.next_page_token })}>Further</button>` : ""}</div>
+    <${Pages} live=${live} p=${p} set=${set} />
     ${picked ? html`<h2>${picked}</h2><${Session} key=${picked} id=${picked} p=${p} set=${set} />` : ""}`;
 }

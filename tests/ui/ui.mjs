@@ -76,6 +76,29 @@ await page.waitForSelector("[role=tablist]");
 await page.goBack();
 await page.waitForSelector("#filter");
 check("back leads to the filtered list", await page.inputValue("#filter") === "big");
+// Lists of many pages: as if two rows were a page.
+{
+  await page.route(/\/v1\/(decisions|models|simulations)\?/, (route) => route.continue({ url: route.request().url().replace(/page_size=\d+/, "page_size=2") }));
+  await visit(page, "#/decisions");
+  await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 2);
+  const rows = await page.locator("tbody").innerText();
+  await page.click("text=Older");
+  await page.waitForFunction((r) => document.querySelectorAll("tbody tr").length === 2 && document.querySelector("tbody").innerText !== r, rows);
+  await page.click("text=Newest");
+  await page.waitForFunction((r) => document.querySelector("tbody")?.innerText === r, rows);
+  check("pages lead on and back", !(await page.evaluate(() => location.hash)).includes("page="));
+  for (const [name, hash] of [["Models", "#/models"], ["Simulations", "#/simulations"]]) {
+    const list = name.toLowerCase();
+    await page.route(new RegExp(`/v1/${list}\\?`), async (route) => { const url = route.request().url(), r = await route.fetch({ url: url.replace(/&page_token=[^&]*/, "") }), body = await r.json(); if (!url.includes("page_token")) body.next_page_token = "behind"; await route.fulfill({ response: r, json: body }).catch(() => {}); }); // the last poll may come when the route is gone
+    await visit(page, hash);
+    const asked = page.waitForRequest((r) => r.url().includes(`/v1/${list}?`) && r.url().includes("page_token=behind"));
+    await page.click("main button:text-is('Further')");
+    await asked;
+    check(`${list} lead on`, (await page.evaluate(() => location.hash)).includes("page=behind"));
+    await page.unroute(new RegExp(`/v1/${list}\\?`));
+  }
+  await page.unroute(/\/v1\/(decisions|models|simulations)\?/);
+}
 
 // 3, 17: the Gantt by keyboard, then by mouse.
 await visit(page, "#/decisions/" + workflow);
@@ -104,6 +127,21 @@ await page.waitForFunction(() => location.hash.includes("from_s="));
 await page.click("text=As table");
 await page.waitForSelector("table[aria-label=Plan]");
 check("the table has all tasks", await page.locator("table[aria-label=Plan] tbody tr").count() === 24);
+{
+  const answer = (await (await fetch(`${base}/v1/decisions/${workflow}?parts=answer`)).json()).answer, column = (i) => page.locator(`table[aria-label=Plan] tbody tr td:nth-child(${i})`).allInnerTexts();
+  const length = (e) => e.finish_s - e.start_s, by = (l, f) => l.slice().sort((a, b) => f(a) - f(b)).map(f), before = await column(1);
+  const press = (text) => page.locator(`table[aria-label=Plan] th button:has-text("${text}")`).click();
+  const ids = async () => (await column(1)).map((id) => answer.schedule.find((e) => e.task_id === id));
+  await press("length");
+  check("the table is sorted by what is pressed", JSON.stringify((await ids()).map(length)) === JSON.stringify(by(answer.schedule, length)), await column(5));
+  check("and says so", await page.locator('table[aria-label=Plan] th[aria-sort=ascending]').innerText() === "length ▲");
+  await press("length");
+  check("the other way, too", JSON.stringify((await ids()).map(length)) === JSON.stringify(by(answer.schedule, (e) => -length(e)).map((x) => -x)));
+  await press("length");
+  check("and as it came", JSON.stringify(await column(1)) === JSON.stringify(before));
+  await press("id");
+  check("by name", JSON.stringify(await column(1)) === JSON.stringify(before.slice().sort()), await column(1));
+}
 
 // 4: 10,000 bars.
 await visit(page, "#/decisions");
@@ -178,6 +216,7 @@ check("all bars are in the table", (await page.locator("text=of 10000").count())
 // 5: unplaced with reasons.
 await visit(page, `#/decisions/${small}?tab=why`);
 await page.waitForSelector("td.text");
+check("the head says how many have none", /2 jobs, 1 without a place, on 1 resource/.test(await page.innerText("h1")), await page.innerText("h1"));
 check("why not: reason and nearest miss", /too_small.*m1: 50.0 % short/s.test(await page.locator("tbody").first().innerText()), await page.locator("tbody").first().innerText());
 
 // 6, 11: replay is off by default, and the only thing that is ever posted.
