@@ -1408,6 +1408,12 @@ TEST_CASE("priorities are reckoned from weights, use is forgotten",
     for (const char *how : {"fair_tree", "classic"}) {
         priority = {{"weight_fair_share", 1000}, {"fair_share", how}};
         CHECK(start(2) == 100);
+        // unless that use counts nothing
+        body["cluster"]["qos"].push_back({{"id", "free"}, {"usage_factor", 0}});
+        body["jobs"][0]["qos_id"] = "free";
+        CHECK(start(1) == 100);
+        body["jobs"][0].erase("qos_id");
+        body["cluster"]["qos"].erase(2);
     }
     // but bob much more before
     body["cluster"]["accounts"][3]["usage_s"] = 100000;

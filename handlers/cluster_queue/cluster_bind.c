@@ -322,6 +322,7 @@ static void bind_qos(struct cluster_bound *b)
             .id = q->id,
             .priority = q->priority,
             .grace_s = q->grace_s,
+            .usage_factor = q->usage_factor,
             .preempts = q->preempt_count
                             ? named(b, &b->qos, q->preempts, q->preempt_count,
                                     in->qos_count, "quality of service", pointer.text)
