@@ -321,6 +321,25 @@ TEST_CASE("a higher quality of service stops a lower one, which runs again",
               std::string::npos);
 }
 
+TEST_CASE("a simulation says which settings change nothing", "[api][cluster]")
+{
+    json body = base("slurm_backfill", json::array({node("n", 4)}),
+                     json::array({job("a", 0, 10, 20)}));
+    body["cluster"]["policy_settings"] =
+        json::parse(R"({"kill_wait_s": 5, "priority": {"weight_assoc": 5}})");
+    json warnings = simulate(body)["warnings"];
+    REQUIRE(warnings.size() == 2);
+    CHECK(warnings[0] == "without_effect: 1 member(s) of "
+                         "/cluster/policy_settings/priority, first weight_assoc: "
+                         "associations have no factor of their own here");
+    CHECK(warnings[1].get<std::string>().find("without_effect: kill_wait_s of") == 0);
+    body["cluster"]["policy_settings"] = {{"bf_running_job_reserve", true}};
+    warnings = simulate(body)["warnings"];
+    REQUIRE(warnings.size() == 1);
+    CHECK(warnings[0].get<std::string>().find("without_effect: bf_running_job_reserve") ==
+          0);
+}
+
 TEST_CASE("use counts as its quality of service says", "[api][cluster]")
 {
     json jobs =

@@ -1344,9 +1344,20 @@ TEST_CASE("who is preempted goes on from its last image", "[simulation_cluster][
         body["cluster"]["policy_settings"]["kill_wait_s"] = 5;
         body["cluster"]["policy_settings"]["priority"] = {{"calc_period_s", 60}};
         body["cluster"]["qos"][0]["grace_s"] = 60;
+        body["cluster"]["policy_settings"]["priority"]["weight_assoc"] = 5;
         r = play(a, body);
         CHECK(warns(r, "without_effect"));
+        CHECK(r["warnings"].dump().find("first weight_assoc: associations have no") !=
+              std::string::npos);
         CHECK(r["warnings"].dump().find("kill_wait_s") != std::string::npos);
+        json other = body;
+        other["compare"] = {{{"queue", {{"algorithm", "easy"}}}}};
+        other["cluster"]["qos"] = json::array();
+        for (json &job : other["jobs"])
+            job.erase("qos_id");
+        CHECK(play(a, other)["warnings"].dump().find(
+                  "without_effect: 4 setting(s), first /cluster/policy_settings/") !=
+              std::string::npos);
         CHECK(r["warnings"].dump().find("grace_s") != std::string::npos);
         body["cluster"]["policy_settings"]["select"] = "whole_nodes";
         body["cluster"]["policy_settings"]["priority"] = {{"weight_partition", 1}};

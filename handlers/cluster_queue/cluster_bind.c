@@ -982,5 +982,6 @@ enum error_code cluster_warn_bound(struct request *rq, const struct cluster_boun
                           "no_accounts: account_id of %zu job(s), first "
                           "/jobs/%zu/account_id, says nothing: the cluster has none",
                           b->ignored_account.count, b->ignored_account.first));
+    cluster_warn_unused(rq, b, out);
     return OK;
 }

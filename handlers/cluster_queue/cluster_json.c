@@ -252,7 +252,7 @@ static const struct json_field priority_rows[] = {
     JSON_CHOICE(T, type, cluster_priority_type_names, 0, 0,
                 "multifactor: a sum of factors; basic: by submission"),
     WEIGHT(weight_age, "Of the time that a job has been eligible"),
-    WEIGHT(weight_assoc, "Of its association"),
+    WEIGHT(weight_assoc, "Of its association, which has no factor here: without effect"),
     WEIGHT(weight_fair_share, "Of its fair share"),
     WEIGHT(weight_job_size, "Of its nodes and cpus"),
     WEIGHT(weight_partition, "Of its partition's factor"),
