@@ -30,6 +30,8 @@ void checkpoint_warn_all(struct checkpoint_work *w)
         CHECKPOINT_JOB_WARNINGS(X)
 #undef X
     };
+    const char *down;
+
     for (size_t i = 0; i < CHECKPOINT_WARNING_COUNT; i++) {
         const struct checkpoint_affected *jobs = &w->affected[i];
         const char *more = "";
@@ -45,6 +47,9 @@ void checkpoint_warn_all(struct checkpoint_work *w)
             arena_printf(w->rq->arena, "%s: %zu job(s), first '%.256s', %s%s",
                          rows[i].code, jobs->count, jobs->first_id, rows[i].what, more);
     }
+    down = histories_warn_down(&w->histories, w->rq->arena);
+    if (down)
+        w->warnings[w->warning_count++] = down;
     if (w->histories.peers_cut)
         w->warnings[w->warning_count++] =
             "peers_cut: there are more stored hosts than the prior was fitted to";

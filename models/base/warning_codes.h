@@ -135,6 +135,7 @@
     X(renamed, "A member or parameter of the request has another name now")            \
     X(requested_raised, "Requested times were raised to the run times")                \
     X(reserved, "Running jobs end after a reservation of their nodes has begun")       \
+    X(resource_down, "Resources are down, as their history says")                      \
     X(resource_unusable, "Resources without available CPU are left out")               \
     X(resources_cut, "Only the first resources were looked at")                        \
     X(restarted, "Tasks of failed resources are planned anew, from their checkpoints") \
