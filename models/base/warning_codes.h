@@ -21,6 +21,7 @@
     X(clamped, "A value was brought within what is possible")                          \
     X(classes_not_asked, "More classes than models are looked for")                    \
     X(clock_ahead, "Events happen later than now")                                     \
+    X(confidence_missed, "More runs are needed for what was asked for")                \
     X(copies, "Fewer copies of a job than were asked for")                             \
     X(cpu_raised, "Resources with less than 0.01 of their CPU count as 0.01")          \
     X(cut_to_midpoint, "The time limit came before a dynamic programme was done")      \
