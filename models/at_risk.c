@@ -116,14 +116,35 @@ static struct at_risk_span clipped(const struct at_risk_in *in, struct at_risk_s
     return span;
 }
 
+/* Since when it is down, as of now; NAN: it is not. Rows that begin later say that it was
+ * up again, as do observations. */
+static double down_since_s(const struct at_risk_in *in, const struct at_risk_row *sorted)
+{
+    double since_s = NAN;
+
+    for (size_t i = 0; i < in->row_count && sorted[i].down_at_s <= in->now_s; i++) {
+        if (sorted[i].kind == FAILURE_DEGRADED)
+            continue;
+        if (sorted[i].down_at_s > since_s)
+            since_s = NAN;
+        if (takes_time(in, &sorted[i]) && isnan(sorted[i].up_at_s))
+            since_s = sorted[i].down_at_s;
+    }
+    for (size_t i = 0; i < in->span_count; i++)
+        if (in->spans[i].from_at_s > since_s && in->spans[i].from_at_s <= in->now_s)
+            since_s = NAN;
+    return in->up_again_s >= since_s || since_s > in->to_s ? (double)NAN : since_s;
+}
+
 /* Time of the span that is not at risk: the union of rows that take some. */
 static double lost_s(const struct at_risk_in *in, const struct at_risk_row *sorted,
-                     struct at_risk_span span)
+                     double open_since_s, struct at_risk_span span)
 {
     double sum_s = 0, until_s = span.from_at_s;
 
     for (size_t i = 0; i < in->row_count && sorted[i].down_at_s < span.to_at_s; i++) {
-        double end_s = fmin(end_of(&sorted[i]), span.to_at_s);
+        bool is_open = isnan(sorted[i].up_at_s) && sorted[i].down_at_s >= open_since_s;
+        double end_s = is_open ? span.to_at_s : fmin(end_of(&sorted[i]), span.to_at_s);
 
         if (!takes_time(in, &sorted[i]) || end_s <= until_s)
             continue;
@@ -186,7 +207,8 @@ static void add_span(const struct at_risk_in *in, const struct at_risk_row *sort
     out->from_s = fmin(out->from_s, span.from_at_s);
     out->to_s = fmax(out->to_s, span.to_at_s);
     out->observed_s += span.to_at_s - span.from_at_s;
-    out->seen.at_risk_s += span.to_at_s - span.from_at_s - lost_s(in, sorted, span);
+    out->seen.at_risk_s +=
+        span.to_at_s - span.from_at_s - lost_s(in, sorted, out->down_since_s, span);
 }
 
 void at_risk_of(const struct at_risk_in *in, struct at_risk *out, struct arena *a)
@@ -194,12 +216,13 @@ void at_risk_of(const struct at_risk_in *in, struct at_risk *out, struct arena *
     size_t room = in->span_count ? in->span_count : 1, span_count = 0;
     struct at_risk_row *sorted = NEW(a, struct at_risk_row, in->row_count);
     struct at_risk_span *spans = NEW(a, struct at_risk_span, room);
-    struct at_risk found = {.from_s = NAN, .to_s = NAN};
+    struct at_risk found = {.from_s = NAN, .to_s = NAN, .down_since_s = NAN};
 
     for (size_t i = 0; i < in->row_count; i++)
         sorted[i] = in->rows[i];
     if (in->row_count > 1)
         qsort(sorted, in->row_count, sizeof(*sorted), compare_rows);
+    found.down_since_s = down_since_s(in, sorted);
     for (size_t i = 0; i < room; i++) {
         struct at_risk_span span =
             in->span_count ? clipped(in, in->spans[i]) : guess_span(in, sorted, &found);

@@ -11,7 +11,9 @@
  *     T = time observed, less the time in which a row of the whole is open
  *
  * and of one component alone the same with its own rows beside those of the whole.
- * A row without an end takes no time: whoever asks uses the resource.
+ * A row without an end that is followed by another has ended, nobody knows when: it
+ * takes no time. So has one that an observation or up_again_s follows. Else it is open
+ * until now: the resource is down, and not at risk.
  *
  * Begin of the observation not known: it begins with the first failure, which does
  * not count (without it nobody would ask). End not known: now, or the last event if
@@ -50,6 +52,7 @@ struct at_risk_in {
     double seen_since_s; /* it was there then already, without a span; NAN: not known */
     double from_s, to_s; /* the window, which wins; NAN: not given */
     double now_s;
+    double up_again_s;     /* somebody says that it is up since then; NAN: nobody */
     double burst_window_s; /* >= 0 */
     size_t component;      /* that is asked for; 0: the resource as a whole */
 };
@@ -61,6 +64,7 @@ struct at_risk {
     bool start_unknown;   /* it began with the first failure */
     bool history_ended;   /* it ended with the last event */
     size_t outside_count; /* failures outside every span: no part in it */
+    double down_since_s;  /* it is down still, since then; NAN: it is not */
 };
 
 /* O(rows log rows + rows * spans). */

@@ -780,8 +780,8 @@ TEST_CASE("stored failures are read by resource id", "[api][checkpoint][db]")
     store_failure(service, a, base + 30000, base + 33000);
     store_failure(service, a, base + 36000, base + 36500);
     store_failure(service, a, base + 90000, 0); // after now
-    store_failure(service, b, base + 5000, 0);  // never said to be up again
-    store_failure(service, b, base + 8000, 0);
+    store_failure(service, b, base + 5000, 0);  // followed by another, so it was up again
+    store_failure(service, b, base + 8000, 0);  // never said to be up again: it is down
     api_reply sample =
         service.post("/v1/load-samples", nlohmann::json{{"resource_id", a},
                                                         {"observed_at", base},
@@ -806,10 +806,14 @@ TEST_CASE("stored failures are read by resource id", "[api][checkpoint][db]")
     CHECK(got[0]["basis"]["failures"] == 3);
     CHECK(got[0]["basis"]["failure_count"] == 3);
     CHECK(got[0]["basis"]["at_risk_s"] == 45500);
-    // the first failure is why it is watched; what is open takes no time
-    CHECK(got[1]["mean_failure_interval_s"] == 45000 / 1.5);
+    // the first failure is why it is watched; while it is down it is not at risk
+    CHECK(got[1]["mean_failure_interval_s"] == 3000 / 1.5);
     CHECK(got[1]["basis"]["failure_count"] == 1);
+    CHECK(got[1]["basis"]["at_risk_s"] == 3000);
     CHECK(got[1]["failure_age_s"] == 42000);
+    CHECK(warned(r, "resource_down: 1 resource(s) failed and nothing says that they are "
+                    "up again: '" +
+                        b + "' since 2023-11-15T00:26:40Z; "));
     CHECK(got[2]["basis"]["failures"] == 0);
     CHECK(got[2]["reason"] == "unknown_failures");
     CHECK(warned(r, "history_missing: 1 job"));
@@ -839,6 +843,71 @@ TEST_CASE("stored failures are read by resource id", "[api][checkpoint][db]")
     CHECK(got[1]["mean_failure_interval_s"] == 50000);
     CHECK(got[2]["mean_failure_interval_s"] == 50000);
     CHECK(r.json()["warnings"].empty());
+}
+
+TEST_CASE("a host that is down is told, until something says that it is up",
+          "[api][checkpoint][db]")
+{
+    NEED_DATABASE();
+    api service(test_database_url());
+    std::string tag = std::to_string(getpid()) + "-" + std::to_string(clock_wall_s());
+    const double base = 1.7e9;
+    std::vector<std::string> ids;
+    nlohmann::json body = {{"now_s", base + 50000},
+                           {"algorithm", "young"},
+                           {"options", {{"prior", "none"}, {"mean_floor_s", 0}}}};
+
+    for (int i = 0; i < 5; i++) {
+        ids.push_back("down" + std::to_string(i) + tag);
+        api_reply seen = service.post(
+            "/v1/observations",
+            nlohmann::json{{"resource_id", ids[i]}, {"from_at", base}}.dump());
+        REQUIRE(seen.status == 201);
+        store_failure(service, ids[i], base + 10000, base + 11000);
+        store_failure(service, ids[i], base + 20000, i < 4 ? 0 : base + 20500);
+        body["jobs"].push_back(
+            {{"id", ids[i]}, {"resource_id", ids[i]}, {"checkpoint_overhead_s", 5}});
+    }
+    body["jobs"].push_back(
+        {{"id", "all"}, {"resource_ids", ids}, {"checkpoint_overhead_s", 5}});
+    api_reply r = service.post(path, body.dump());
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    nlohmann::json got = r.json()["intervals"];
+    for (int i = 0; i < 4; i++) {
+        CHECK(got[i]["basis"]["at_risk_s"] == 20000 - 1000);
+        CHECK(got[i]["basis"]["failure_count"] == 2);
+        CHECK(got[i]["mean_failure_interval_s"] == 19000 / 2.5);
+    }
+    CHECK(got[4]["basis"]["at_risk_s"] == 50000 - 1500);
+    CHECK(got[5]["basis"]["at_risk_s"] == 4 * 19000 + 48500);
+    std::string head = "resource_down: 4 resource(s) failed and nothing says that they "
+                       "are up again: '" +
+                       ids[0] + "' since 2023-11-15T03:46:40Z, '" + ids[1] + "' since ";
+    CHECK(warned(r, head));
+    CHECK(
+        r.body.find(ids[2] + "' since 2023-11-15T03:46:40Z, ...; they are not at risk") !=
+        std::string::npos);
+
+    // a recovery ends it; so do a new observation and what the snapshot says
+    REQUIRE(
+        service
+            .post("/v1/failures/recoveries",
+                  nlohmann::json{{"resource_id", ids[0]}, {"up_at", base + 30000}}.dump())
+            .status == 200);
+    body["snapshot"]["resources"] = {{{"id", ids[1]}, {"up_since_s", base + 40000}},
+                                     {{"id", ids[2]}},
+                                     {{"id", ids[0]}},
+                                     {{"id", ids[3]}, {"up_since_s", base + 15000}},
+                                     {{"id", ids[4]}}};
+    r = service.post(path, body.dump());
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    got = r.json()["intervals"];
+    CHECK(got[0]["basis"]["at_risk_s"] == 50000 - 1000 - 10000);
+    CHECK(got[1]["basis"]["at_risk_s"] == 50000 - 1000);
+    CHECK(got[3]["basis"]["at_risk_s"] == 19000);
+    CHECK(warned(r, "resource_down: 2 resource(s)"));
 }
 
 TEST_CASE("only a request that needs the stored history waits for it",

@@ -603,6 +603,93 @@ TEST_CASE("settings that one decision does not see are told", "[api][cluster]")
     CHECK(warned().find("over_time_limit_s") != std::string::npos);
 }
 
+TEST_CASE("members of a cluster that change nothing are told", "[api][cluster]")
+{
+    json body = json::parse(R"({"algorithm": "slurm_backfill", "now_s": 1000,
+        "cluster": {"resources": [{"id": "n1", "cpus": 4}]},
+        "jobs": [{"id": "j", "time_limit_s": 60}]})");
+    json &cluster = body["cluster"];
+    auto warned = [&] {
+        std::vector<std::string> list;
+        json warnings = decide(body)["warnings"];
+        for (const json &w : warnings)
+            list.push_back(w);
+        return list;
+    };
+    auto of = [&](const char *priority) {
+        cluster["policy_settings"] = {{"priority", json::parse(priority)}};
+        std::vector<std::string> list = warned();
+        if (list.empty())
+            return std::string();
+        CHECK(list.size() == 1);
+        const std::string head = "without_effect: ";
+        CHECK(list[0].rfind(head, 0) == 0);
+        return list[0].substr(head.size(), 1) +
+               list[0].substr(list[0].find("first ") + 5);
+    };
+    CHECK(of(R"({"weight_age": 1, "weight_job_size": 1, "weight_tres": {"cpus": 1}})") ==
+          "");
+    CHECK(of(R"({"weight_assoc": 1})") ==
+          "1 weight_assoc: associations have no factor of their own here");
+    CHECK(of(R"({"weight_assoc": 1, "weight_fair_share": 1, "weight_partition": 1,
+                 "weight_qos": 1})")
+              .substr(0, 14) == "4 weight_assoc");
+    CHECK(of(R"({"weight_fair_share": 1})") ==
+          "1 weight_fair_share: the cluster has no accounts");
+    CHECK(of(R"({"weight_partition": 1})") ==
+          "1 weight_partition: no partition has a priority_factor");
+    CHECK(of(R"({"weight_qos": 1})") ==
+          "1 weight_qos: no quality of service has a priority");
+    CHECK(of(R"({"weight_tres": {"gpus": 1}})").substr(0, 18) == "1 weight_tres/gpus");
+    CHECK(of(R"({"weight_tres": {"gpus": 0, "nodes": 1, "memory_bytes": 1}})") == "");
+    CHECK(of(R"({"accrue_always": true, "favor_small": true,
+                 "small_relative_to_time": true, "fair_share": "classic",
+                 "damping": 2})") == "5 accrue_always: age has no weight");
+    CHECK(of(R"({"type": "basic", "weight_age": 1, "weight_tres": {"cpus": 1}})") ==
+          "2 weight_age: type basic goes by submission alone");
+    CHECK(of(R"({"decay_half_life_s": 5, "calc_period_s": 5})") ==
+          "2 /cluster/policy_settings/priority/decay_half_life_s, say what happens "
+          "between decisions; this one does not see them");
+    cluster["accounts"] = json::parse(R"([{"id": "a"}])");
+    cluster["qos"] = json::parse(R"([{"id": "q", "priority": 1}])");
+    cluster["partitions"] = json::parse(R"([{"id": "p", "default": true,
+                                             "priority_factor": 1}])");
+    CHECK(of(R"({"weight_fair_share": 1, "weight_partition": 1, "weight_qos": 1,
+                 "fair_share": "classic", "damping": 2})") == "");
+    cluster["qos"][0]["usage_factor"] = 2;
+    CHECK(of("{}").find("1 /cluster/qos/0/usage_factor, say what happens between") == 0);
+
+    cluster["qos"] = json::parse(R"([{"id": "q", "flags": ["no_reserve", "no_decay"]},
+                                     {"id": "r", "flags": ["x"], "preempts": ["q"]}])");
+    cluster["policy_settings"] = json::object();
+    CHECK(warned() == std::vector<std::string>{
+                          "without_effect: 1 member(s) about preemption, first "
+                          "/cluster/qos/1/preempts: preempt_mode is off",
+                          "without_effect: 2 flag(s), first /cluster/qos/0/flags/1, "
+                          "no_decay"});
+    cluster["qos"][0].erase("flags");
+    cluster["qos"][1].erase("flags");
+    cluster["policy_settings"] = {{"preempt_mode", "requeue"}, {"preempt_exempt_s", 9}};
+    CHECK(warned() == std::vector<std::string>{
+                          "without_effect: 3 member(s) about preemption, first "
+                          "/cluster/policy_settings/preempt_mode: preempt_type is none"});
+    cluster["policy_settings"]["preempt_type"] = "partition_prio";
+    CHECK(warned() ==
+          std::vector<std::string>{"without_effect: 1 member(s) about preemption, first "
+                                   "/cluster/qos/1/preempts: preempt_type is not qos"});
+    cluster["policy_settings"]["preempt_type"] = "qos";
+    CHECK(warned().empty());
+
+    body["algorithm"] = "easy";
+    CHECK(warned() ==
+          std::vector<std::string>{"without_effect: 2 setting(s), first "
+                                   "/cluster/policy_settings/preempt_exempt_s, are of "
+                                   "slurm_backfill; easy does not read them"});
+    cluster["policy_settings"] = {{"select", "cpus"}};
+    cluster["qos"][1].erase("preempts");
+    CHECK(warned().empty());
+}
+
 TEST_CASE("settings that need accounts, arrays, limits or reservations", "[api][cluster]")
 {
     json body = settings_body(R"({"bf_max_job_assoc": 1})");

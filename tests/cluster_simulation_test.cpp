@@ -321,6 +321,49 @@ TEST_CASE("a higher quality of service stops a lower one, which runs again",
               std::string::npos);
 }
 
+TEST_CASE("a simulation says which settings change nothing", "[api][cluster]")
+{
+    json body = base("slurm_backfill", json::array({node("n", 4)}),
+                     json::array({job("a", 0, 10, 20)}));
+    body["cluster"]["policy_settings"] =
+        json::parse(R"({"kill_wait_s": 5, "priority": {"weight_assoc": 5}})");
+    json warnings = simulate(body)["warnings"];
+    REQUIRE(warnings.size() == 2);
+    CHECK(warnings[0] == "without_effect: 1 member(s) of "
+                         "/cluster/policy_settings/priority, first weight_assoc: "
+                         "associations have no factor of their own here");
+    CHECK(warnings[1].get<std::string>().find("without_effect: kill_wait_s of") == 0);
+    body["cluster"]["policy_settings"] = {{"bf_running_job_reserve", true}};
+    warnings = simulate(body)["warnings"];
+    REQUIRE(warnings.size() == 1);
+    CHECK(warnings[0].get<std::string>().find("without_effect: bf_running_job_reserve") ==
+          0);
+}
+
+TEST_CASE("use counts as its quality of service says", "[api][cluster]")
+{
+    json jobs =
+        json::array({job("first", 0, 100, 100, {{"user", "ann"}, {"account_id", "a"}}),
+                     job("A", 1, 50, 50, {{"user", "ann"}, {"account_id", "a"}}),
+                     job("B", 2, 50, 50, {{"user", "bob"}, {"account_id", "b"}})});
+    for (json &one : jobs)
+        one["cpus"] = 4;
+    json body = base("slurm_backfill", json::array({node("n", 4)}), jobs);
+    body["cluster"]["qos"] = json::parse(R"([{"id": "free", "usage_factor": 0}])");
+    body["cluster"]["accounts"] = json::parse(
+        R"([{"id": "a"}, {"id": "ua", "parent_id": "a", "user_id": "ann"},
+            {"id": "b"}, {"id": "ub", "parent_id": "b", "user_id": "bob"}])");
+    body["cluster"]["policy_settings"] =
+        json::parse(R"({"priority": {"weight_fair_share": 1000, "calc_period_s": 10}})");
+    std::map<std::string, json> found = starts(body);
+    CHECK(found["B"] == 100); // ann has used the node
+    CHECK(found["A"] == 150);
+    body["jobs"][0]["qos_id"] = "free";
+    found = starts(body);
+    CHECK(found["A"] == 100);
+    CHECK(found["B"] == 150);
+}
+
 TEST_CASE("a simulation says which running jobs should have ended", "[api][cluster]")
 {
     json jobs = json::array({job("a", 0, 10, 20)});

@@ -33,6 +33,7 @@ struct story {
     std::vector<at_risk_span> spans;
     double now_s;
     double seen_since_s = NAN, from_s = NAN, to_s = NAN, burst_s = 0;
+    double up_again_s = NAN;
     size_t component = 0;
 
     at_risk seen() const
@@ -51,6 +52,7 @@ struct story {
         in.now_s = now_s;
         in.burst_window_s = burst_s;
         in.component = component;
+        in.up_again_s = up_again_s;
         at_risk_of(&in, &out, a);
         return out;
     }
@@ -249,6 +251,122 @@ TEST_CASE("what an observation says of a history", "[reliability]")
             CHECK(seen.outside_count == c.outside);
             CHECK(seen.start_unknown == c.start_unknown);
             CHECK_FALSE(seen.history_ended);
+        }
+}
+
+TEST_CASE("what is down is not at risk", "[reliability]")
+{
+    const double open = NAN;
+    const struct {
+        const char *when;
+        std::vector<at_risk_row> rows;
+        std::vector<at_risk_span> spans;
+        size_t component;
+        double up_again_s, down_since_s, at_risk_s, kills;
+    } cases[] = {
+        {"to the end", {{100, open, 0, FAILURE_FAILURE}}, {}, 0, NAN, 100, 100, 1},
+        {"in maintenance",
+         {{100, open, 0, FAILURE_MAINTENANCE}},
+         {},
+         0,
+         NAN,
+         100,
+         100,
+         0},
+        {"slow only", {{100, open, 0, FAILURE_DEGRADED}}, {}, 0, NAN, NAN, 1000, 0},
+        {"a part of it", {{100, open, 3, FAILURE_FAILURE}}, {}, 0, NAN, NAN, 1000, 1},
+        {"the part itself", {{100, open, 3, FAILURE_FAILURE}}, {}, 3, NAN, 100, 100, 1},
+        {"with its whole", {{100, open, 0, FAILURE_FAILURE}}, {}, 3, NAN, 100, 100, 0},
+        {"failed again",
+         {{100, open, 0, FAILURE_FAILURE}, {400, 500, 0, FAILURE_FAILURE}},
+         {},
+         0,
+         NAN,
+         NAN,
+         900,
+         2},
+        {"a part failed again",
+         {{100, open, 0, FAILURE_FAILURE}, {400, 500, 3, FAILURE_FAILURE}},
+         {},
+         0,
+         NAN,
+         NAN,
+         1000,
+         2},
+        {"slow later",
+         {{100, open, 0, FAILURE_FAILURE}, {400, 500, 0, FAILURE_DEGRADED}},
+         {},
+         0,
+         NAN,
+         100,
+         100,
+         1},
+        {"failed in that instant as well",
+         {{100, open, 0, FAILURE_FAILURE}, {100, 500, 3, FAILURE_FAILURE}},
+         {},
+         0,
+         NAN,
+         100,
+         100,
+         1},
+        {"in repair already",
+         {{50, 400, 0, FAILURE_MAINTENANCE}, {100, open, 0, FAILURE_FAILURE}},
+         {},
+         0,
+         NAN,
+         100,
+         50,
+         0},
+        {"watched anew",
+         {{100, open, 0, FAILURE_FAILURE}},
+         {{0, 300}, {600, NAN}},
+         0,
+         NAN,
+         NAN,
+         700,
+         1},
+        {"to be watched anew",
+         {{100, open, 0, FAILURE_FAILURE}},
+         {{0, 300}, {2000, NAN}},
+         0,
+         NAN,
+         100,
+         100,
+         1},
+        {"somebody says that it is up",
+         {{100, open, 0, FAILURE_FAILURE}},
+         {},
+         0,
+         700,
+         NAN,
+         1000,
+         1},
+        {"somebody said so before",
+         {{100, open, 0, FAILURE_FAILURE}},
+         {},
+         0,
+         70,
+         100,
+         100,
+         1},
+        {"still to come", {{1500, open, 0, FAILURE_FAILURE}}, {}, 0, NAN, NAN, 1000, 0},
+    };
+
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.when)
+        {
+            story told{c.rows, c.spans, 1000};
+            if (c.spans.empty())
+                told.from_s = 0;
+            told.component = c.component;
+            told.up_again_s = c.up_again_s;
+            at_risk seen = told.seen();
+            CHECK(seen.seen.at_risk_s == c.at_risk_s);
+            CHECK(seen.seen.kill_count == c.kills);
+            if (std::isnan(c.down_since_s))
+                CHECK(std::isnan(seen.down_since_s));
+            else
+                CHECK(seen.down_since_s == c.down_since_s);
         }
 }
 

@@ -788,7 +788,7 @@ TEST_CASE("failure statistics understand overlapping and open failures", "[api][
     CHECK(text_at(r.body, "best_model") != "none");
     CHECK(at(r.body, "warnings") == "[]");
     CHECK(number_at(r.body, "kill_count") == 3);
-    CHECK(number_at(r.body, "at_risk_s") == 10000 - 1000 - 600);
+    CHECK(number_at(r.body, "at_risk_s") == 10000 - 1000 - 600 - 1000);
     // From the first failure until the last event: nothing was heard for decades.
     r = service.get("/v1/failures/statistics?resource_id=" + id);
     CHECK(text_at(r.body, "from_at") == "1970-01-01T00:16:40Z");

@@ -1,9 +1,16 @@
 // joint_plans_test.cpp - hosts, remedy and copies of jobs, chosen together, over HTTP.
 #include "tests/api.hpp"
+#include "tests/database.hpp"
 
 #include <cmath>
 #include <fstream>
 #include <set>
+
+#include <unistd.h>
+
+extern "C" {
+#include "service/clock.h"
+}
 
 using nlohmann::json;
 using texts = std::vector<std::string>;
@@ -385,4 +392,97 @@ TEST_CASE("a joint plan survives every memory cap", "[api][memory]")
         CHECK((status == 200 || status == 413));
         REQUIRE(cap < (size_t{1} << 25));
     }
+}
+
+TEST_CASE("hosts that the stored history says are down are told",
+          "[api][fault_tolerance][db]")
+{
+    if (!test_database_url())
+        return;
+    api service(test_database_url());
+    std::string tag = std::to_string(getpid()) + "-" + std::to_string(clock_wall_s());
+    std::string up = "up" + tag, down = "down" + tag;
+    const double base = 1.7e9;
+    json failures = json::array();
+    for (const std::string &id : {up, down})
+        for (int i = 1; i <= 5; i++)
+            failures.push_back({{"resource_id", id},
+                                {"down_at", base + 10000 * i},
+                                {"up_at", base + 10000 * i + 100}});
+    failures.back().erase("up_at");
+    REQUIRE(service.post("/v1/failures", failures.dump()).status == 201);
+
+    json body = request_of({host(up, "s", 1, 1), host(down, "s", 1, 1)}, 1000);
+    body["now_s"] = base + 100000;
+    body["options"] = {{"prior", "none"}, {"mean_floor_s", 0}, {"replicas_max", 1}};
+    for (json &one : body["snapshot"]["resources"])
+        for (const char *member :
+             {"observed_since_s", "failure_count", "last_failure_at_s"})
+            one.erase(member);
+    body["jobs"][0]["resource_ids"] = {down};
+    api_reply r = service.post(path, body.dump());
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    json answer = r.json();
+    CHECK(r.body.find("resource_down: 1 resource(s) failed and nothing says that they "
+                      "are up again: '" +
+                      down + "' since 2023-11-15T12:06:40Z; ") != std::string::npos);
+    // 40000 s with three ends of repairs in it, and 4 failures besides the first
+    double mean_s = (40000 - 400) / 4.5;
+    REQUIRE(answer["choices"][0]["options_compared"][0]["remedy"] == "none");
+    CHECK(answer["choices"][0]["options_compared"][0]["expected_time_s"].get<double>() ==
+          Approx(mean_s * std::expm1(1000 / mean_s)).epsilon(1e-3));
+
+    REQUIRE(service
+                .post("/v1/failures/recoveries",
+                      json{{"resource_id", down}, {"up_at", base + 60000}}.dump())
+                .status == 200);
+    r = service.post(path, body.dump());
+    CHECK(r.body.find("resource_down") == std::string::npos);
+    mean_s = (90000 - 400 - 10000) / 4.5;
+    CHECK(
+        r.json()["choices"][0]["options_compared"][0]["expected_time_s"].get<double>() ==
+        Approx(mean_s * std::expm1(1000 / mean_s)).epsilon(1e-3));
+}
+
+TEST_CASE("what a choice leaves out is told", "[api][fault_tolerance]")
+{
+    api service;
+    auto ask = [&](const json &body) {
+        api_reply r = service.post(path, body.dump());
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return r.json();
+    };
+    auto warned = [](const json &answer, const std::string &begin) {
+        for (const std::string w : answer["warnings"])
+            if (w.rfind(begin, 0) == 0)
+                return true;
+        return false;
+    };
+    json answer = ask(request_of({}, 1000)); // nowhere to go
+    CHECK(answer["unplaced"][0]["reasons"] ==
+          json({{{"reason", "no_resource_up"}, {"count", 0}}}));
+    CHECK(answer["status"] == "infeasible");
+
+    answer = ask(request_of({host("a", "s", 1, 1e-3)}, 9000)); // it fails at once
+    CHECK(answer["unplaced"][0]["reasons"] ==
+          json({{{"reason", "without_end"}, {"count", 1}}}));
+    CHECK_FALSE(warned(answer, "at_floor"));
+
+    // Checkpoints that cost nothing: one a second, too many for copies side by side.
+    json body = request_of({host("a", "s", 1, 1e4), host("b", "t", 1, 1e4)}, 9000);
+    answer = ask(body);
+    CHECK(answer["choices"][0]["interval_s"] == 1);
+    CHECK(warned(answer, "at_floor: 1 job(s), first 'j1', "));
+    CHECK(warned(answer, "expected_skipped: 1 option(s), first of job 'j1', "));
+    body["jobs"][0]["checkpoint_overhead_s"] = 60;
+    answer = ask(body);
+    CHECK(answer["warnings"].empty());
+    // Longer than the time between failures: segments as short as they may be.
+    body["snapshot"]["resources"] = {host("a", "s", 1, 1000)};
+    body["jobs"][0]["checkpoint_overhead_s"] = 2000;
+    answer = ask(body);
+    CHECK(answer["choices"][0]["interval_s"].get<double>() == Approx(2000.2));
+    CHECK(warned(answer, "at_floor: 1 job(s)"));
 }

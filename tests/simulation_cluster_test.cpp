@@ -1344,9 +1344,20 @@ TEST_CASE("who is preempted goes on from its last image", "[simulation_cluster][
         body["cluster"]["policy_settings"]["kill_wait_s"] = 5;
         body["cluster"]["policy_settings"]["priority"] = {{"calc_period_s", 60}};
         body["cluster"]["qos"][0]["grace_s"] = 60;
+        body["cluster"]["policy_settings"]["priority"]["weight_assoc"] = 5;
         r = play(a, body);
         CHECK(warns(r, "without_effect"));
+        CHECK(r["warnings"].dump().find("first weight_assoc: associations have no") !=
+              std::string::npos);
         CHECK(r["warnings"].dump().find("kill_wait_s") != std::string::npos);
+        json other = body;
+        other["compare"] = {{{"queue", {{"algorithm", "easy"}}}}};
+        other["cluster"]["qos"] = json::array();
+        for (json &job : other["jobs"])
+            job.erase("qos_id");
+        CHECK(play(a, other)["warnings"].dump().find(
+                  "without_effect: 4 setting(s), first /cluster/policy_settings/") !=
+              std::string::npos);
         CHECK(r["warnings"].dump().find("grace_s") != std::string::npos);
         body["cluster"]["policy_settings"]["select"] = "whole_nodes";
         body["cluster"]["policy_settings"]["priority"] = {{"weight_partition", 1}};
@@ -1408,6 +1419,12 @@ TEST_CASE("priorities are reckoned from weights, use is forgotten",
     for (const char *how : {"fair_tree", "classic"}) {
         priority = {{"weight_fair_share", 1000}, {"fair_share", how}};
         CHECK(start(2) == 100);
+        // unless that use counts nothing
+        body["cluster"]["qos"].push_back({{"id", "free"}, {"usage_factor", 0}});
+        body["jobs"][0]["qos_id"] = "free";
+        CHECK(start(1) == 100);
+        body["jobs"][0].erase("qos_id");
+        body["cluster"]["qos"].erase(2);
     }
     // but bob much more before
     body["cluster"]["accounts"][3]["usage_s"] = 100000;
@@ -1433,4 +1450,72 @@ TEST_CASE("priorities are reckoned from weights, use is forgotten",
     CHECK(start(2) == 100);
     priority["favor_small"] = true;
     CHECK(start(1) == 100);
+}
+
+TEST_CASE("jobs that nothing starts any more end a run, and are told",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json body = json::parse(R"({
+        "kind": "cluster",
+        "cluster": {"resources": [{"id": "n", "outages": [{"down_s": 50}]}]},
+        "jobs": [{"id": "A", "execution_time_s": 100, "time_limit_s": 500}],
+        "compare": [{"label": "x"}], "output": {"per_job": true}})");
+    json r = play(a, body);
+
+    CHECK(r["results"][0]["jobs"][0]["state"] == "waiting");
+    CHECK(mean_of(r, 0, "duration_s") == 50); // not the end that A would have had
+    CHECK(mean_of(r, 0, "node_seconds_lost") == 50);
+    CHECK(mean_of(r, 0, "node_seconds_down") == 0);
+    CHECK(mean_of(r, 0, "utilisation_ratio") == 1);
+    REQUIRE(r["warnings"].size() == 1);
+    CHECK(r["warnings"][0].get<std::string>().find(
+              "stop_unreachable: 1 run(s) ended with jobs_unfinished") == 0);
+    body["stop"] = {{"time_s", 80}};
+    r = play(a, body);
+    CHECK(mean_of(r, 0, "duration_s") == 80);
+    CHECK(mean_of(r, 0, "node_seconds_down") == 30);
+    CHECK(r["warnings"].empty());
+}
+
+TEST_CASE("the time of very large nodes adds up", "[simulation_cluster][api]")
+{
+    api a;
+    json body = json::parse(R"({
+        "kind": "cluster",
+        "cluster": {"resources": [{"id": "n", "number": 2, "cpus": 1e9}]},
+        "jobs": [{"execution_time_s": 1e9, "cpus": 1e9},
+                 {"execution_time_s": 1e9, "cpus": 0.5e9, "spare_nodes": 0},
+                 {"execution_time_s": 1e9, "cpus": 0.5e9, "time_limit_s": 5e8}],
+        "compare": [{"label": "x"}]})");
+    json r = play(a, body);
+
+    CHECK(mean_of(r, 0, "duration_s") == 1e9);
+    CHECK(mean_of(r, 0, "node_seconds_useful") == 1.5e9);
+    CHECK(mean_of(r, 0, "node_seconds_lost") == 0.25e9);
+    CHECK(mean_of(r, 0, "node_seconds_idle") == 0.25e9);
+}
+
+TEST_CASE("a confidence that runs_max does not reach is told",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json body = json::parse(R"({
+        "kind": "cluster", "runs": 2,
+        "cluster": {"resources": [{"id": "n",
+            "failure": {"distribution": "exponential", "mean": 500}, "restore": 50}]},
+        "jobs": [{"execution_time_s": 1000}], "compare": [{"label": "x"}],
+        "confidence": {"metric": "job_turnaround_s", "half_width_ratio": 1e-6,
+                       "runs_max": 4}})");
+    json r = play(a, body);
+
+    CHECK(r["runs_done"] == 4);
+    REQUIRE(r["warnings"].size() == 1);
+    CHECK(r["warnings"][0].get<std::string>().find(
+              "confidence_missed: after 4 runs, /confidence/runs_max, job_turnaround_s "
+              "is not known to 1e-06 ") == 0);
+    body["confidence"]["metric"] = "jobs_done"; // 1 in each run
+    r = play(a, body);
+    CHECK(r["runs_done"] == 2);
+    CHECK(r["warnings"].empty());
 }

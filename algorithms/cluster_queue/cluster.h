@@ -73,6 +73,7 @@ struct cluster_partition {
 struct cluster_qos {
     const char *id;
     double priority, grace_s;
+    double usage_factor;  /* what use of it counts, in replays */
     const bool *preempts; /* [qos_count]; NULL: nobody */
     bool no_reserve;      /* starts, but gets no plan */
     bool not_preempted;   /* whoever may preempt it */

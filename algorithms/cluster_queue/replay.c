@@ -240,15 +240,15 @@ static void tell_all(struct engine *e, size_t job, bool is_running,
 /* Counts what a running job has used since the last time. */
 static void charge(struct engine *e, const struct cluster_held *held, double *from_s)
 {
-    ptrdiff_t account = held->of.account;
+    ptrdiff_t account = held->of.account, qos = held->of.qos;
     size_t amounts = e->of.amount_count;
-    double cpus = 0;
+    double cpus = 0, factor = qos >= 0 ? e->of.qos[qos].usage_factor : 1;
 
     budget_step(e->of.budget, held->node_count);
     for (size_t i = 0; i < held->node_count; i++)
         cpus += (double)held->taken[i * amounts + CLUSTER_CPUS] / CLUSTER_UNITS;
     if (account >= 0)
-        e->use[account] += cpus * (e->now_s - *from_s);
+        e->use[account] += factor * cpus * (e->now_s - *from_s);
     *from_s = e->now_s;
 }
 

@@ -220,12 +220,12 @@ void life_cancel(struct engine *e, uint32_t job)
 
 /* ---- what work was worth ---- */
 
-static void count(struct engine *e, size_t class, enum replay_time time, int64_t cpu_ms)
+static void count(struct engine *e, size_t class, enum replay_time time, wide cpu_ms)
 {
     e->classes[class].sums[time] += cpu_ms;
 }
 
-static void save(struct engine *e, uint32_t job, uint32_t class, int64_t cpu_ms,
+static void save(struct engine *e, uint32_t job, uint32_t class, wide cpu_ms,
                  int64_t to_ms)
 {
     struct life *life = &e->lives[job];
@@ -275,12 +275,12 @@ static void unsave(struct engine *e, struct life *life)
     while (*link != REPLAY_NONE && e->saved[*link].to_ms > life->image_ms) {
         struct saved *s = &e->saved[*link];
         int64_t keeps_ms = life->image_ms - s->from_ms, all_ms = s->to_ms - s->from_ms;
-        int64_t kept = 0;
         uint32_t at = *link;
+        wide kept = 0;
 
         budget_step(e->budget, 4);
         if (keeps_ms > 0)
-            kept = (int64_t)((wide)s->cpu_ms * keeps_ms / all_ms);
+            kept = s->cpu_ms / all_ms * keeps_ms + s->cpu_ms % all_ms * keeps_ms / all_ms;
         count(e, s->klass, REPLAY_TIME_useful, kept - s->cpu_ms);
         count(e, s->klass, REPLAY_TIME_lost, s->cpu_ms - kept);
         s->cpu_ms = kept;
@@ -299,7 +299,7 @@ static void unsave(struct engine *e, struct life *life)
 static void count_nodes(struct engine *e, const struct run *r, uint32_t class,
                         size_t nodes, const struct progress *p, bool all_useful)
 {
-    int64_t cpus = nodes_cpus(e, r->job, &e->classes[class]) * (int64_t)nodes;
+    wide cpus = (wide)nodes_cpus(e, r->job, &e->classes[class]) * (int64_t)nodes;
     int64_t useful_ms = p->saved_ms + (all_useful ? p->unsaved_ms : 0);
 
     count(e, class, REPLAY_TIME_restart, cpus * (p->pause_ms + p->restart_ms));
@@ -325,7 +325,7 @@ static void count_run(struct engine *e, const struct run *r, const struct progre
         uint32_t class = e->nodes[r->nodes[i]].klass;
 
         count(e, class, REPLAY_TIME_idle,
-              nodes_cpus(e, r->job, &e->classes[class]) * (p->at_ms - r->begin_ms));
+              (wide)nodes_cpus(e, r->job, &e->classes[class]) * (p->at_ms - r->begin_ms));
     }
     e->out->outcomes[r->job].checkpoints += p->checkpoints;
     e->out->totals.checkpoints += p->checkpoints;
@@ -338,7 +338,7 @@ static void count_cleaned(struct engine *e, const struct run *r)
         uint32_t class = e->nodes[r->nodes[i]].klass;
 
         count(e, class, REPLAY_TIME_idle,
-              nodes_cpus(e, r->job, &e->classes[class]) *
+              (wide)nodes_cpus(e, r->job, &e->classes[class]) *
                   (e->kernel.now_ms - r->begin_ms));
     }
 }
@@ -664,9 +664,14 @@ void life_preempt(struct engine *e, struct run *r)
                 EVENT_CHECKPOINT_DONE, life, ++life->version);
 }
 
+bool life_limit_holds(const struct engine *e, const struct run *r, uint32_t version)
+{
+    return (uint32_t)r->sequence == version && !r->cleans && e->lives[r->job].run == r;
+}
+
 void life_limit(struct engine *e, struct run *r, uint32_t version)
 {
-    if ((uint32_t)r->sequence == version && !r->cleans && e->lives[r->job].run == r)
+    if (life_limit_holds(e, r, version))
         kill(e, r);
 }
 

@@ -120,7 +120,7 @@ struct life {
 
 /* Useful work of a job that may still be lost. */
 struct saved {
-    int64_t cpu_ms;
+    wide cpu_ms;
     int64_t from_ms, to_ms; /* of its work */
     uint32_t klass, next;
 };
@@ -195,8 +195,9 @@ struct engine {
     struct saved *saved;
     size_t saved_count, saved_room;
     uint32_t free_saved;
-    size_t arrived; /* jobs */
-    size_t through; /* jobs that are over */
+    size_t arrived;  /* jobs */
+    size_t through;  /* jobs that are over */
+    int64_t last_ms; /* when something happened */
     uint64_t sequence;
     double front_key;
     struct replay_change now;
@@ -293,6 +294,7 @@ void life_eligible(struct engine *e, struct life *life, uint32_t version);
 void life_start(struct engine *e, uint32_t job, uint32_t set); /* on e->picked */
 void life_end(struct engine *e, struct run *r);
 /* In life_start's words: its time limit, if it is still that attempt. */
+bool life_limit_holds(const struct engine *e, const struct run *r, uint32_t version);
 void life_limit(struct engine *e, struct run *r, uint32_t version);
 void life_fail(struct engine *e, struct run *r, uint32_t node);
 void life_cancel(struct engine *e, uint32_t job);

@@ -22,6 +22,17 @@ struct replay_rules replay_rules_default(void)
     };
 }
 
+/* An end of an attempt that has ended otherwise. */
+static bool is_void(const struct engine *e, const struct event *event)
+{
+    const struct run *r = event->target;
+
+    if (event->kind == EVENT_WORK)
+        return r->version != event->version;
+    return event->kind == EVENT_CHECKPOINT_STORED &&
+           !life_limit_holds(e, r, event->version);
+}
+
 static void dispatch(struct engine *e, const struct event *event)
 {
     struct run *r = event->target;
@@ -130,8 +141,9 @@ static void loop(struct engine *e)
         int64_t before_ms = e->kernel.now_ms, busy = e->now.busy_cpus;
 
         if (!kernel_take(&e->kernel, &event)) {
-            if (e->in->stop_ms < REPLAY_NEVER)
-                e->kernel.now_ms = e->in->stop_ms;
+            /* nothing happens any more: without an instant to stop at it is over */
+            e->out->is_stuck = e->in->stop_ms == REPLAY_NEVER;
+            e->kernel.now_ms = e->out->is_stuck ? e->last_ms : e->in->stop_ms;
             e->out->totals.cpu_busy_s +=
                 1e-3 * (double)(e->kernel.now_ms - before_ms) * (double)busy;
             return;
@@ -139,6 +151,8 @@ static void loop(struct engine *e)
         e->out->totals.cpu_busy_s +=
             1e-3 * (double)(e->kernel.now_ms - before_ms) * (double)busy;
         e->out->totals.events++;
+        if (!is_void(e, &event))
+            e->last_ms = e->kernel.now_ms;
         dispatch(e, &event);
         if (kernel_turn_ends(&e->kernel)) {
             round_of(e);

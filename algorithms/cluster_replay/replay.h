@@ -344,8 +344,9 @@ struct replay_watch {
 };
 
 struct replay_out {
-    bool is_cut; /* the budget or max_events was spent: what there is is of the time
-                    before totals.end_ms */
+    bool is_cut;   /* the budget or max_events was spent: what there is is of the time
+                      before totals.end_ms */
+    bool is_stuck; /* without stop_ms: jobs are left, and nothing happens any more */
     struct replay_outcome *outcomes; /* [job_count] */
     struct replay_held *held;        /* by group */
     struct replay_totals totals;

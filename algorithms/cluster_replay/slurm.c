@@ -275,7 +275,8 @@ static void forget_use(struct engine *e)
  * not forgotten by now. */
 static void charge_use(struct engine *e, struct run *r)
 {
-    ptrdiff_t account = from_one(e->in->jobs[r->job].account);
+    const struct replay_job *j = &e->in->jobs[r->job];
+    ptrdiff_t account = from_one(j->account), qos = from_one(j->qos);
     double half_s = e->in->ranks->half_life_s;
     double used_s = seconds(e->kernel.now_ms) - seconds(r->charged_ms);
 
@@ -284,6 +285,8 @@ static void charge_use(struct engine *e, struct run *r)
         return;
     if (half_s > 0)
         used_s = half_s / log(2) * (1 - fair_share_left(1, used_s, half_s));
+    if (qos >= 0)
+        used_s *= e->slurm->of.qos[qos].usage_factor;
     e->slurm->ranks->use[account] += cpus_of(e, r) * used_s;
 }
 

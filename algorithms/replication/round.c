@@ -10,6 +10,9 @@ const char *const round_wait_reason_names[] = {
     [ROUND_BELOW_LIMIT] = "below_free_cpu_limit",
     [ROUND_TOO_FEW_NODES] = "too_few_nodes",
     [ROUND_RESTART_LIMIT] = "restart_limit",
+    [ROUND_OVER_COST] = "over_max_cost_ratio",
+    [ROUND_WITHOUT_END] = "without_end",
+    [ROUND_WAIT_REASON_COUNT] = NULL,
 };
 
 size_t round_draw(uint64_t *random_state, size_t count)

@@ -171,10 +171,12 @@ enum round_wait_reason {
     ROUND_TOO_FEW_NODES,  /* free, but none of its site are as many as a copy of the job
                              takes, or the job may not be there */
     ROUND_RESTART_LIMIT,  /* up, but the job has been started as often as it may */
+    ROUND_OVER_COST,      /* up, but each remedy costs more than it may; of choices */
+    ROUND_WITHOUT_END,    /* up, but no remedy ends; likewise */
     ROUND_WAIT_REASON_COUNT,
 };
 
-/* Names on the wire, by enum round_wait_reason. */
+/* Names on the wire, by enum round_wait_reason, ended by NULL. */
 extern const char *const round_wait_reason_names[];
 
 struct round_wait {

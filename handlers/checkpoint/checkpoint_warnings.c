@@ -32,6 +32,8 @@ void checkpoint_warn_all(struct checkpoint_work *w)
         CHECKPOINT_JOB_WARNINGS(X)
 #undef X
     };
+    const char *down;
+
     for (size_t i = 0; i < CHECKPOINT_WARNING_COUNT; i++) {
         const struct checkpoint_affected *jobs = &w->affected[i];
         const char *more = "";
@@ -49,6 +51,9 @@ void checkpoint_warn_all(struct checkpoint_work *w)
                          counted(jobs->count, "job").text, jobs->first_id,
                          plural_text(jobs->count, rows[i].what, w->rq->arena), more);
     }
+    down = histories_warn_down(&w->histories, w->rq->arena);
+    if (down)
+        w->warnings[w->warning_count++] = down;
     if (w->histories.peers_cut)
         w->warnings[w->warning_count++] =
             "peers_cut: there are more stored hosts than the prior was fitted to";

@@ -452,28 +452,47 @@ static const char *const of_replays[] = {
     "bf_running_job_reserve", "defer",
 };
 
+/* Half-life of use and how often it is reckoned, by default. */
+#define HALF_LIFE_PRESET_S   604800.0
+#define CALC_PERIOD_PRESET_S 300.0
+
 struct without_effect {
     size_t count;
-    const char *first;
-    size_t partition_count, first_partition; /* with an over_time_limit_s of their own */
+    const char *first; /* pointer */
 };
 
-static void count_setting(struct without_effect *w, const char *name, bool is_changed)
+static void count_unseen(struct without_effect *w, bool is_changed, const char *pointer)
 {
-    for (size_t i = 0; is_changed && i < sizeof(of_replays) / sizeof(*of_replays); i++)
-        if (strcmp(name, of_replays[i]) == 0 && w->count++ == 0)
-            w->first = of_replays[i];
+    if (is_changed && w->count++ == 0)
+        w->first = pointer;
 }
 
-/* Those that are not as they are by default, and change nothing. */
-static struct without_effect settings_without_effect(const struct cluster_settings_in *s)
+/* Of the settings of slurm_backfill those that are not as they are by default: of
+ * replays, or all. */
+static void count_setting(struct telling *t, struct without_effect *w, bool all,
+                          const char *name, bool is_changed)
 {
+    size_t count = sizeof(of_replays) / sizeof(*of_replays), i = 0;
+
+    if (!is_changed)
+        return;
+    while (i < count && strcmp(name, of_replays[i]) != 0)
+        i++;
+    if (all || i < count)
+        count_unseen(w, true,
+                     arena_printf(t->rq->arena, "/cluster/policy_settings/%s", name));
+}
+
+static struct without_effect settings_without_effect(struct telling *t, bool all)
+{
+    const struct cluster_settings_in *s = &t->bound.in->policy_settings;
     struct without_effect w = {0};
 
-#define X(name, least, most, preset, text) count_setting(&w, #name, s->name != (preset));
+#define X(name, least, most, preset, text) \
+    count_setting(t, &w, all, #name, s->name != (preset));
     CLUSTER_NUMBERS(X)
 #undef X
-#define X(name, preset, text) count_setting(&w, #name, s->name != (preset));
+#define X(name, preset, text) count_setting(t, &w, all, #name, s->name != (preset));
     CLUSTER_SWITCHES(X)
 #undef X
     return w;
@@ -482,24 +501,48 @@ static struct without_effect settings_without_effect(const struct cluster_settin
 static enum error_code warn_settings(struct telling *t)
 {
     const struct cluster_in *in = t->bound.in;
-    struct without_effect w = settings_without_effect(&in->policy_settings);
-    const char *first;
+    const struct cluster_priority_in *p = &in->policy_settings.priority;
+    struct without_effect w = settings_without_effect(t, false);
+    struct arena *a = t->rq->arena;
 
+    count_unseen(&w, p->decay_half_life_s != HALF_LIFE_PRESET_S,
+                 "/cluster/policy_settings/priority/decay_half_life_s");
+    count_unseen(&w, p->calc_period_s != CALC_PERIOD_PRESET_S,
+                 "/cluster/policy_settings/priority/calc_period_s");
+    budget_step(&t->rq->budget, in->partition_count + in->qos_count);
     for (size_t i = 0; i < in->partition_count; i++)
-        if (in->partitions[i].over_time_limit_s > 0 && w.partition_count++ == 0)
-            w.first_partition = i;
-    if (!w.count && !w.partition_count)
+        if (in->partitions[i].over_time_limit_s > 0)
+            count_unseen(&w, true,
+                         arena_printf(a, "/cluster/partitions/%zu/over_time_limit_s", i));
+    for (size_t i = 0; i < in->qos_count; i++)
+        if (in->qos[i].usage_factor != 1)
+            count_unseen(&w, true, arena_printf(a, "/cluster/qos/%zu/usage_factor", i));
+    if (!w.count)
         return OK;
-    first = w.count
-                ? arena_printf(t->rq->arena, "/cluster/policy_settings/%s", w.first)
-                : arena_printf(t->rq->arena, "/cluster/partitions/%zu/over_time_limit_s",
-                               w.first_partition);
     return decision_warn(t->rq, &t->answer->decision,
                          "without_effect: %s of the policy, first %s, %s "
                          "what happens between decisions; this one does not see %s",
-                         counted(w.count + w.partition_count, "setting").text, first,
-                         plural(w.count + w.partition_count, "says", "say"),
-                         plural(w.count + w.partition_count, "it", "them"));
+                         counted(w.count, "setting").text, w.first,
+                         plural(w.count, "says", "say"), plural(w.count, "it", "them"));
+}
+
+/* Other policies read `select` and `priority`. */
+static enum error_code warn_settings_of_slurm(struct telling *t)
+{
+    const struct cluster_settings_in *s = &t->bound.in->policy_settings;
+    struct without_effect w = settings_without_effect(t, true);
+
+    count_unseen(
+        &w, s->preempt_type != CLUSTER_PREEMPT_NONE && s->preempt_mode != PREEMPT_OFF,
+        "/cluster/policy_settings/preempt_type");
+    if (!w.count)
+        return OK;
+    return decision_warn(
+        t->rq, &t->answer->decision,
+        "without_effect: %s, first %s, %s of slurm_backfill; %s does not "
+        "read %s",
+        counted(w.count, "setting").text, w.first, plural(w.count, "is", "are"),
+        t->policy->name, plural(w.count, "it", "them"));
 }
 
 static const char *unplaced_text(const struct telling *t)
@@ -577,8 +620,7 @@ static enum error_code warn(struct telling *t)
                           "overcommitted: running jobs have more than there is: %s",
                           b->overcommitted));
     TRY(warn_promises(t));
-    if (t->policy == &cluster_policies[0])
-        TRY(warn_settings(t));
+    TRY(t->policy == &cluster_policies[0] ? warn_settings(t) : warn_settings_of_slurm(t));
     if (t->answer->unplaced_count)
         TRY(decision_warn(t->rq, out, "%s", unplaced_text(t)));
     if (t->out.is_cut)

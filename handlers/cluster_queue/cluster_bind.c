@@ -323,6 +323,7 @@ static void bind_qos(struct cluster_bound *b)
             .id = q->id,
             .priority = q->priority,
             .grace_s = q->grace_s,
+            .usage_factor = q->usage_factor,
             .preempts = q->preempt_count
                             ? named(b, &b->qos, q->preempts, q->preempt_count,
                                     in->qos_count, "quality of service", pointer.text)
@@ -988,5 +989,6 @@ enum error_code cluster_warn_bound(struct request *rq, const struct cluster_boun
                           "/jobs/%zu/account_id, says nothing: the cluster has none",
                           counted(b->ignored_account.count, "job").text,
                           b->ignored_account.first));
+    cluster_warn_unused(rq, b, out);
     return OK;
 }

@@ -92,4 +92,13 @@ const int64_t *cluster_units(struct cluster_bound *b, double cpus, double memory
 enum error_code cluster_warn_bound(struct request *rq, const struct cluster_bound *b,
                                    struct decision_answer *out);
 
+/* Warns of members that have no effect, whatever the jobs are: of
+ * policy_settings.priority
+ * (`b` knows the amounts; NULL: nothing is said of those), of preemption where nobody is
+ * preempted, and flags. cluster_warn_bound() does. */
+void cluster_warn_priority(struct request *rq, const struct cluster_bound *b,
+                           const struct cluster_in *in, struct decision_answer *out);
+void cluster_warn_unused(struct request *rq, const struct cluster_bound *b,
+                         struct decision_answer *out);
+
 #endif

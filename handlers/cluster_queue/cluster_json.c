@@ -185,7 +185,8 @@ static const struct json_field qos_rows[] = {
     JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the cluster"),
     JSON_NUMBER(T, priority, 0, 4294967295.0, 0, 0, "Counts in the priority"),
     JSON_NUMBER(T, grace_s, 0, 1e9, 0, 0, "What a preempted job has left"),
-    JSON_NUMBER(T, usage_factor, 0, 1e9, 1, 0, "What use of it counts"),
+    JSON_NUMBER(T, usage_factor, 0, 1e9, 1, 0,
+                "In simulations use of it counts so many times"),
     JSON_TEXTS(T, flags, flag_count, 16, 0,
                "no_reserve: jobs start, but get no plan; override_partition_limits; "
                "deny_on_limit and no_decay have no effect here"),
@@ -251,7 +252,7 @@ static const struct json_field priority_rows[] = {
     JSON_CHOICE(T, type, cluster_priority_type_names, 0, 0,
                 "multifactor: a sum of factors; basic: by submission"),
     WEIGHT(weight_age, "Of the time that a job has been eligible"),
-    WEIGHT(weight_assoc, "Of its association"),
+    WEIGHT(weight_assoc, "Of its association, which has no factor here: without effect"),
     WEIGHT(weight_fair_share, "Of its fair share"),
     WEIGHT(weight_job_size, "Of its nodes and cpus"),
     WEIGHT(weight_partition, "Of its partition's factor"),

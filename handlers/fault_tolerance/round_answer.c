@@ -73,10 +73,9 @@ static const struct json_object count_json = {
 static const struct json_field reason_rows[] = {
     JSON_TEXT(T, reason, JSON_OPEN,
               "no_resource_up, no_free_slot, replica_on_every_free_resource, "
-              "below_free_cpu_limit, too_few_nodes or over_max_cost_ratio",
-              JSON_KNOWN("no_resource_up", "no_free_slot",
-                         "replica_on_every_free_resource", "below_free_cpu_limit",
-                         "too_few_nodes", "over_max_cost_ratio")),
+              "below_free_cpu_limit, too_few_nodes, restart_limit, over_max_cost_ratio "
+              "or without_end: no remedy ends in a time that can be expected",
+              .choices = round_wait_reason_names),
     JSON_INTEGER(T, count, 0, JSON_EXACT, 0, 0, "Resources that it holds for"),
     {0},
 };
@@ -103,9 +102,10 @@ static const struct json_field option_rows[] = {
               .choices = remedy_names),
     JSON_INTEGER(T, replicas, 0, JSON_EXACT, 0, 0, "Copies"),
     JSON_NUMBER(T, interval_s, 0, 0, 0, JSON_OPTIONAL, "Between checkpoints"),
-    JSON_NUMBER(T, expected_time_s, 0, 0, 0, JSON_MAY_BE_NULL, "null: without end"),
+    JSON_NUMBER(T, expected_time_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "null: without end, or not followed, see warnings: expected_skipped"),
     JSON_NUMBER(T, expected_cost_cpu_s, 0, 0, 0, JSON_MAY_BE_NULL,
-                "CPU time of all copies; null: without end"),
+                "CPU time of all copies; null: likewise"),
     JSON_NUMBER(T, success_probability, 0, 0, 0, 0, "That it needs no restart"),
     JSON_NUMBER(T, independent_time_s, 0, 0, 0, JSON_OPTIONAL,
                 "shared_images: what expected_time_s is at most, without sharing"),
@@ -419,30 +419,32 @@ static void fill_counts(struct round_call *call, const size_t *active,
 
 /* ---- unplaced ---- */
 
+/* Of no resources at all: that none is up. */
 static void add_unplaced(struct round_call *call, const char *job_id,
-                         const char *const *names, const size_t *counts, size_t count,
-                         struct round_answer_unplaced *out)
+                         const size_t *counts, struct round_answer_unplaced *out)
 {
     struct round_answer_reason *reasons =
-        NEW(call->rq->arena, struct round_answer_reason, count);
+        NEW(call->rq->arena, struct round_answer_reason, ROUND_WAIT_REASON_COUNT);
     size_t main_reason = 0;
 
     *out = (struct round_answer_unplaced){.job_id = job_id, .reasons = reasons};
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < ROUND_WAIT_REASON_COUNT; i++) {
         if (counts[i] == 0)
             continue;
         reasons[out->reason_count++] =
-            (struct round_answer_reason){names[i], (uint64_t)counts[i]};
+            (struct round_answer_reason){round_wait_reason_names[i], (uint64_t)counts[i]};
         if (counts[i] > counts[main_reason])
             main_reason = i;
     }
-    metrics_unplaced(call->rq->service->metrics, names[main_reason], 1);
+    if (!out->reason_count)
+        reasons[out->reason_count++] = (struct round_answer_reason){
+            round_wait_reason_names[ROUND_NO_RESOURCE_UP], 0};
+    metrics_unplaced(call->rq->service->metrics, round_wait_reason_names[main_reason], 1);
 }
 
 static void fill_unplaced(struct round_call *call, const size_t *active,
                           struct round_answer *answer)
 {
-    static const char *const over_cost[] = {"over_max_cost_ratio"};
     const struct round_out *out = &call->out;
     size_t up = 0, count = 0;
     struct round_answer_unplaced *list =
@@ -450,16 +452,18 @@ static void fill_unplaced(struct round_call *call, const size_t *active,
             out->wait_count + out->choice_count);
 
     for (size_t i = 0; i < out->wait_count; i++)
-        add_unplaced(call, job_at(call, out->waits[i].job)->id, round_wait_reason_names,
-                     out->waits[i].count, ROUND_WAIT_REASON_COUNT, &list[count++]);
+        add_unplaced(call, job_at(call, out->waits[i].job)->id, out->waits[i].count,
+                     &list[count++]);
     for (size_t i = 0; i < call->in.resource_count; i++)
         up += call->resources[i].up;
     for (size_t i = 0; i < out->choice_count; i++) {
         const struct round_choice *c = &out->choices[i];
+        size_t counts[ROUND_WAIT_REASON_COUNT] = {0};
 
-        if (c->chosen == SIZE_MAX && active[c->job] == 0)
-            add_unplaced(call, job_at(call, c->job)->id, over_cost, &up, 1,
-                         &list[count++]);
+        if (c->chosen != SIZE_MAX || active[c->job] != 0)
+            continue;
+        counts[c->cheapest == SIZE_MAX ? ROUND_WITHOUT_END : ROUND_OVER_COST] = up;
+        add_unplaced(call, job_at(call, c->job)->id, counts, &list[count++]);
     }
     answer->unplaced = list;
     answer->unplaced_count = count;
@@ -687,7 +691,9 @@ static void warn_all(struct round_call *call)
     size_t unknown = 0, first = 0;
 
     warn_shared_sites(call);
+    round_call_warn_choices(call);
     round_call_warn_unused(call);
+    round_call_warn_histories(call);
     if (!call->has_histories)
         return;
     if (call->histories.unavailable)

@@ -178,7 +178,7 @@ extern const struct json_object round_answer_json;
 
 struct policy;
 
-enum { ROUND_WARNINGS_MAX = 32 };
+enum { ROUND_WARNINGS_MAX = 48 };
 
 /* A request on its way. Indexes of `in` are places in order; jobs_at and
  * resources_at lead back to the body and the snapshot. */
@@ -218,6 +218,10 @@ bool round_call_chooses_hosts(const struct round_call *call);
 /* One warning for each member that is given and that the policy, with its options, does
  * not look at. */
 void round_call_warn_unused(struct round_call *call);
+
+/* What is to be known of the stored histories, and of the choices. */
+void round_call_warn_histories(struct round_call *call);
+void round_call_warn_choices(struct round_call *call);
 
 /* Value of an option of the policy by name; `otherwise` if it has no such option. */
 double round_call_option(const struct round_call *call, const char *name,

@@ -2,6 +2,7 @@
 #include "handlers/prediction/resource_histories.h"
 
 #include "handlers/common/decision.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "service/clock.h"
 #include "service/store_reliability.h"
@@ -400,9 +401,9 @@ static enum error_code query(struct request *rq, double now_s, struct stored *s)
 }
 
 /* The failures, for what merges them. A failure that never ended and is followed by
- * another has ended; and a resource that runs a job is up. So an open failure counts,
- * but takes no time. */
-static size_t failures_of(const struct at_risk_row *rows, size_t count,
+ * another has ended: it counts, but takes no time. The last one is open if the resource
+ * is down (`since_s` is not NAN). */
+static size_t failures_of(const struct at_risk_row *rows, size_t count, double since_s,
                           struct failure_interval *out)
 {
     size_t used = 0;
@@ -411,7 +412,9 @@ static size_t failures_of(const struct at_risk_row *rows, size_t count,
         if (rows[i].kind == FAILURE_FAILURE)
             out[used++] = (struct failure_interval){
                 rows[i].down_at_s,
-                isnan(rows[i].up_at_s) ? rows[i].down_at_s : rows[i].up_at_s};
+                isnan(rows[i].up_at_s) && !(rows[i].down_at_s >= since_s)
+                    ? rows[i].down_at_s
+                    : rows[i].up_at_s};
     return used;
 }
 
@@ -444,6 +447,7 @@ static void take_stored(const struct stored *s, size_t i, double now_s, struct a
         .from_s = s->options->from_s,
         .to_s = s->options->to_s,
         .now_s = now_s,
+        .up_again_s = out->resource ? out->resource->up_since_s : (double)NAN,
         .burst_window_s = s->options->burst_window_s,
         .component = s->component,
     };
@@ -460,7 +464,7 @@ static void take_stored(const struct stored *s, size_t i, double now_s, struct a
     in.row_count = count;
     out->is_stored = s->first != NULL; /* else the database is away */
     at_risk_of(&in, &out->risk, a);
-    failure_count = failures_of(in.rows, count, list);
+    failure_count = failures_of(in.rows, count, out->risk.down_since_s, list);
     reliability_of(list, failure_count, out->risk.from_s,
                    isnan(in.to_s) ? now_s : fmin(now_s, in.to_s), &out->reliability,
                    out->gap_s, &out->gap_count, a);
@@ -1041,4 +1045,35 @@ enum error_code histories_read(struct request *rq, struct resource_histories *h,
             estimate(&h->list[i], site, h->now_s, options);
     }
     return OK;
+}
+
+/* ---- what is to be known of them ---- */
+
+enum { DOWN_NAMED = 3, INSTANT_ROOM = 48 };
+
+const char *histories_warn_down(const struct resource_histories *h, struct arena *a)
+{
+    const char *names = "";
+    char since[INSTANT_ROOM];
+    size_t count = 0;
+
+    for (size_t i = 0; i < h->count; i++) {
+        const struct resource_history *r = &h->list[i];
+
+        if (!r->wanted || !r->is_stored || isnan(r->risk.down_since_s))
+            continue;
+        if (count++ < DOWN_NAMED)
+            names = arena_printf(
+                a, "%s%s'%.100s' since %s", names, count > 1 ? ", " : "", r->id,
+                instant_print(r->risk.down_since_s, since, sizeof(since)));
+    }
+    if (!count)
+        return NULL;
+    return arena_printf(
+        a,
+        "resource_down: %s failed and nothing says that %s up again: "
+        "%s%s; no time at risk counts since then, and what is decided "
+        "holds for when %s",
+        counted(count, "resource").text, plural(count, "it is", "they are"), names,
+        count > DOWN_NAMED ? ", ..." : "", plural(count, "it is up", "they are up"));
 }

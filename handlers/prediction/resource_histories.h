@@ -82,4 +82,8 @@ void histories_check(const struct resource_histories *h, struct error *err);
 enum error_code histories_read(struct request *rq, struct resource_histories *h,
                                const struct histories_options *options);
 
+/* A warning of the wanted resources that are down, with the first of them and since when;
+ * NULL: none is. */
+const char *histories_warn_down(const struct resource_histories *h, struct arena *a);
+
 #endif

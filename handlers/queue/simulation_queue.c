@@ -1202,11 +1202,14 @@ static enum error_code warn_lines(struct playing *p)
     return OK;
 }
 
+#define KILL_WAIT_PRESET_S 30.0
+
 /* What slurm_backfill decides live by, and a replay does not play. */
 static enum error_code warn_unplayed(struct playing *p)
 {
     const struct cluster_in *in = p->body->cluster;
     struct decision_answer *out = &p->answer->decision;
+    const struct cluster_settings_in *s = &in->policy_settings;
     size_t graces = 0, modes = 0, limits = 0;
 
     for (size_t i = 0; i < in->qos_count; i++) {
@@ -1232,6 +1235,14 @@ static enum error_code warn_unplayed(struct playing *p)
                           "without_effect: over_time_limit_s of %s; in a "
                           "simulation that of policy_settings holds for all",
                           counted(limits, "partition").text));
+    if (s->kill_wait_s != KILL_WAIT_PRESET_S || s->bf_running_job_reserve)
+        TRY(decision_warn(p->rq, out,
+                          "without_effect: %s of policy_settings; in a simulation what "
+                          "is ended leaves at once, and running jobs hold what they have",
+                          !s->bf_running_job_reserve ? "kill_wait_s"
+                          : s->kill_wait_s != KILL_WAIT_PRESET_S
+                              ? "kill_wait_s and bf_running_job_reserve"
+                              : "bf_running_job_reserve"));
     return OK;
 }
 

@@ -211,12 +211,52 @@ void cluster_owner_of(struct cluster_playing *p, const struct cluster_sim_job *i
     p->limits.user_count = b->of.user_count;
 }
 
+static void warn_without_slurm(struct cluster_playing *p)
+{
+    const struct cluster_world_in *w = p->body->cluster;
+    const struct cluster_settings_in *s;
+    const char *first = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < p->body->compare_count; i++)
+        if (p->labels[i].rules.slurm)
+            return;
+    if (!w)
+        return;
+    s = &w->policy_settings;
+#define COUNT(name, is_changed)       \
+    if ((is_changed) && count++ == 0) \
+        first = name;
+#define X(name, least, most, preset, text) COUNT(#name, s->name != (preset))
+    CLUSTER_NUMBERS(X)
+#undef X
+#define X(name, preset, text) COUNT(#name, s->name != (preset))
+    CLUSTER_SWITCHES(X)
+#undef X
+    COUNT("preempt_type", s->preempt_type != CLUSTER_PREEMPT_NONE)
+    COUNT("preempt_mode", s->preempt_mode != PREEMPT_OFF)
+#undef COUNT
+    if (count)
+        decision_warn(p->rq, &p->answer->decision,
+                      "without_effect: %s, first /cluster/policy_settings/%s, %s of "
+                      "slurm_backfill, which no label has",
+                      counted(count, "setting").text, first, plural(count, "is", "are"));
+}
+
 /* What is said of preempted jobs one by one, and settings that no run looks at. */
 static void warn_settings(struct cluster_playing *p)
 {
     const struct cluster_world_in *w = p->body->cluster;
     size_t own = 0;
 
+    if (w)
+        cluster_warn_priority(p->rq, p->owners,
+                              &(struct cluster_in){.accounts = w->accounts,
+                                                   .account_count = w->account_count,
+                                                   .qos = w->qos,
+                                                   .qos_count = w->qos_count,
+                                                   .policy_settings = w->policy_settings},
+                              &p->answer->decision);
     if (p->unread_count)
         decision_warn(p->rq, &p->answer->decision,
                       "without_effect: %s of slurm_backfill, first %s: its "
@@ -250,5 +290,6 @@ void cluster_owners_warn(struct cluster_playing *p)
             "does not know of accounts, qualities of service and weights of priorities",
             counted(count, "label").text, p->labels[first].label,
             plural(count, "has", "have"));
+    warn_without_slurm(p);
     warn_settings(p);
 }

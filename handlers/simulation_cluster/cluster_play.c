@@ -22,6 +22,7 @@ enum {
     FIGURE_TRUNCATED_S = FIGURE_PERCENTILES + CLUSTER_TIME_COUNT * CLUSTER_PERCENTILES,
     FIGURE_JOB_COUNT,
     FIGURE_UNREACHED, /* 1: stop.jobs was not reached */
+    FIGURE_STUCK,     /* 1: jobs wait for ever */
     FIGURE_COUNT
 };
 #define PERCENTILE_NAMES(name) #name ".p50", #name ".p90", #name ".p95", #name ".p99",
@@ -35,6 +36,7 @@ static const char *const figure_names[] = {
             "truncated_s",
     "job_count",
     "unreached",
+    "stuck",
     NULL,
 };
 _Static_assert(sizeof(figure_names) / sizeof(*figure_names) == FIGURE_COUNT + 1,
@@ -310,6 +312,8 @@ static enum error_code play_trial(void *context, struct experiment_trial *trial)
     through = out.totals.done_count + out.totals.killed_count + out.totals.lost_count +
               out.totals.never_count + out.totals.cancelled_count;
     trial->figures[FIGURE_UNREACHED] = in.stop_jobs && through < in.stop_jobs;
+    trial->figures[FIGURE_STUCK] =
+        out.is_stuck && !in.stop_jobs && through < in.job_count;
     if (trial->run == 0 && p->body->output.per_job)
         list_jobs(p, trial->label, &jobs, &out);
     return OK;
@@ -449,15 +453,30 @@ static bool warn_truncated(struct cluster_playing *p, const struct experiment *p
     return count > 0;
 }
 
-static void warn_unreached(struct cluster_playing *p, const struct experiment *played)
+/* Runs of all labels of which the figure is 1. */
+static size_t runs_with(const struct cluster_playing *p, const struct experiment *played,
+                        size_t figure)
 {
     size_t count = 0;
 
     for (size_t run = 0; run < played->runs_done; run++)
         for (size_t i = 0; i < p->body->compare_count; i++) {
-            count += experiment_figure(played, run, i, FIGURE_UNREACHED) > 0;
+            count += experiment_figure(played, run, i, figure) > 0;
             budget_step(&p->rq->budget, 1);
         }
+    return count;
+}
+
+static void warn_unreached(struct cluster_playing *p, const struct experiment *played)
+{
+    size_t count = runs_with(p, played, FIGURE_UNREACHED);
+    size_t stuck = runs_with(p, played, FIGURE_STUCK);
+
+    if (stuck)
+        decision_warn(p->rq, &p->answer->decision,
+                      "stop_unreachable: %s ended with jobs_unfinished: nothing "
+                      "more happens that could start them, as nodes stay down",
+                      counted(stuck, "run").text);
     if (count)
         decision_warn(p->rq, &p->answer->decision,
                       "stop_unreachable: %s ended before /stop/jobs jobs were "
@@ -511,6 +530,19 @@ static void warn_rows(struct cluster_playing *p)
                       "truncated: %llu of %llu jobs are listed, see "
                       "/output/job_rows_max",
                       (unsigned long long)most, (unsigned long long)p->answer->job_count);
+}
+
+static void warn_confidence(struct cluster_playing *p, const struct experiment *played)
+{
+    const struct cluster_confidence *c = p->body->confidence;
+
+    if (p->confidence_metric < 0 || played->is_cut || is_enough(p, played))
+        return;
+    decision_warn(p->rq, &p->answer->decision,
+                  "confidence_missed: after %zu runs, /confidence/runs_max, %s is not "
+                  "known to %.6g of its mean for each label",
+                  played->runs_done, cluster_metric_names[p->confidence_metric],
+                  c->half_width_ratio);
 }
 
 static void warn_cut(struct cluster_playing *p, const struct experiment *played)
@@ -591,6 +623,7 @@ enum error_code cluster_play(struct cluster_playing *p)
     warn_unstaggered(p);
     cluster_owners_warn(p);
     warn_rows(p);
+    warn_confidence(p, &played);
     warn_cut(p, &played);
     decision_end(p->rq, "simulation",
                  played.is_cut || truncated ? DECISION_CUT : DECISION_FEASIBLE,

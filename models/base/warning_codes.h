@@ -21,6 +21,7 @@
     X(clamped, "A value was brought within what is possible")                          \
     X(classes_not_asked, "More classes than models are looked for")                    \
     X(clock_ahead, "Events happen later than now")                                     \
+    X(confidence_missed, "More runs are needed for what was asked for")                \
     X(copies, "Fewer copies of a job than were asked for")                             \
     X(cpu_raised, "Resources with less than 0.01 of their CPU count as 0.01")          \
     X(cut_to_midpoint, "The time limit came before a dynamic programme was done")      \
@@ -136,6 +137,7 @@
     X(renamed, "A member or parameter of the request has another name now")            \
     X(requested_raised, "Requested times were raised to the run times")                \
     X(reserved, "Running jobs end after a reservation of their nodes has begun")       \
+    X(resource_down, "Resources are down, as their history says")                      \
     X(resource_unusable, "Resources without available CPU are left out")               \
     X(resources_cut, "Only the first resources were looked at")                        \
     X(restarted, "Tasks of failed resources are planned anew, from their checkpoints") \
