@@ -1,6 +1,7 @@
 /* workload_log.c - a stored workload as a job log, whatever it was stored as. */
 #include "handlers/stored/workload_log.h"
 
+#include "models/slurm/rows.h"
 #include "service/json.h"
 
 #include <math.h>
@@ -22,17 +23,10 @@ static void count_lines(const char *text, size_t length, struct swf_counts *coun
     }
 }
 
-static enum error_code read_accounting(const char *text, size_t length,
-                                       struct workload_log *out, struct arena *a,
-                                       struct error *err)
+static struct workload_log log_of(const struct slurm_workload *workload,
+                                  const struct slurm_records *records, struct arena *a)
 {
-    struct slurm_records *records = NEW(a, struct slurm_records, 1);
-    struct slurm_workload *workload = NEW(a, struct slurm_workload, 1);
-
-    records->updated_s = (double)NAN;
-    TRY(slurm_records_read(text, length, "", records, a, err));
-    slurm_workload_read(records, 0, workload, a);
-    *out = (struct workload_log){
+    return (struct workload_log){
         .log = {workload->jobs, workload->job_count, workload->job_count, a},
         .header = {.version = NAN,
                    .unix_start_at_s = workload->begin_s,
@@ -43,7 +37,22 @@ static enum error_code read_accounting(const char *text, size_t length,
                    .max_procs = NAN},
         .counts = {.jobs = workload->job_count},
         .accounting = workload,
+        .cut_rows = records->cut_rows,
+        .broken_off = records->broken_off,
     };
+}
+
+static enum error_code read_accounting(const char *text, size_t length,
+                                       struct workload_log *out, struct arena *a,
+                                       struct error *err)
+{
+    struct slurm_records *records = NEW(a, struct slurm_records, 1);
+    struct slurm_workload *workload = NEW(a, struct slurm_workload, 1);
+
+    records->updated_s = (double)NAN;
+    TRY(slurm_records_read(text, length, "", records, a, err));
+    slurm_workload_read(records, 0, workload, a);
+    *out = log_of(workload, records, a);
     count_lines(text, length, &out->counts);
     return OK;
 }
@@ -56,6 +65,68 @@ enum error_code workload_log_read(const char *format, const char *text, size_t l
         return read_accounting(text, length, out, a, err);
     out->accounting = NULL;
     return swf_read(text, length, &out->log, &out->header, &out->counts, a, err);
+}
+
+/* ---- accounting by rows ---- */
+
+struct accounting_log {
+    struct slurm_records records;
+    struct slurm_rows *rows;
+    struct slurm_workload workload;
+    struct slurm_workload_reader *reader;
+    struct arena *arena, *of_row;
+};
+
+/* slurm_row_fn */
+static enum error_code take_row(void *context, enum slurm_kind kind, struct error *err)
+{
+    struct accounting_log *log = context;
+    struct slurm_list *list = &log->records.of[kind];
+
+    (void)err;
+    if (kind == SLURM_JOB) {
+        slurm_workload_row(log->reader, &list->records[0]);
+        list->count = 0;
+    } else /* it has no jobs; who reads on finds none */
+        memset(log->records.of, 0, sizeof(log->records.of));
+    arena_reset(log->of_row);
+    return OK;
+}
+
+struct accounting_log *accounting_log_open(struct arena *a)
+{
+    struct accounting_log *log = NEW(a, struct accounting_log, 1);
+
+    log->arena = a;
+    log->of_row = arena_create_beside(a, arena_cap_bytes(a));
+    log->reader = slurm_workload_open(0, &log->workload, a);
+    log->rows = slurm_rows_open(&log->records, "", take_row, log, a);
+    log->records.of[SLURM_JOB].records = NEW(a, struct slurm_record, 1);
+    log->records.of[SLURM_JOB].size = 1;
+    slurm_rows_use(log->rows, log->of_row);
+    return log;
+}
+
+enum error_code accounting_log_feed(void *log, const char *piece, size_t length,
+                                    struct error *err)
+{
+    struct accounting_log *to = log;
+
+    TRY(json_go_on(length / BYTE_STEPS, err));
+    return slurm_rows_feed(to->rows, piece, length, err);
+}
+
+enum error_code accounting_log_end(struct accounting_log *log, bool *needs_whole,
+                                   struct workload_log *out, struct error *err)
+{
+    TRY(slurm_rows_end(log->rows, err));
+    *needs_whole = slurm_rows_need_whole(log->rows);
+    if (*needs_whole)
+        return OK;
+    slurm_workload_end(log->reader);
+    *out = log_of(&log->workload, &log->records, log->arena);
+    out->counts.lines = slurm_rows_line_count(log->rows);
+    return OK;
 }
 
 /* ---- in pieces ---- */
@@ -118,6 +189,17 @@ static enum error_code load_swf(struct db_session *db, const char *tenant,
     return OK;
 }
 
+static enum error_code load_accounting(struct db_session *db, const char *tenant,
+                                       const struct store_trace *stored,
+                                       bool *needs_whole, struct workload_log *out,
+                                       struct arena *a, struct error *err)
+{
+    struct accounting_log *log = accounting_log_open(a);
+
+    TRY(store_workload_pieces(db, tenant, stored, accounting_log_feed, log, a, err));
+    return accounting_log_end(log, needs_whole, out, err);
+}
+
 enum error_code workload_log_load(struct db_session *db, const char *tenant,
                                   const struct store_trace *stored,
                                   struct workload_log *out, struct arena *a,
@@ -129,6 +211,13 @@ enum error_code workload_log_load(struct db_session *db, const char *tenant,
     if (stored->piece_bytes &&
         strcmp(stored->format, workload_kinds[WORKLOAD_AS_SWF]) == 0)
         return load_swf(db, tenant, stored, out, a, err);
+    if (stored->piece_bytes) {
+        bool needs_whole;
+
+        TRY(load_accounting(db, tenant, stored, &needs_whole, out, a, err));
+        if (!needs_whole)
+            return OK;
+    }
     TRY(workload_text(db, tenant, stored, &text, &length, a, err));
     return workload_log_read(stored->format, text, length, out, a, err);
 }
