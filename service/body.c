@@ -263,8 +263,8 @@ enum error_code body_inflate(struct body *b, size_t max_bytes, struct arena *a,
 const char *body_limit_hint(bool is_upload)
 {
     return is_upload ? "whoever runs the service can raise max_upload_bytes "
-                       "(GRIDPLAN_MAX_UPLOAD_BYTES), for failure traces up to "
-                       "request_memory_bytes; or send parts of the log, each under an id "
+                       "(GRIDPLAN_MAX_UPLOAD_BYTES); or send parts of the log, each "
+                       "under an id "
                        "of its own, of accounting the days of sacct's -S and -E"
                      : "whoever runs the service can raise max_body_bytes "
                        "(GRIDPLAN_MAX_BODY_BYTES); a job log may be larger in POST "

@@ -144,6 +144,7 @@ static enum error_code add_to_text(void *context, const char *piece, size_t leng
 }
 
 enum error_code workload_text(struct db_session *db, const char *tenant,
+                              enum store_trace_kind kind,
                               const struct store_trace *stored, const char **text,
                               size_t *length, struct arena *a, struct error *err)
 {
@@ -155,7 +156,7 @@ enum error_code workload_text(struct db_session *db, const char *tenant,
         return OK;
     }
     all = end = NEW(a, char, stored->piece_bytes + 1);
-    TRY(store_workload_pieces(db, tenant, stored, add_to_text, &end, a, err));
+    TRY(store_trace_pieces(db, tenant, kind, stored, add_to_text, &end, a, err));
     *text = all;
     *length = (size_t)(end - all);
     return OK;
@@ -180,7 +181,7 @@ static enum error_code load_swf(struct db_session *db, const char *tenant,
     out->log = (struct swf_log){.room = stored->record_count, .arena = a};
     out->log.jobs = NEW(a, struct swf_job, out->log.room);
     swf_reader_open(reader, swf_log_add, &out->log);
-    TRY(store_workload_pieces(db, tenant, stored, feed, reader, a, err));
+    TRY(store_trace_pieces(db, tenant, STORE_WORKLOAD, stored, feed, reader, a, err));
     TRY(swf_reader_end(reader, err));
     if (reader->counts.unsorted)
         swf_log_sort(&out->log);
@@ -195,8 +196,11 @@ static enum error_code load_accounting(struct db_session *db, const char *tenant
                                        struct arena *a, struct error *err)
 {
     struct accounting_log *log = accounting_log_open(a);
+    struct arena *of_piece = arena_create_beside(a, arena_cap_bytes(a));
 
-    TRY(store_workload_pieces(db, tenant, stored, accounting_log_feed, log, a, err));
+    TRY(store_trace_pieces(db, tenant, STORE_WORKLOAD, stored, accounting_log_feed, log,
+                           of_piece, err));
+    arena_reset(of_piece);
     return accounting_log_end(log, needs_whole, out, err);
 }
 
@@ -218,7 +222,7 @@ enum error_code workload_log_load(struct db_session *db, const char *tenant,
         if (!needs_whole)
             return OK;
     }
-    TRY(workload_text(db, tenant, stored, &text, &length, a, err));
+    TRY(workload_text(db, tenant, STORE_WORKLOAD, stored, &text, &length, a, err));
     return workload_log_read(stored->format, text, length, out, a, err);
 }
 
@@ -231,6 +235,7 @@ static enum error_code add_to_hash(void *context, const char *piece, size_t leng
 }
 
 enum error_code workload_sha256(struct db_session *db, const char *tenant,
+                                enum store_trace_kind kind,
                                 const struct store_trace *stored, char *hex,
                                 struct arena *a, struct error *err)
 {
@@ -243,7 +248,7 @@ enum error_code workload_sha256(struct db_session *db, const char *tenant,
         return OK;
     }
     hash = hash_stream_open();
-    code = hash ? store_workload_pieces(db, tenant, stored, add_to_hash, hash, a, err)
+    code = hash ? store_trace_pieces(db, tenant, kind, stored, add_to_hash, hash, a, err)
                 : fail_memory(err);
     if (!hash_stream_end(hash, digest) && code == OK)
         code = fail_memory(err);

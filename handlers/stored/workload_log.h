@@ -45,13 +45,15 @@ enum error_code workload_log_load(struct db_session *db, const char *tenant,
                                   struct workload_log *out, struct arena *a,
                                   struct error *err);
 
-/* The whole text of one, with a NUL behind it. */
+/* The whole text of one, or of a failure trace, with a NUL behind it. */
 enum error_code workload_text(struct db_session *db, const char *tenant,
+                              enum store_trace_kind kind,
                               const struct store_trace *stored, const char **text,
                               size_t *length, struct arena *a, struct error *err);
 
 /* SHA-256 of a stored text; `hex` has SHA256_HEX_SIZE. Also of a failure trace. */
 enum error_code workload_sha256(struct db_session *db, const char *tenant,
+                                enum store_trace_kind kind,
                                 const struct store_trace *stored, char *hex,
                                 struct arena *a, struct error *err);
 

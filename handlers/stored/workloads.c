@@ -328,7 +328,7 @@ enum error_code post_workload(struct request *rq, const void *in, void *out)
         TRY(read_accounting(rq, &trace, &length));
     else
         TRY(read_log(rq, &trace, &length));
-    return upload_store_pieces(rq, name, length, &trace, out);
+    return upload_store(rq, STORE_WORKLOAD, name, length, &trace, out);
 }
 
 enum error_code get_workloads(struct request *rq, const void *in, void *out)

@@ -2,7 +2,7 @@
 #include "models/slurm/workload.h"
 
 #include "models/base/budget_read.h"
-#include "models/base/names.h"
+#include "models/base/name_pool.h"
 #include "models/slurm/cluster_parts.h"
 #include "models/slurm/values.h"
 
@@ -26,21 +26,15 @@ struct attempts {
 
 #define NO_JOB SIZE_MAX
 
-/* An index of as many names as come. */
-struct growing {
-    struct name_index index;
-    size_t count, room;
-};
-
 struct slurm_workload_reader {
     struct slurm_workload *out;
     struct attempts *jobs;
     size_t count, room;
-    struct growing by_id, texts;
+    struct name_pool by_id, texts;
     const char **text; /* each once */
     size_t text_count, text_room;
     struct name_index by_shape, by_array;
-#define X(member, field) struct growing member;
+#define X(member, field) struct name_pool member;
     SLURM_NUMBERED(X)
 #undef X
     double tz_offset_s;
@@ -48,40 +42,6 @@ struct slurm_workload_reader {
 };
 
 enum { ROOM_FIRST = 64 };
-
-/* Its room doubles when it is full. */
-static void grow(struct growing *g, struct arena *a)
-{
-    size_t room = g->room ? 2 * g->room : ROOM_FIRST;
-    struct name_index before = g->index;
-
-    if (g->count < g->room)
-        return;
-    name_index_create(&g->index, room, a);
-    for (size_t i = 0; g->room && i < before.slot_count; i++) {
-        budget_read_step(1);
-        if (before.key[i])
-            name_index_add(&g->index, before.key[i], before.position[i]);
-    }
-    g->room = room;
-}
-
-/* The place of a name; of a new one `place`, and *copy is what was kept of it, else NULL.
- */
-static size_t place_of(struct growing *g, const char *name, size_t place,
-                       const char **copy, struct arena *a)
-{
-    size_t known = g->room ? name_index_find(&g->index, name) : NAME_NOT_FOUND;
-
-    *copy = NULL;
-    if (known != NAME_NOT_FOUND)
-        return known;
-    grow(g, a);
-    *copy = arena_text(a, name, strlen(name));
-    name_index_add(&g->index, *copy, place);
-    g->count++;
-    return place;
-}
 
 /* A text that stays when the row has gone, there once; NULL of NULL. */
 static const char *kept(struct slurm_workload_reader *c, const char *text)
@@ -91,7 +51,7 @@ static const char *kept(struct slurm_workload_reader *c, const char *text)
 
     if (!text)
         return NULL;
-    at = place_of(&c->texts, text, c->text_count, &copy, c->arena);
+    at = name_pool_add(&c->texts, text, c->text_count, &copy, c->arena);
     if (!copy)
         return c->text[at];
     if (c->text_count == c->text_room) {
@@ -103,7 +63,7 @@ static const char *kept(struct slurm_workload_reader *c, const char *text)
     return c->text[c->text_count++] = copy;
 }
 
-static double number_of(struct slurm_workload_reader *c, struct growing *index,
+static double number_of(struct slurm_workload_reader *c, struct name_pool *index,
                         struct slurm_names *names, const char *name)
 {
     const char *copy;
@@ -111,7 +71,7 @@ static double number_of(struct slurm_workload_reader *c, struct growing *index,
 
     if (!name)
         return (double)NAN;
-    at = place_of(index, name, names->count + 1, &copy, c->arena);
+    at = name_pool_add(index, name, names->count + 1, &copy, c->arena);
     if (copy) {
         if (at + 1 > names->room) {
             size_t room = names->room ? 2 * names->room : ROOM_FIRST;
@@ -262,7 +222,7 @@ static void name_job(struct slurm_workload_reader *c, const struct slurm_record 
 static struct attempts *job_for(struct slurm_workload_reader *c, const char *id)
 {
     const char *copy;
-    size_t at = place_of(&c->by_id, id, c->count, &copy, c->arena);
+    size_t at = name_pool_add(&c->by_id, id, c->count, &copy, c->arena);
     struct attempts *job;
 
     if (!copy)
