@@ -263,13 +263,13 @@ enum error_code body_inflate(struct body *b, size_t max_bytes, struct arena *a,
 const char *body_limit_hint(bool is_upload)
 {
     return is_upload ? "whoever runs the service can raise max_upload_bytes "
-                       "(GRIDPLAN_MAX_UPLOAD_BYTES), for failure traces up to "
-                       "request_memory_bytes; or send parts of the log, each under an id "
-                       "of its own"
+                       "(GRIDPLAN_MAX_UPLOAD_BYTES); or send parts of the log, each "
+                       "under an id "
+                       "of its own, of accounting the days of sacct's -S and -E"
                      : "whoever runs the service can raise max_body_bytes "
                        "(GRIDPLAN_MAX_BODY_BYTES); a job log may be larger in POST "
-                       "/v1/workloads and be named by workload_id, records go in "
-                       "several requests";
+                       "/v1/workloads and be named by workload_id, Slurm's accounting in "
+                       "POST /v1/imports/slurm/history, records go in several requests";
 }
 
 /* ---- the end ---- */

@@ -101,9 +101,9 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
     X(COUNT, max_connections, "20000", 1, 1e6, NULL, NULL,                               \
       "Connections at most; idle ones are closed when nine tenths are in use")           \
     X(COUNT, max_upload_bytes, "4294967296", 1024, 1e12, NULL, NULL,                     \
-      "Largest body of POST /v1/workloads and /v1/failure-traces, also after "           \
-      "decompression; not less than max_body_bytes. Failure traces are held as a "       \
-      "whole: for them not more than a request's memory")                                \
+      "Largest body of POST /v1/workloads, /v1/failure-traces and "                      \
+      "/v1/imports/slurm/history, which are read piece by piece, also after "            \
+      "decompression; not less than max_body_bytes")                                     \
     X(COUNT, memory_bytes, "0", 0, 1e13, NULL, NULL,                                     \
       "Memory for all requests together; 0: 60 % of what the process may have")          \
     X(CHOICE, metrics_names, "new", 0, 0, "new|both", NULL,                              \

@@ -747,19 +747,12 @@ enum error_code route_check_content_type(const struct route *route,
 
 size_t route_body_limit(const struct route *r, const struct config *config)
 {
-    size_t upload_bytes = config->max_upload_bytes;
-
-    if (upload_bytes > config->request_memory_bytes)
-        upload_bytes = config->request_memory_bytes;
-    if (config->total_body_bytes && upload_bytes > config->total_body_bytes)
-        upload_bytes = config->total_body_bytes;
-    if (r && r->flags & ROUTE_STREAMS) /* it is never there as a whole */
-        upload_bytes = config->max_upload_bytes;
     if (r && r->flags & ROUTE_FACADE && FACADE_BODY_MAX_BYTES < config->max_body_bytes)
         return FACADE_BODY_MAX_BYTES;
-    if (!r || !(r->flags & ROUTE_TEXT_BODY) || upload_bytes < config->max_body_bytes)
-        return config->max_body_bytes;
-    return upload_bytes;
+    if (r && r->flags & ROUTE_STREAMS && /* it is never there as a whole */
+        config->max_upload_bytes > config->max_body_bytes)
+        return config->max_upload_bytes;
+    return config->max_body_bytes;
 }
 
 /* Kinds of rows, the first that fits: what it has of these flags, and where it is

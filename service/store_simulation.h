@@ -27,7 +27,7 @@ struct store_trace {
     const char *format;       /* "swf", "lanl_cfdr", "fta" */
     struct db_bytes document; /* byte for byte as it was given; none in lists, and empty
                                  when it is in pieces */
-    uint64_t piece_bytes;     /* length of it in pieces, of workloads only; 0: none */
+    uint64_t piece_bytes;     /* length of it in pieces; 0: there are none */
     uint64_t document_bytes;
     uint64_t line_count, record_count, skipped_count;
     const char *summary; /* JSON: what was found when it was read */
@@ -41,10 +41,11 @@ enum error_code store_trace_create(struct db_session *s, const char *tenant,
                                    struct store_trace *out, struct arena *a,
                                    struct error *err);
 
-/* Stores piece `number`, from 0, of a workload, in the transaction that created it. */
-enum error_code store_workload_piece(struct db_session *s, const char *tenant,
-                                     const char *workload_id, uint64_t number,
-                                     struct db_bytes content, struct error *err);
+/* Stores piece `number`, from 0, of a document, in the transaction that created it. */
+enum error_code store_trace_piece(struct db_session *s, const char *tenant,
+                                  enum store_trace_kind kind, const char *trace_id,
+                                  uint64_t number, struct db_bytes content,
+                                  struct error *err);
 
 /* Gets a piece of a document, which lives during the call; what is taken of the arena
  * meanwhile is gone behind it. A failure ends the reading. */
@@ -53,10 +54,10 @@ typedef enum error_code store_piece_fn(void *context, const char *piece, size_t 
 
 /* The pieces in their order; `a` has one of them at a time. ERR_NOT_FOUND: it has been
  * deleted meanwhile. */
-enum error_code store_workload_pieces(struct db_session *s, const char *tenant,
-                                      const struct store_trace *workload,
-                                      store_piece_fn *take, void *context,
-                                      struct arena *a, struct error *err);
+enum error_code store_trace_pieces(struct db_session *s, const char *tenant,
+                                   enum store_trace_kind kind,
+                                   const struct store_trace *trace, store_piece_fn *take,
+                                   void *context, struct arena *a, struct error *err);
 
 /* With the document if it is wanted. ERR_NOT_FOUND. */
 enum error_code store_trace_read(struct db_session *s, const char *tenant,

@@ -16,47 +16,50 @@ static const struct db_column columns[] = {
     {0},
 };
 
-#define HEAD(id, pieces)                                                             \
-    id ", format, length(document)::bigint + " pieces ", line_count, record_count, " \
-       "skipped_count, summary, created_at, " pieces
+#define HEAD(id)                                                                      \
+    id ", format, length(document)::bigint + piece_bytes, line_count, record_count, " \
+       "skipped_count, summary, created_at, piece_bytes"
 
 /* The statements of one kind; both tables have the same columns but for the name. */
 struct trace_statements {
-    struct db_statement insert, select, select_head, list, remove;
+    struct db_statement insert, select, select_head, list, remove, insert_piece,
+        select_piece;
 };
 
-/* `pieces`: column that says how much is in pieces; `more`: columns of the insertion
- * behind those of both, with `values`. */
-#define STATEMENTS(table, id, pieces, more, values)                                      \
+#define STATEMENTS(table, id)                                                            \
     {                                                                                    \
         .insert = {"insert_" table,                                                      \
                    "INSERT INTO " table " (tenant, " id ", format, document, "           \
-                   "line_count, record_count, skipped_count, summary, created_at" more   \
-                   ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now()" values              \
-                   ") ON CONFLICT DO NOTHING RETURNING " HEAD(id,                        \
-                                                              pieces) ", NULL::bytea",   \
+                   "line_count, record_count, skipped_count, summary, created_at, "      \
+                   "piece_bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now(), $9"      \
+                   ") ON CONFLICT DO NOTHING RETURNING " HEAD(id) ", NULL::bytea",       \
                    0},                                                                   \
         .select = {"select_" table,                                                      \
-                   "SELECT " HEAD(id, pieces) ", document FROM " table                   \
-                                              " WHERE tenant = $1 AND " id " = $2",      \
+                   "SELECT " HEAD(id) ", document FROM " table                           \
+                                      " WHERE tenant = $1 AND " id " = $2",              \
                    DB_REPEATABLE},                                                       \
         .select_head = {"select_" table "_head",                                         \
-                        "SELECT " HEAD(id, pieces) ", NULL::bytea FROM " table           \
-                                                   " WHERE tenant = $1 AND " id " = $2", \
+                        "SELECT " HEAD(id) ", NULL::bytea FROM " table                   \
+                                           " WHERE tenant = $1 AND " id " = $2",         \
                         DB_REPEATABLE},                                                  \
         .list = {"list_" table,                                                          \
-                 "SELECT " HEAD(id, pieces) ", NULL::bytea FROM " table                  \
-                                            " WHERE tenant = $1 AND " id                 \
-                                            " > $2 ORDER BY " id " LIMIT $3",            \
+                 "SELECT " HEAD(id) ", NULL::bytea FROM " table                          \
+                                    " WHERE tenant = $1 AND " id " > $2 ORDER BY " id    \
+                                    " LIMIT $3",                                         \
                  DB_REPEATABLE},                                                         \
         .remove = {"delete_" table,                                                      \
                    "DELETE FROM " table " WHERE tenant = $1 AND " id " = $2", 0},        \
+        .insert_piece = {"insert_" table "_piece",                                       \
+                         "INSERT INTO " table "_piece VALUES ($1, $2, $3, $4)", 0},      \
+        .select_piece = {"select_" table "_piece",                                       \
+                         "SELECT content FROM " table "_piece WHERE tenant = $1 AND " id \
+                         " = $2 AND piece_number = $3",                                  \
+                         DB_REPEATABLE},                                                 \
     }
 
-static const struct trace_statements workloads =
-    STATEMENTS("workload", "workload_id", "piece_bytes", ", piece_bytes", ", $9");
+static const struct trace_statements workloads = STATEMENTS("workload", "workload_id");
 static const struct trace_statements failure_traces =
-    STATEMENTS("failure_trace", "failure_trace_id", "0::bigint", "", "");
+    STATEMENTS("failure_trace", "failure_trace_id");
 
 static const struct trace_statements *statements_of(enum store_trace_kind kind)
 {
@@ -74,7 +77,7 @@ enum error_code store_trace_create(struct db_session *s, const char *tenant,
                                    struct store_trace *out, struct arena *a,
                                    struct error *err)
 {
-    struct db_param params[] = {
+    const struct db_param params[] = {
         db_text(tenant),
         db_text(trace->trace_id),
         db_text(trace->format),
@@ -88,8 +91,6 @@ enum error_code store_trace_create(struct db_session *s, const char *tenant,
     };
     bool found;
 
-    if (kind != STORE_WORKLOAD) /* it has none */
-        params[sizeof(params) / sizeof(params[0]) - 2].type = DB_END;
     TRY(db_row(s, &statements_of(kind)->insert, params, columns, sizeof(*out), out,
                &found, a, err));
     if (!found)
@@ -105,15 +106,6 @@ static enum error_code fail_no_trace(enum store_trace_kind kind, const char *tra
                 trace_id);
 }
 
-static const struct db_statement insert_piece = {
-    "insert_workload_piece", "INSERT INTO workload_piece VALUES ($1, $2, $3, $4)", 0};
-
-static const struct db_statement select_piece = {
-    "select_workload_piece",
-    "SELECT content FROM workload_piece WHERE tenant = $1 AND workload_id = $2"
-    " AND piece_number = $3",
-    DB_REPEATABLE};
-
 struct piece {
     struct db_bytes content;
 };
@@ -121,34 +113,35 @@ struct piece {
 static const struct db_column piece_columns[] = {
     DB_COLUMN(struct piece, content, DB_BYTES), {0}};
 
-enum error_code store_workload_piece(struct db_session *s, const char *tenant,
-                                     const char *workload_id, uint64_t number,
-                                     struct db_bytes content, struct error *err)
+enum error_code store_trace_piece(struct db_session *s, const char *tenant,
+                                  enum store_trace_kind kind, const char *trace_id,
+                                  uint64_t number, struct db_bytes content,
+                                  struct error *err)
 {
-    return db_run(s, &insert_piece,
-                  DB_PARAMS(db_text(tenant), db_text(workload_id), db_integer(number),
+    return db_run(s, &statements_of(kind)->insert_piece,
+                  DB_PARAMS(db_text(tenant), db_text(trace_id), db_integer(number),
                             db_bytes(content.data, content.length)),
                   NULL, err);
 }
 
-enum error_code store_workload_pieces(struct db_session *s, const char *tenant,
-                                      const struct store_trace *workload,
-                                      store_piece_fn *take, void *context,
-                                      struct arena *a, struct error *err)
+enum error_code store_trace_pieces(struct db_session *s, const char *tenant,
+                                   enum store_trace_kind kind,
+                                   const struct store_trace *trace, store_piece_fn *take,
+                                   void *context, struct arena *a, struct error *err)
 {
     uint64_t read = 0;
 
-    for (uint64_t number = 0; read < workload->piece_bytes; number++) {
+    for (uint64_t number = 0; read < trace->piece_bytes; number++) {
         struct arena_mark mark = arena_mark(a);
         struct piece piece = {0};
         bool found;
 
         TRY(db_row(
-            s, &select_piece,
-            DB_PARAMS(db_text(tenant), db_text(workload->trace_id), db_integer(number)),
+            s, &statements_of(kind)->select_piece,
+            DB_PARAMS(db_text(tenant), db_text(trace->trace_id), db_integer(number)),
             piece_columns, sizeof(piece), &piece, &found, a, err));
         if (!found)
-            return fail_no_trace(STORE_WORKLOAD, workload->trace_id, err);
+            return fail_no_trace(kind, trace->trace_id, err);
         TRY(take(context, (const char *)piece.content.data, piece.content.length, err));
         read += piece.content.length;
         arena_rewind(a, mark);

@@ -234,15 +234,11 @@ TEST_CASE("accounting goes to the history of a service", "[slurm][system]")
 {
     folder f;
     const std::string recording = GRIDPLAN_SOURCE_DIR "/tests/data/engines/slurm/plan1/";
-    // In the place of curl, this program in process: it converts; what is to be stored is
-    // kept.
+    // In the place of curl: what is sent is kept.
     f.write("curl",
             "#!/bin/sh\nfor url; do :; done\nfor x; do printf '<%s>' \"$x\"; done >>'" +
-                f.path + "/calls'\ncat >'" + f.path +
-                "/body'\ncase $url in\n*/v1/imports/slurm) cat '" + f.path +
-                "/converted';;\n*) cat '" + f.path + "/body' >>'" + f.path +
-                "/stored'; printf '{\"stored\": 2, \"duplicates\": 1}';;\nesac\nprintf "
-                "'\\n200'\n",
+                f.path + "/calls'\ncat >>'" + f.path + "/bodies'\necho >>'" + f.path +
+                "/bodies'\ncat '" + f.path + "/converted'\nprintf '\\n200'\n",
             true);
     f.write("sacct",
             "#!/bin/sh\nprintf '<%s>' \"$@\" >>'" + f.path + "/calls'\nexec cat " +
@@ -250,9 +246,20 @@ TEST_CASE("accounting goes to the history of a service", "[slurm][system]")
             true);
     f.write("sacctmgr", "#!/bin/sh\nexec cat " + recording + "t0/sacctmgr_events.txt\n",
             true);
-    f.write(
-        "converted",
-        R"({"executions": [{"execution_id": "x"}, {"execution_id": "y"}], "failures": []})");
+    f.write("converted",
+            R"({"executions": [{"execution_id": "x"}, {"execution_id": "y"}],
+                "failures": [], "ingested": {"executions_stored": 1,
+                "executions_duplicates": 1, "failures_stored": 0,
+                "failures_duplicates": 0, "refused": 0}})");
+    auto sent = [&] {
+        std::vector<json> list;
+        std::stringstream lines(f.read("bodies"));
+        for (std::string line; std::getline(lines, line);)
+            if (!line.empty())
+                list.push_back(json::parse(line));
+        remove((f.path + "/bodies").c_str());
+        return list;
+    };
     f.write("key", "gp_secret\n");
     REQUIRE(chmod((f.path + "/key").c_str(), 0600) == 0);
 
@@ -261,12 +268,46 @@ TEST_CASE("accounting goes to the history of a service", "[slurm][system]")
         "PATH='" + f.path + "':$PATH");
     INFO(e.err);
     CHECK(e.status == 0);
-    CHECK(e.out == "executions: 2 sent, 2 stored, 1 there before\nfailures: 0 sent\n");
-    CHECK(f.read("stored") == R"([{"execution_id":"x"},{"execution_id":"y"}])");
+    CHECK(e.out == "executions: 4 sent, 2 stored, 2 there before\nfailures: 0 sent\n");
+    std::vector<json> bodies = sent();
+    REQUIRE(bodies.size() == 2); // events say how long nodes were down: they come first
+    CHECK(bodies.at(0).at("events").get<std::string>() ==
+          recorded("plan1", "t0/sacctmgr_events.txt"));
+    CHECK(bodies.at(1).at("sacct").get<std::string>() == recorded("plan1", "sacct.txt"));
+    CHECK(bodies.at(1).at("ingest").get<bool>());
     CHECK(f.read("calls").find("<-S><now-7days>") != std::string::npos);
-    CHECK(f.read("calls").find("<http://x:1/v1/executions>") != std::string::npos);
+    CHECK(f.read("calls").find("<http://x:1/v1/imports/slurm>") != std::string::npos);
     CHECK(f.read("calls").find("gp_secret") ==
           std::string::npos); // in no list of processes
+
+    // What is long goes in parts, each with the first line, none between a job and its
+    // steps.
+    std::string head = "Cluster|JobID|JobName|MaxRSS\n", rows;
+    for (int i = 0; rows.size() < 18000000; i++) {
+        std::string id = "c|" + std::to_string(i), filler(3000, 'x');
+        rows += id + "|" + filler + "|\n";
+        for (int k = 0; k < i % 5; k++)
+            rows += id + "." + std::to_string(k) + "|" + filler + "|1K\n";
+    }
+    f.write("long", head + rows);
+    f.write("sacct", "#!/bin/sh\nexec cat '" + f.path + "/long'\n", true);
+    e = client(f, "ingest --url http://x:1", "PATH='" + f.path + "':$PATH");
+    CHECK(e.status == 0);
+    bodies = sent();
+    REQUIRE(bodies.size() == 4);
+    std::string together;
+    for (size_t i = 1; i < bodies.size(); i++) {
+        std::string part = bodies.at(i).at("sacct").get<std::string>();
+        CHECK((part.size() < 8500000 && part.substr(0, head.size()) == head));
+        part = part.substr(head.size());
+        CHECK(part.substr(0, part.find('|', 2)).find('.') == std::string::npos);
+        together += part;
+    }
+    CHECK((together == rows));
+    f.write("curl", "#!/bin/sh\ncat >/dev/null\nprintf '{\"detail\": \"no\"}\\n503'\n",
+            true);
+    CHECK(client(f, "ingest --url http://x:1", "PATH='" + f.path + "':$PATH").status ==
+          3);
 
     CHECK(client(f, "ingest").status == 2);
     CHECK(client(f, "ingest --since=-x --url http://x:1").status == 2);

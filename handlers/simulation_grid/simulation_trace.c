@@ -23,11 +23,37 @@ static int compare_failures(const void *left, const void *right)
     return (a->down_at_s > b->down_at_s) - (a->down_at_s < b->down_at_s);
 }
 
+/* store_piece_fn */
+static enum error_code feed(void *context, const char *piece, size_t length,
+                            struct error *err)
+{
+    TRY(json_go_on(length, err));
+    return failure_trace_feed(context, piece, length, err);
+}
+
+/* Of a long document a piece is in memory at a time. */
+static enum error_code feed_document(struct building *b, const struct store_trace *trace,
+                                     struct failure_trace_reader *reader)
+{
+    struct arena *of_piece;
+    struct db_session *db;
+
+    if (!trace->piece_bytes)
+        return failure_trace_feed(reader, (const char *)trace->document.data,
+                                  trace->document.length, b->err);
+    TRY(request_db(b->rq, &db));
+    of_piece = arena_create_beside(b->a, arena_cap_bytes(b->a));
+    TRY(store_trace_pieces(db, b->rq->principal.tenant, STORE_FAILURE_TRACE, trace, feed,
+                           reader, of_piece, b->err));
+    arena_reset(of_piece);
+    return OK;
+}
+
 static enum error_code read_failures(struct laying *l)
 {
     struct building *b = l->b;
     struct store_trace trace = {0};
-    struct failure_trace_counts counts = {0};
+    struct failure_trace_reader *reader = NEW(b->a, struct failure_trace_reader, 1);
     struct failure_log log = {.arena = b->a};
     const char *offset = NULL;
     enum failure_trace_format format = FAILURE_TRACE_LANL_CFDR;
@@ -37,9 +63,10 @@ static enum error_code read_failures(struct laying *l)
     if (strcmp(trace.format, failure_trace_format_names[FAILURE_TRACE_FTA]) == 0)
         format = FAILURE_TRACE_FTA;
     TRY(json_member(trace.summary, "utc_offset_s", &offset, b->a, b->err));
-    TRY(failure_trace_read(format, (const char *)trace.document.data,
-                           trace.document.length, offset ? strtod(offset, NULL) : 0, &log,
-                           &counts, b->a, b->err));
+    failure_trace_open(reader, format, offset ? strtod(offset, NULL) : 0, failure_log_add,
+                       &log);
+    TRY(feed_document(b, &trace, reader));
+    TRY(failure_trace_end(reader, b->err));
     l->failures = log.failures;
     l->failure_count = log.count;
     qsort(l->failures, l->failure_count, sizeof(*l->failures), compare_failures);

@@ -31,14 +31,14 @@ static const struct json_object kept_json = {"KeptUpload", "An upload as it was"
 
 /* A replay, and what was queued, need the very upload that was asked for. */
 static enum error_code check_upload(struct building *b, const char *member,
-                                    struct db_session *db,
+                                    struct db_session *db, enum store_trace_kind kind,
                                     const struct store_trace *upload)
 {
     char digest[SHA256_HEX_SIZE];
     struct kept_upload now = {upload->trace_id, digest}, kept = {0};
     bool found;
 
-    TRY(workload_sha256(db, b->rq->principal.tenant, upload, digest, b->a, b->err));
+    TRY(workload_sha256(db, b->rq->principal.tenant, kind, upload, digest, b->a, b->err));
     TRY(decision_lookup(b->rq, member + 1, &kept_json, &kept, &found));
     if (!found)
         return decision_keep_lookup(b->rq, member + 1, &kept_json, &now);
@@ -79,7 +79,7 @@ enum error_code simulation_upload(struct building *b, enum store_trace_kind kind
     code =
         store_trace_read(db, b->rq->principal.tenant, kind, id, true, out, b->a, &here);
     if (code == OK)
-        return check_upload(b, member, db, out);
+        return check_upload(b, member, db, kind, out);
     if (code == ERR_NOT_FOUND) {
         code = fail_gone(b, member, id);
         stored_hint(b->rq, member + 1, id);

@@ -262,39 +262,6 @@ static size_t read_documents(struct request *rq, const struct document *list,
     return given;
 }
 
-/* Whether all rows are of tables without either column. */
-static bool have_neither(struct request *rq, const struct slurm_list *rows,
-                         enum slurm_field field, enum slurm_field other)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct slurm_record *r = &rows->records[i];
-
-        budget_step(&rq->budget, 1);
-        if (r->form != SLURM_TABLE || r->value[field] || r->value[other])
-            return false;
-    }
-    return rows->count > 0;
-}
-
-/* sacct's own choice of columns has neither start nor end. */
-static void check_columns(struct request *rq, const struct slurm_records *past)
-{
-    static const struct {
-        enum slurm_field field, other;
-        const char *name;
-    } needed[] = {{SLURM_F_START, SLURM_F_START, "Start"},
-                  {SLURM_F_END, SLURM_F_ELAPSED, "End"},
-                  {SLURM_F_STATE, SLURM_F_STATE, "State"}};
-    const struct slurm_list *rows = &past->of[SLURM_JOB];
-
-    for (size_t k = 0; k < sizeof(needed) / sizeof(needed[0]); k++)
-        if (have_neither(rq, rows, needed[k].field, needed[k].other))
-            invalid(rq->err, rows->pointer, ITEM_REQUIRED,
-                    "the table has no column %s; sacct -P -D -a -o ALL has all that is "
-                    "needed",
-                    needed[k].name);
-}
-
 static enum error_code read_parts(struct request *rq, const struct import_request *in,
                                   struct slurm_records *now, struct slurm_records *past,
                                   struct slurm_pattern *application)
@@ -308,7 +275,7 @@ static enum error_code read_parts(struct request *rq, const struct import_reques
     now->updated_s = past->updated_s = (double)NAN;
     given = read_documents(rq, parts, sizeof(parts) / sizeof(parts[0]), now);
     given += read_documents(rq, history, sizeof(history) / sizeof(history[0]), past);
-    check_columns(rq, past);
+    slurm_check_columns(past, rq->err);
     if (given == 0)
         invalid(rq->err, "/squeue", ITEM_REQUIRED, "no document was given");
     problem =
@@ -317,25 +284,6 @@ static enum error_code read_parts(struct request *rq, const struct import_reques
     if (problem)
         invalid(rq->err, "/application_pattern", ITEM_MALFORMED, "%s", problem);
     return rq->err->code;
-}
-
-static void say(struct import_answer *answer, struct arena *a, const char *code,
-                size_t count, const char *what)
-{
-    const char **list = NEW(a, const char *, answer->warning_count + 1);
-
-    if (count == 0)
-        return;
-    if (answer->warning_count > 0)
-        memcpy(list, answer->warnings, answer->warning_count * sizeof(*list));
-    list[answer->warning_count++] = arena_printf(a, "%s: %zu: %s", code, count, what);
-    answer->warnings = list;
-}
-
-static void warn(struct import_answer *answer, struct arena *a, size_t count,
-                 const char *what)
-{
-    say(answer, a, "skipped", count, what);
 }
 
 static void print_history(const struct import_request *in,
@@ -354,12 +302,6 @@ static void print_history(const struct import_request *in,
     struct import_censored *censored;
 
     slurm_history_read(past, &options, &history, a);
-    if (isnan(in->tz_offset_s) && history.local_times)
-        say(answer, a, "guessed", history.local_times,
-            "runs have times without a zone, which count as UTC: tz_offset_s says of "
-            "which they are");
-    say(answer, a, "guessed", past->cut_names,
-        "names of jobs are cut off (+), and are applications as they stand: -P has all");
     *read = history;
     censored = NEW(a, struct import_censored, history.run_count);
     for (size_t i = 0; i < history.run_count; i++) {
@@ -374,11 +316,24 @@ static void print_history(const struct import_request *in,
     answer->execution_count = history.run_count;
     answer->failures = history.failures;
     answer->failure_count = history.failure_count;
-    warn(answer, a, history.not_ended, "jobs of accounting that have not ended");
-    warn(answer, a, history.never_ran, "jobs of accounting that never ran");
-    warn(answer, a, history.unusable, "rows of accounting without an id or a state");
-    warn(answer, a, history.unknown_states, "rows of accounting of unknown states");
-    warn(answer, a, past->cut_rows, "rows of accounting with too few or too many fields");
+}
+
+/* Behind those about the cluster. */
+static void warn_history(const struct import_request *in,
+                         const struct slurm_records *past,
+                         const struct slurm_history *history,
+                         struct import_answer *answer, struct arena *a)
+{
+    const char *more[SLURM_HISTORY_WARNINGS];
+    size_t count = slurm_history_warnings(history, past, !isnan(in->tz_offset_s),
+                                          answer->ingested, more, a);
+    const char **list = NEW(a, const char *, answer->warning_count + count + 1);
+
+    if (answer->warning_count > 0)
+        memcpy(list, answer->warnings, answer->warning_count * sizeof(*list));
+    memcpy(list + answer->warning_count, more, count * sizeof(*list));
+    answer->warning_count += count;
+    answer->warnings = list;
 }
 
 static void print_losses(struct import_answer *answer, struct arena *a)
@@ -456,7 +411,8 @@ enum error_code post_slurm_import(struct request *rq, const void *in, void *out)
         struct slurm_ingested *ingested = NEW(rq->arena, struct slurm_ingested, 1);
 
         answer->ingested = ingested;
-        TRY(slurm_ingest(rq, &history, ingested));
+        TRY(slurm_ingest(rq, &history, ingested, rq->arena));
     }
+    warn_history(body, &records[1], &history, answer, rq->arena);
     return OK;
 }

@@ -2,10 +2,16 @@
  *
  * A run is named slurm:CLUSTER:JOB:START, so that accounting of overlapping times is
  * stored once. What a run says first stays. Of a failure the end may come later: then it
- * is the same failure, with an end.
+ * is the same failure, with an end. How long a node was down that a job failed with only
+ * events say: what they have stored stays.
+ *
+ * So accounting may come in pieces, cut between jobs, each again and again: what is
+ * stored is the same. Only attempts need those before them to be there.
  */
 #include "handlers/slurm/ingest.h"
 
+#include "models/base/budget_read.h"
+#include "models/base/names.h"
 #include "models/failure_history.h"
 #include "service/clock.h"
 #include "service/records/execution.h"
@@ -30,6 +36,39 @@ static const struct json_field ingested_rows[] = {
 const struct json_object slurm_ingested_json = {"SlurmIngested", "What accounting became",
                                                 sizeof(struct slurm_ingested),
                                                 ingested_rows};
+
+/* Whether all rows are of tables without either column. */
+static bool have_neither(const struct slurm_list *rows, enum slurm_field field,
+                         enum slurm_field other)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct slurm_record *r = &rows->records[i];
+
+        budget_read_step(1);
+        if (r->form != SLURM_TABLE || r->value[field] || r->value[other])
+            return false;
+    }
+    return rows->count > 0;
+}
+
+enum error_code slurm_check_columns(const struct slurm_records *past, struct error *err)
+{
+    static const struct {
+        enum slurm_field field, other;
+        const char *name;
+    } needed[] = {{SLURM_F_START, SLURM_F_START, "Start"},
+                  {SLURM_F_END, SLURM_F_ELAPSED, "End"},
+                  {SLURM_F_STATE, SLURM_F_STATE, "State"}};
+    const struct slurm_list *rows = &past->of[SLURM_JOB];
+
+    for (size_t k = 0; k < sizeof(needed) / sizeof(needed[0]); k++)
+        if (have_neither(rows, needed[k].field, needed[k].other))
+            invalid(err, rows->pointer, ITEM_REQUIRED,
+                    "the table has no column %s; sacct -P -D -a -o ALL has all that is "
+                    "needed",
+                    needed[k].name);
+    return err->code;
+}
 
 static bool is_short(const char *text)
 {
@@ -72,12 +111,13 @@ static struct execution execution_of(const struct slurm_run *run)
 
 /* The list without what its record's check refuses; how many are left. */
 static size_t keep_good(struct request *rq, const struct record *record, char *list,
-                        size_t item_bytes, size_t count, struct slurm_ingested *out)
+                        size_t item_bytes, size_t count, struct slurm_ingested *out,
+                        struct arena *a)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        struct error found = {.arena = rq->arena};
+        struct error found = {.arena = a};
         struct record_check check = {.now_s = clock_wall_s(), .err = &found};
 
         record->check(&check, list + i * item_bytes);
@@ -91,11 +131,88 @@ static size_t keep_good(struct request *rq, const struct record *record, char *l
     return kept;
 }
 
+/* ---- attempts ---- */
+
+/* A run, and what its job's runs have before their start. */
+struct asked_run {
+    const char *job, *execution_id;
+};
+
+static const struct db_column asked_columns[] = {
+    DB_COLUMN(struct asked_run, job, DB_TEXT),
+    DB_COLUMN(struct asked_run, execution_id, DB_TEXT),
+    {0},
+};
+
+/* A stored run of the same job. */
+struct known_run {
+    uint64_t place;
+    const char *execution_id;
+    double started_at_s, attempt;
+};
+
+static const struct db_column known_columns[] = {
+    DB_COLUMN(struct known_run, place, DB_INTEGER),
+    DB_COLUMN(struct known_run, execution_id, DB_TEXT),
+    DB_COLUMN(struct known_run, started_at_s, DB_INSTANT),
+    DB_COLUMN(struct known_run, attempt, DB_NUMBER),
+    {0},
+};
+
+/* The ids of a job's runs stand between its id with : and with ;, the next letter. */
+static const struct db_statement select_attempts = {
+    "select_slurm_attempts",
+    "SELECT n.place - 1, e.execution_id, e.started_at, e.attempt::double precision"
+    " FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS n (job, id, place)"
+    " JOIN execution AS e ON e.tenant = $1 AND e.execution_id > n.job || ':'"
+    " AND e.execution_id < n.job || ';' AND e.execution_id <> n.id"
+    " AND e.phase_index = -1 ORDER BY 1, 3",
+    DB_REPEATABLE};
+
+/* Attempts count on from those that are stored and not in the list. */
+static enum error_code count_on(struct request *rq, struct db_session *db,
+                                struct execution *list, size_t count,
+                                struct slurm_ingested *out, struct arena *a)
+{
+    struct asked_run *asked = NEW(a, struct asked_run, count);
+    struct known_run *known;
+    struct name_index here;
+    size_t known_count;
+
+    name_index_create(&here, count, a);
+    for (size_t i = 0; i < count; i++) {
+        const char *id = list[i].execution_id;
+
+        asked[i] =
+            (struct asked_run){arena_text(a, id, (size_t)(strrchr(id, ':') - id)), id};
+        name_index_add(&here, id, i);
+        budget_step(&rq->budget, 16);
+    }
+    TRY(db_list_rows(db, &select_attempts, rq->principal.tenant, asked_columns,
+                     sizeof(*asked), asked, count, known_columns, sizeof(*known),
+                     (void **)&known, &known_count, a, rq->err));
+    for (size_t i = 0; i < known_count; i++) {
+        struct execution *of = &list[known[i].place];
+
+        budget_step(&rq->budget, 16);
+        if (known[i].started_at_s < of->started_at_s &&
+            name_index_find(&here, known[i].execution_id) == NAME_NOT_FOUND)
+            of->attempt++;
+    }
+    for (size_t i = 0; i < known_count; i++) { /* behind all that are before it */
+        const struct execution *of = &list[known[i].place];
+
+        out->misnumbered +=
+            known[i].started_at_s > of->started_at_s && known[i].attempt <= of->attempt;
+    }
+    return OK;
+}
+
 static enum error_code store_runs(struct request *rq, struct db_session *db,
                                   const struct slurm_history *history,
-                                  struct slurm_ingested *out)
+                                  struct slurm_ingested *out, struct arena *a)
 {
-    struct execution *list = NEW(rq->arena, struct execution, history->run_count);
+    struct execution *list = NEW(a, struct execution, history->run_count);
     struct record_stored stored;
     size_t count = 0;
 
@@ -109,24 +226,35 @@ static enum error_code store_runs(struct request *rq, struct db_session *db,
             out->refused++;
         budget_step(&rq->budget, 16);
     }
-    count = keep_good(rq, &execution_record, (char *)list, sizeof(*list), count, out);
+    count = keep_good(rq, &execution_record, (char *)list, sizeof(*list), count, out, a);
     if (count == 0)
         return OK;
+    TRY(count_on(rq, db, list, count, out, a));
     TRY(record_store(db, rq->principal.tenant, &execution_record, list, count,
-                     RECORD_KEEP, false, &stored, rq->arena, rq->err));
-    out->executions_stored = stored.stored;
-    out->executions_duplicates = count - stored.stored;
+                     RECORD_KEEP, false, &stored, a, rq->err));
+    out->executions_stored += stored.stored;
+    out->executions_duplicates += count - stored.stored;
     if (stored.stored)
         refits_wake(__atomic_load_n(&rq->service->refits, __ATOMIC_ACQUIRE));
     return OK;
 }
 
-/* Those that have an end replace what is stored; open ones leave it as it is. */
-static enum error_code store_failures(struct request *rq, struct db_session *db,
-                                      const struct slurm_history *history, bool ended,
-                                      struct slurm_ingested *out)
+enum failure_source { OF_ENDED_EVENTS, OF_OPEN_EVENTS, OF_JOBS };
+
+static enum failure_source source_of(const struct slurm_failure *f)
 {
-    struct failure *list = NEW(rq->arena, struct failure, history->failure_count);
+    if (f->of_job)
+        return OF_JOBS;
+    return isnan(f->up_at_s) ? OF_OPEN_EVENTS : OF_ENDED_EVENTS;
+}
+
+/* Events that have an end replace what is stored; others leave it as it is. */
+static enum error_code store_failures(struct request *rq, struct db_session *db,
+                                      const struct slurm_history *history,
+                                      enum failure_source source,
+                                      struct slurm_ingested *out, struct arena *a)
+{
+    struct failure *list = NEW(a, struct failure, history->failure_count);
     struct record_stored stored;
     size_t count = 0;
 
@@ -134,7 +262,7 @@ static enum error_code store_failures(struct request *rq, struct db_session *db,
         const struct slurm_failure *f = &history->failures[i];
 
         budget_step(&rq->budget, 16);
-        if (isnan(f->up_at_s) == ended)
+        if (source_of(f) != source)
             continue;
         if (!is_short(f->resource_id)) {
             out->refused++;
@@ -148,30 +276,72 @@ static enum error_code store_failures(struct request *rq, struct db_session *db,
                                          .detected_at_s = NAN,
                                          .level = NAN};
     }
-    count = keep_good(rq, &failure_record, (char *)list, sizeof(*list), count, out);
+    count = keep_good(rq, &failure_record, (char *)list, sizeof(*list), count, out, a);
     if (count == 0)
         return OK;
     TRY(record_store(db, rq->principal.tenant, &failure_record, list, count,
-                     ended ? RECORD_REPLACE : RECORD_KEEP, false, &stored, rq->arena,
-                     rq->err));
+                     source == OF_ENDED_EVENTS ? RECORD_REPLACE : RECORD_KEEP, false,
+                     &stored, a, rq->err));
     out->failures_stored += stored.stored + stored.replaced;
     out->failures_duplicates += count - stored.stored - stored.replaced;
     return OK;
 }
 
 enum error_code slurm_ingest(struct request *rq, const struct slurm_history *history,
-                             struct slurm_ingested *out)
+                             struct slurm_ingested *out, struct arena *a)
 {
     struct db_session *db;
 
     TRY(request_db(rq, &db));
-    TRY(store_runs(rq, db, history, out));
-    TRY(store_failures(rq, db, history, true, out));
-    TRY(store_failures(rq, db, history, false, out));
+    TRY(store_runs(rq, db, history, out, a));
+    TRY(store_failures(rq, db, history, OF_ENDED_EVENTS, out, a));
+    TRY(store_failures(rq, db, history, OF_OPEN_EVENTS, out, a));
+    TRY(store_failures(rq, db, history, OF_JOBS, out, a));
     rq->ingested = (struct metrics_rows){
         .stored_count = out->executions_stored + out->failures_stored,
         .duplicate_count = out->executions_duplicates + out->failures_duplicates,
         .refused_count = out->refused,
     };
     return OK;
+}
+
+/* ---- what to say of it ---- */
+
+size_t slurm_history_warnings(const struct slurm_history *counts,
+                              const struct slurm_records *past, bool zone_given,
+                              const struct slurm_ingested *ingested,
+                              const char *list[SLURM_HISTORY_WARNINGS], struct arena *a)
+{
+    const struct {
+        const char *code;
+        size_t count;
+        const char *what;
+    } all[] = {
+        {"guessed", zone_given ? 0 : counts->local_times,
+         "runs have times without a zone, which count as UTC: tz_offset_s says of which "
+         "they are"},
+        {"guessed", past->cut_names,
+         "names of jobs are cut off (+), and are applications as they stand: -P has all"},
+        {"skipped", counts->not_ended, "jobs of accounting that have not ended"},
+        {"skipped", counts->never_ran, "jobs of accounting that never ran"},
+        {"skipped", counts->unusable, "rows of accounting without an id or a state"},
+        {"skipped", counts->unknown_states, "rows of accounting of unknown states"},
+        {"skipped", past->cut_rows, "rows of accounting with too few or too many fields"},
+        {"skipped", past->broken_off,
+         "of these the last one, which breaks off: the command was ended before it was "
+         "done, or the text was cut"},
+        {"skipped", counts->loose_steps,
+         "steps of jobs that have no row before them, whose peaks of memory are lost: "
+         "cut accounting between jobs"},
+        {"unsorted", ingested ? ingested->misnumbered : 0,
+         "runs began before others of their job that are stored already, whose attempts "
+         "stay as they are: store what is older first"},
+    };
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i].count > 0)
+            list[count++] =
+                arena_printf(a, "%s: %zu: %s", all[i].code, all[i].count, all[i].what);
+    return count;
 }

@@ -31,5 +31,20 @@ const struct route slurm_routes[] = {
      "`store_snapshot` the cluster, and with `ingest` the "
      "runs and failures of accounting.",
      "slurm-import"},
+    {"POST", "/v1/imports/slurm/history", "importSlurmHistory", TAG_QUEUES,
+     post_slurm_history, NULL, &slurm_accounting_answer_json,
+     &slurm_accounting_query_json, WORK_COMPUTE, SCOPE_INGEST,
+     ROUTE_TEXT_BODY | ROUTE_STREAMS, "Store Slurm's accounting as runs and failures",
+     "The body is what sacct -P -D -a -o ALL prints, or sacctmgr -P show event, "
+     "compressed or not (Content-Encoding: gzip), of up to 4 GiB unless the service is "
+     "set otherwise (GRIDPLAN_MAX_UPLOAD_BYTES): it is read row by row and stored in "
+     "batches, as POST /v1/imports/slurm does with `ingest`. Columns may be set by "
+     "blanks, "
+     "if there is a rule of dashes below their names; other forms, as sacct --json, are "
+     "read as a whole and may not be so long. What is stored already stays, so that the "
+     "same text may be sent again, and a long one in parts that are cut between jobs, "
+     "the "
+     "oldest first. When it fails halfway, what is stored stays too.",
+     NULL},
     {0},
 };

@@ -2,8 +2,9 @@
 #include "handlers/stored/failure_traces.h"
 
 #include "handlers/stored/stored_name.h"
-#include "models/base/names.h"
+#include "models/base/name_pool.h"
 #include "models/failure_trace.h"
+#include "service/stream.h"
 
 #include <strings.h>
 
@@ -101,21 +102,41 @@ static int choose_format(struct request *rq, const struct create_query *query)
     return FORMAT_NOT_GIVEN;
 }
 
-/* Counts resources and finds the trace's extent. */
-static void look_through(const struct failure_log *log, struct trace_summary *s,
-                         struct arena *a)
+/* What is kept of a trace while it is read. */
+struct looking {
+    struct failure_trace_reader reader;
+    struct trace_summary summary;
+    struct name_pool resources;
+    struct arena *arena;
+    uint64_t length;
+};
+
+/* failure_sink_fn */
+static enum error_code look_at(void *context, const struct failure *f, struct error *err)
 {
-    struct name_index index;
+    struct looking *l = context;
+    struct trace_summary *s = &l->summary;
+    const char *copy;
 
-    name_index_create(&index, log->count, a);
-    for (size_t i = 0; i < log->count; i++) {
-        const struct failure *f = &log->failures[i];
+    (void)err;
+    s->from_at_s = fmin(f->down_at_s, s->from_at_s); /* of NAN the other */
+    s->to_at_s = fmax(fmax(f->down_at_s, f->up_at_s), s->to_at_s);
+    name_pool_add(&l->resources, f->resource_id, 0, &copy, l->arena);
+    s->resource_count = l->resources.count;
+    return OK;
+}
 
-        s->from_at_s = fmin(f->down_at_s, s->from_at_s); /* of NAN the other */
-        s->to_at_s = fmax(fmax(f->down_at_s, f->up_at_s), s->to_at_s);
-        if (name_index_add(&index, f->resource_id, i) == NAME_NOT_FOUND)
-            s->resource_count++;
-    }
+enum { BYTE_STEPS = 4 }; /* bytes of a trace that are read in a step */
+
+/* gzip_piece_fn */
+static enum error_code read_piece(void *context, const char *piece, size_t length,
+                                  struct error *err)
+{
+    struct looking *l = context;
+
+    l->length += length;
+    TRY(json_go_on(length / BYTE_STEPS, err));
+    return failure_trace_feed(&l->reader, piece, length, err);
 }
 
 static void list_refused(const struct failure_trace_counts *counts,
@@ -138,31 +159,35 @@ static void list_refused(const struct failure_trace_counts *counts,
 }
 
 /* Fills all of *trace but name and document. */
-static enum error_code read_trace(enum failure_trace_format format, double utc_offset_s,
-                                  const struct raw_body *body, struct store_trace *trace,
-                                  struct arena *a, struct error *err)
+static enum error_code read_trace(struct request *rq, enum failure_trace_format format,
+                                  double utc_offset_s, struct store_trace *trace,
+                                  uint64_t *length)
 {
-    struct trace_summary summary = {
-        .from_at_s = NAN, .to_at_s = NAN, .utc_offset_s = utc_offset_s};
-    struct failure_trace_counts counts = {0};
+    struct arena *a = rq->arena;
+    struct looking *l = NEW(a, struct looking, 1);
+    const struct failure_trace_counts *counts = &l->reader.counts;
     struct text_buffer text = {.arena = a};
-    struct failure_log log = {.arena = a};
 
-    TRY(failure_trace_read(format, body->text, body->length, utc_offset_s, &log, &counts,
-                           a, err));
-    if (log.count == 0)
-        return fail(err, ERR_INVALID, "",
+    l->arena = a;
+    l->summary = (struct trace_summary){
+        .from_at_s = NAN, .to_at_s = NAN, .utc_offset_s = utc_offset_s};
+    failure_trace_open(&l->reader, format, utc_offset_s, look_at, l);
+    TRY(request_pieces(rq, read_piece, l));
+    TRY(failure_trace_end(&l->reader, rq->err));
+    *length = l->length;
+    if (counts->failures == 0)
+        return fail(rq->err, ERR_INVALID, "",
                     "none of the %llu lines is a failure in the format %s",
-                    (unsigned long long)counts.lines, failure_trace_format_names[format]);
-    look_through(&log, &summary, a);
-    list_refused(&counts, &summary, a);
-    summary.open_count = counts.open;
-    summary.available_count = counts.up;
-    json_print(&summary_json, &summary, &text);
+                    (unsigned long long)counts->lines,
+                    failure_trace_format_names[format]);
+    list_refused(counts, &l->summary, a);
+    l->summary.open_count = counts->open;
+    l->summary.available_count = counts->up;
+    json_print(&summary_json, &l->summary, &text);
     trace->format = failure_trace_format_names[format];
-    trace->line_count = counts.lines;
-    trace->record_count = counts.failures;
-    trace->skipped_count = counts.refused;
+    trace->line_count = counts->lines;
+    trace->record_count = counts->failures;
+    trace->skipped_count = counts->refused;
     trace->summary = text_end(&text);
     return OK;
 }
@@ -171,17 +196,18 @@ enum error_code post_failure_trace(struct request *rq, const void *in, void *out
 {
     static const struct create_query nothing = {.format = FORMAT_NOT_GIVEN};
     const struct create_query *query = rq->query ? rq->query : &nothing;
-    const struct raw_body *body = in;
     struct store_trace trace = {0};
     int format = choose_format(rq, query);
     const char *name;
+    uint64_t length;
 
+    (void)in;
     stored_name_choose(rq, query->id, "?/id", &name);
     if (rq->err->code != OK)
         return rq->err->code;
-    TRY(read_trace((enum failure_trace_format)format, query->utc_offset_s, body, &trace,
-                   rq->arena, rq->err));
-    return upload_store(rq, STORE_FAILURE_TRACE, name, body, &trace, out);
+    TRY(read_trace(rq, (enum failure_trace_format)format, query->utc_offset_s, &trace,
+                   &length));
+    return upload_store(rq, STORE_FAILURE_TRACE, name, length, &trace, out);
 }
 
 enum error_code get_failure_traces(struct request *rq, const void *in, void *out)

@@ -65,10 +65,13 @@ const struct route stored_routes[] = {
     {"POST", "/v1/failure-traces", "createFailureTrace", TAG_SIMULATION,
      post_failure_trace, NULL, &failure_trace_info_json, &failure_trace_create_query_json,
      WORK_COMPUTE, SCOPE_INGEST,
-     ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_VERSIONED,
+     ROUTE_TEXT_BODY | ROUTE_STREAMS | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG |
+         ROUTE_VERSIONED,
      "Store a failure trace",
      "The body is a failure log: a CSV of the Computer Failure Data Repository, or an "
-     "event_trace.tab of the Failure Trace Archive, which Content-Type or format says. "
+     "event_trace.tab of the Failure Trace Archive, which Content-Type or format says, "
+     "compressed or not (Content-Encoding: gzip), of up to 4 GiB unless the service is "
+     "set otherwise (GRIDPLAN_MAX_UPLOAD_BYTES). "
      "Lines that are no failures are counted by reason and the first are listed; 422 "
      "when none is one. Simulations use it by failure_trace_id.",
      NULL},

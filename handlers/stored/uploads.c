@@ -90,7 +90,8 @@ static void add_etag(struct request *rq, const struct store_trace *t)
 /* Pieces on their way into the database. */
 struct piecing {
     struct db_session *db;
-    const char *tenant, *workload_id;
+    const char *tenant, *trace_id;
+    enum store_trace_kind kind;
     char *piece;
     size_t length;
     uint64_t number;
@@ -101,8 +102,8 @@ static enum error_code write_piece(struct piecing *p, struct error *err)
     const struct db_bytes content = {(const unsigned char *)p->piece, p->length};
 
     p->length = 0;
-    return store_workload_piece(p->db, p->tenant, p->workload_id, p->number++, content,
-                                err);
+    return store_trace_piece(p->db, p->tenant, p->kind, p->trace_id, p->number++, content,
+                             err);
 }
 
 /* gzip_piece_fn */
@@ -130,7 +131,8 @@ static enum error_code write_pieces(struct request *rq, struct db_session *db,
 {
     struct piecing p = {.db = db,
                         .tenant = rq->principal.tenant,
-                        .workload_id = u->trace.trace_id,
+                        .trace_id = u->trace.trace_id,
+                        .kind = u->kind,
                         .piece = u->piece};
 
     TRY(request_pieces(rq, add_to_piece, &p));
@@ -166,33 +168,24 @@ static enum error_code store(struct request *rq, const struct upload *what)
 }
 
 enum error_code upload_store(struct request *rq, enum store_trace_kind kind,
-                             const char *name, const struct raw_body *body,
-                             struct store_trace *trace, struct store_trace *out)
+                             const char *name, uint64_t length, struct store_trace *trace,
+                             struct store_trace *out)
 {
+    struct upload upload = {kind, *trace, out, NULL};
+    struct raw_body body = {"", 0};
     struct db_session *db;
 
     TRY(request_db(rq, &db)); /* say now that there is none */
-    trace->trace_id = name;
-    trace->document = (struct db_bytes){(const unsigned char *)body->text, body->length};
-    return store(rq, &(struct upload){kind, *trace, out, NULL});
-}
-
-enum error_code upload_store_pieces(struct request *rq, const char *name, uint64_t length,
-                                    struct store_trace *trace, struct store_trace *out)
-{
-    struct raw_body body;
-    struct db_session *db;
-
+    upload.trace.trace_id = name;
     if (length <= STORE_PIECE_BYTES) {
         TRY(request_whole_body(rq, &body.text, &body.length));
-        return upload_store(rq, STORE_WORKLOAD, name, &body, trace, out);
+    } else {
+        upload.trace.piece_bytes = length;
+        upload.piece = NEW(rq->arena, char, STORE_PIECE_BYTES);
     }
-    TRY(request_db(rq, &db)); /* say now that there is none */
-    trace->trace_id = name;
-    trace->document = (struct db_bytes){(const unsigned char *)"", 0};
-    trace->piece_bytes = length;
-    return store(rq, &(struct upload){STORE_WORKLOAD, *trace, out,
-                                      NEW(rq->arena, char, STORE_PIECE_BYTES)});
+    upload.trace.document =
+        (struct db_bytes){(const unsigned char *)body.text, body.length};
+    return store(rq, &upload);
 }
 
 enum error_code upload_list(struct request *rq, enum store_trace_kind kind,
@@ -231,7 +224,7 @@ enum error_code upload_document(struct request *rq, enum store_trace_kind kind)
     if (trace.piece_bytes) /* else the row has been there as a whole */
         TRY(request_reserve(rq, (double)trace.piece_bytes));
     rq->reply->content_type = "text/plain; charset=utf-8";
-    return workload_text(db, rq->principal.tenant, &trace, &rq->reply->body,
+    return workload_text(db, rq->principal.tenant, kind, &trace, &rq->reply->body,
                          &rq->reply->body_length, rq->arena, rq->err);
 }
 

@@ -61,16 +61,11 @@ struct uploads_page {
 
 extern const struct json_object uploads_query_json;
 
-/* Stores what was read (all but name and document are in *trace) and answers
- * with 201. */
+/* Stores what was read (all but name and document are in *trace) of a body that is read
+ * piece by piece (ROUTE_STREAMS), and has `length` bytes, and answers with 201. */
 enum error_code upload_store(struct request *rq, enum store_trace_kind kind,
-                             const char *name, const struct raw_body *body,
-                             struct store_trace *trace, struct store_trace *out);
-
-/* The same of a workload whose body is read piece by piece (ROUTE_STREAMS), and has
- * `length` bytes. */
-enum error_code upload_store_pieces(struct request *rq, const char *name, uint64_t length,
-                                    struct store_trace *trace, struct store_trace *out);
+                             const char *name, uint64_t length, struct store_trace *trace,
+                             struct store_trace *out);
 
 /* The bodies of the other handlers. */
 enum error_code upload_list(struct request *rq, enum store_trace_kind kind,

@@ -21,7 +21,7 @@ struct workload_summary {
     size_t skipped_count;
     const struct upload_mistake *first_skipped;
     size_t first_skipped_count;
-    const char *warnings[3];
+    const char *warnings[5];
     const char *const *warning_list;
     size_t warning_count;
 };
@@ -219,13 +219,80 @@ static enum error_code read_log(struct request *rq, struct store_trace *trace,
     return OK;
 }
 
+/* A body of accounting that is read as it is unpacked. */
+struct accounting_body {
+    struct accounting_log *log;
+    uint64_t length;
+};
+
+/* gzip_piece_fn */
+static enum error_code read_rows(void *context, const char *piece, size_t length,
+                                 struct error *err)
+{
+    struct accounting_body *body = context;
+
+    body->length += length;
+    return accounting_log_feed(body->log, piece, length, err);
+}
+
+/* By rows, or what cannot be read so as a whole. */
+static enum error_code read_accounting_body(struct request *rq, struct workload_log *read,
+                                            uint64_t *length)
+{
+    struct accounting_body body = {accounting_log_open(rq->arena), 0};
+    struct raw_body whole;
+    bool needs_whole;
+
+    TRY(request_pieces(rq, read_rows, &body));
+    *length = body.length;
+    TRY(accounting_log_end(body.log, &needs_whole, read, rq->err));
+    if (!needs_whole)
+        return OK;
+    TRY(request_whole_body(rq, &whole.text, &whole.length));
+    *length = whole.length;
+    return workload_log_read(workload_kinds[WORKLOAD_AS_SACCT], whole.text, whole.length,
+                             read, rq->arena, rq->err);
+}
+
+static void warn_accounting(const struct workload_log *read, struct workload_summary *s,
+                            struct arena *a)
+{
+    const char *left_out = workload_left_out(read, true, a);
+
+    if (left_out)
+        warn(s, left_out);
+    if (read->cut_rows)
+        warn(s, arena_printf(a, "skipped: %s %s too few or too many fields%s",
+                             counted(read->cut_rows, "row").text,
+                             plural(read->cut_rows, "has", "have"),
+                             read->broken_off ? "; the last one breaks off: the command "
+                                                "was ended before it was done, or the "
+                                                "text was cut"
+                                              : ""));
+    if (read->accounting->withdrawn_count)
+        warn(s,
+             arena_printf(a,
+                          "cancelled: %s left the queue before %s started, and %s on a "
+                          "cluster alone, as jobs that wait until then",
+                          counted(read->accounting->withdrawn_count, "job").text,
+                          plural(read->accounting->withdrawn_count, "it", "they"),
+                          plural(read->accounting->withdrawn_count, "counts", "count")));
+    if (read->accounting->unlimited)
+        warn(s,
+             arena_printf(a,
+                          "run_time_defaulted: %s %s no time limit; simulations count on "
+                          "the time that %s took",
+                          counted(read->accounting->unlimited, "job").text,
+                          plural(read->accounting->unlimited, "has", "have"),
+                          plural(read->accounting->unlimited, "it", "they")));
+}
+
 /* Likewise, of accounting. */
 static enum error_code read_accounting(struct request *rq, struct store_trace *trace,
                                        uint64_t *length)
 {
     struct arena *a = rq->arena;
     struct error *err = rq->err;
-    struct raw_body body;
     struct workload_log *read = NEW(a, struct workload_log, 1);
     struct workload_summary summary = {.first_submit_s = NAN,
                                        .last_submit_s = NAN,
@@ -233,44 +300,26 @@ static enum error_code read_accounting(struct request *rq, struct store_trace *t
                                        .most_processors = NAN,
                                        .processor_count = NAN};
     struct text_buffer text = {.arena = a};
-    const char *left_out;
 
-    TRY(request_whole_body(rq, &body.text, &body.length));
-    *length = body.length;
-    TRY(workload_log_read(workload_kinds[WORKLOAD_AS_SACCT], body.text, body.length, read,
-                          a, err));
-    if (read->log.count == 0)
-        return fail(err, ERR_INVALID, "",
-                    "none of the rows is a job that ran: accounting has columns JobID or "
-                    "JobIDRaw, Submit, Start, End and State");
+    TRY(read_accounting_body(rq, read, length));
+    if (read->log.count == 0) {
+        fail(err, ERR_INVALID, "",
+             "none of the rows is a job that ran: accounting has columns JobID or "
+             "JobIDRaw, Submit, Start, End and State");
+        err->hint = "sacct -P -D -a -o ALL -S now-30days prints the jobs of all users of "
+                    "30 days; without -a and -S it tells of one's own of today";
+        return err->code;
+    }
     for (size_t i = 0; i < read->log.count; i++)
         TRY(look_at(&summary, &read->log.jobs[i], err));
-    left_out = workload_left_out(read, true, a);
-    if (left_out)
-        warn(&summary, left_out);
-    if (read->accounting->withdrawn_count)
-        warn(&summary,
-             arena_printf(a,
-                          "cancelled: %s left the queue before %s "
-                          "started, and %s on a cluster alone, as jobs "
-                          "that wait until then",
-                          counted(read->accounting->withdrawn_count, "job").text,
-                          plural(read->accounting->withdrawn_count, "it", "they"),
-                          plural(read->accounting->withdrawn_count, "counts", "count")));
-    if (read->accounting->unlimited)
-        warn(&summary, arena_printf(a,
-                                    "run_time_defaulted: %s %s no time limit; "
-                                    "simulations count on the time that %s took",
-                                    counted(read->accounting->unlimited, "job").text,
-                                    plural(read->accounting->unlimited, "has", "have"),
-                                    plural(read->accounting->unlimited, "it", "they")));
+    warn_accounting(read, &summary, a);
     summary.started_at_s = read->header.unix_start_at_s;
     json_print(&summary_json, &summary, &text);
     trace->format = workload_kinds[WORKLOAD_AS_SACCT];
     trace->line_count = read->counts.lines;
     trace->record_count = read->log.count;
     trace->skipped_count = read->accounting->not_ended + read->accounting->never_ran +
-                           read->accounting->unusable;
+                           read->accounting->unusable + read->cut_rows;
     trace->summary = text_end(&text);
     return OK;
 }
@@ -288,7 +337,7 @@ enum error_code post_workload(struct request *rq, const void *in, void *out)
         TRY(read_accounting(rq, &trace, &length));
     else
         TRY(read_log(rq, &trace, &length));
-    return upload_store_pieces(rq, name, length, &trace, out);
+    return upload_store(rq, STORE_WORKLOAD, name, length, &trace, out);
 }
 
 enum error_code get_workloads(struct request *rq, const void *in, void *out)

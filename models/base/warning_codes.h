@@ -98,6 +98,7 @@
     X(no_history, "Nothing is stored of what was asked for")                           \
     X(no_load_history, "No load samples are stored of these resources")                \
     X(no_network, "There is no network: moving data takes no time")                    \
+    X(no_rows, "There are no rows in a document")                                      \
     X(no_run_time, "Rows without a run time are left out")                             \
     X(no_samples, "Resources or links without samples are left out")                   \
     X(no_time_limit, "Jobs and their partitions have no time limit; a year is taken")  \

@@ -19,7 +19,6 @@ struct reading {
     size_t *last;           /* of each job: its last row */
     size_t *before;         /* of each row the row before of that job; NO_ROW: none */
     double *peak_bytes;     /* of each row; NAN: not known */
-    double *attempt;        /* of each row, from 1 */
     size_t failure_size;
     struct arena *arena;
 };
@@ -39,8 +38,7 @@ static const struct {
     {"DEADLINE", CANCELLED},  {"REVOKED", CANCELLED},
 };
 
-/* sacct writes a plain number of bytes, or one with a suffix. */
-static double peak_of(const char *text)
+double slurm_peak_bytes(const char *text)
 {
     double plain;
 
@@ -59,14 +57,15 @@ static const char *job_of_step(const struct reading *c, const char *id)
     return dot ? arena_text(c->arena, id, (size_t)(dot - id)) : NULL;
 }
 
-static const char *id_of(const struct slurm_record *r)
+const char *slurm_row_id(const struct slurm_record *r)
 {
     const char *raw = slurm_value(r, SLURM_F_RAW_ID);
 
     return raw ? raw : slurm_value(r, SLURM_F_ID);
 }
 
-/* The row of the attempt that a step is of: the last one that began before it. */
+/* The row of the attempt that a step is of: the last one that began before it. One that
+ * has not begun has no steps. */
 static size_t attempt_of(const struct reading *c, const struct slurm_list *rows,
                          const char *job, const struct slurm_record *step)
 {
@@ -75,15 +74,16 @@ static size_t attempt_of(const struct reading *c, const struct slurm_list *rows,
     double start_s = slurm_instant_s(slurm_value(step, SLURM_F_START), 0);
 
     for (; at != NO_ROW; at = c->before[at]) {
+        double row_s = slurm_instant_s(slurm_value(&rows->records[at], SLURM_F_START), 0);
+
         budget_read_step(4);
-        if (!(slurm_instant_s(slurm_value(&rows->records[at], SLURM_F_START), 0) >
-              start_s))
+        if (row_s <= start_s || (isnan(start_s) && !isnan(row_s)))
             return at;
     }
     return last;
 }
 
-/* Attempts of all jobs, and the peaks of memory of their steps. */
+/* The rows of all jobs, and the peaks of memory of their steps. */
 static void read_steps(struct reading *c, const struct slurm_list *rows)
 {
     size_t job_count = 0;
@@ -92,34 +92,34 @@ static void read_steps(struct reading *c, const struct slurm_list *rows)
     c->last = NEW(c->arena, size_t, rows->count + 1);
     c->before = NEW(c->arena, size_t, rows->count + 1);
     c->peak_bytes = NEW(c->arena, double, rows->count + 1);
-    c->attempt = NEW(c->arena, double, rows->count + 1);
     for (size_t i = 0; i < rows->count; i++) {
         const struct slurm_record *r = &rows->records[i];
-        const char *id = id_of(r);
+        const char *id = slurm_row_id(r);
         size_t job;
 
         budget_read_step(16);
-        c->peak_bytes[i] = peak_of(slurm_value(r, SLURM_F_RSS_MAX));
+        c->peak_bytes[i] = slurm_peak_bytes(slurm_value(r, SLURM_F_RSS_MAX));
         c->before[i] = NO_ROW;
-        c->attempt[i] = 1;
         if (!id || strchr(id, '.'))
             continue;
         job = name_index_add(&c->jobs, id, job_count);
-        if (job == NAME_NOT_FOUND) {
+        if (job == NAME_NOT_FOUND)
             job = job_count++;
-        } else {
+        else
             c->before[i] = c->last[job];
-            c->attempt[i] = c->attempt[c->last[job]] + 1;
-        }
         c->last[job] = i;
     }
     for (size_t i = 0; i < rows->count; i++) {
         const struct slurm_record *r = &rows->records[i];
-        const char *job = job_of_step(c, id_of(r));
-        size_t at =
-            job && !isnan(c->peak_bytes[i]) ? attempt_of(c, rows, job, r) : NO_ROW;
+        const char *job = job_of_step(c, slurm_row_id(r));
+        size_t at;
 
-        if (at != NO_ROW)
+        if (!job || isnan(c->peak_bytes[i]))
+            continue;
+        at = attempt_of(c, rows, job, r);
+        if (at == NO_ROW)
+            c->out->loose_steps++;
+        else
             c->peak_bytes[at] = fmax(c->peak_bytes[at], c->peak_bytes[i]);
     }
 }
@@ -195,7 +195,7 @@ static double exit_code_of(const struct slurm_record *r, const char *kind)
 static void read_run(struct reading *c, const struct slurm_record *r, size_t row,
                      const char *cluster)
 {
-    const char *state = r->value[SLURM_F_STATE], *id = id_of(r), *kind;
+    const char *state = r->value[SLURM_F_STATE], *id = slurm_row_id(r), *kind;
     double offset_s = c->options->tz_offset_s;
     double start_s = slurm_instant_s(slurm_value(r, SLURM_F_START), offset_s);
     double end_s = slurm_instant_s(slurm_value(r, SLURM_F_END), offset_s);
@@ -245,14 +245,15 @@ static void read_run(struct reading *c, const struct slurm_record *r, size_t row
         .memory_peak_bytes = c->peak_bytes[row],
         .memory_requested_bytes = requested_of(c, r),
         .exit_code = exit_code_of(r, kind),
-        .attempt = c->attempt[row],
+        .attempt = 1,
         .failure_kind = kind,
     };
     if (kind && strcmp(kind, "host") == 0)
         for (size_t k = 0; k < node_count; k++) /* how long it was down nobody says */
-            add_failure(c, &(struct slurm_failure){
-                               nodes[k], end_s, end_s,
-                               arena_printf(c->arena, "job %.64s: %.32s", id, state)});
+            add_failure(c,
+                        &(struct slurm_failure){
+                            nodes[k], end_s, end_s,
+                            arena_printf(c->arena, "job %.64s: %.32s", id, state), true});
 }
 
 static void read_event(struct reading *c, const struct slurm_record *r)
@@ -269,7 +270,52 @@ static void read_event(struct reading *c, const struct slurm_record *r)
     add_failure(
         c, &(struct slurm_failure){node, down_s,
                                    slurm_instant_s(slurm_value(r, SLURM_F_END), offset_s),
-                                   slurm_value(r, SLURM_F_REASON)});
+                                   slurm_value(r, SLURM_F_REASON), false});
+}
+
+/* ---- attempts ---- */
+
+struct start {
+    size_t job; /* the place of its first run */
+    double at_s;
+    struct slurm_run *run;
+};
+
+static int compare_starts(const void *left, const void *right)
+{
+    const struct start *a = left, *b = right;
+
+    if (a->job != b->job)
+        return a->job < b->job ? -1 : 1;
+    return (a->at_s > b->at_s) - (a->at_s < b->at_s);
+}
+
+/* A run's name without its start is its job's. Rows of one start are one attempt. */
+static void number_attempts(struct reading *c)
+{
+    size_t count = c->out->run_count;
+    struct start *starts = NEW(c->arena, struct start, count + 1);
+    struct name_index jobs;
+
+    name_index_create(&jobs, count + 1, c->arena);
+    for (size_t i = 0; i < count; i++) {
+        struct slurm_run *run = &c->out->runs[i];
+        const char *id = run->execution_id;
+        const char *job = arena_text(c->arena, id, (size_t)(strrchr(id, ':') - id));
+        size_t first = name_index_add(&jobs, job, i);
+
+        starts[i] =
+            (struct start){first == NAME_NOT_FOUND ? i : first, run->started_at_s, run};
+    }
+    qsort(starts, count, sizeof(*starts), compare_starts);
+    for (size_t i = 1; i < count; i++) {
+        const struct start *before = &starts[i - 1];
+
+        budget_read_step(16);
+        if (starts[i].job == before->job)
+            starts[i].run->attempt =
+                before->run->attempt + (starts[i].at_s > before->at_s);
+    }
 }
 
 void slurm_history_read(const struct slurm_records *from,
@@ -284,12 +330,13 @@ void slurm_history_read(const struct slurm_records *from,
     read_steps(&c, rows);
     for (size_t i = 0; i < rows->count; i++) {
         const struct slurm_record *r = &rows->records[i];
-        const char *cluster = slurm_value(r, SLURM_F_CLUSTER), *id = id_of(r);
+        const char *cluster = slurm_value(r, SLURM_F_CLUSTER), *id = slurm_row_id(r);
 
         budget_read_step(SLURM_FIELD_COUNT);
         if (!id || !strchr(id, '.'))
             read_run(&c, r, i, cluster ? cluster : options->cluster);
     }
+    number_attempts(&c);
     for (size_t i = 0; i < events->count; i++)
         read_event(&c, &events->records[i]);
 }

@@ -23,7 +23,7 @@ struct slurm_run {
     double processors;
     double memory_peak_bytes, memory_requested_bytes; /* NAN: not known */
     double exit_code;                                 /* 0 for what completed only */
-    double attempt;           /* of the job, from 1; told apart by their starts */
+    double attempt;           /* of the job, from 1, in the order of their starts */
     const char *failure_kind; /* NULL: it completed */
 };
 
@@ -31,6 +31,7 @@ struct slurm_failure {
     const char *resource_id;
     double down_at_s, up_at_s; /* up NAN: still down */
     const char *cause;         /* NULL: not said */
+    bool of_job;               /* which it ended; how long it lasted is not known */
 };
 
 struct slurm_history {
@@ -43,6 +44,7 @@ struct slurm_history {
     size_t unusable;  /* or lack an id, a start, an end, a state: all left out */
     size_t unknown_states;
     size_t local_times; /* runs whose times depend on the zone */
+    size_t loose_steps; /* with a peak of memory, of jobs that have no row */
 };
 
 struct slurm_history_options {
@@ -51,6 +53,12 @@ struct slurm_history_options {
     double tz_offset_s;  /* of times written as text */
     const char *cluster; /* of rows that do not say theirs */
 };
+
+/* Of a job or a step, what it asks for by that name; NULL: it has none. */
+const char *slurm_row_id(const struct slurm_record *r);
+
+/* A text of MaxRSS: bytes, or with a suffix; NAN: it says nothing. */
+double slurm_peak_bytes(const char *text);
 
 /* Converts the records of jobs, of which there must be rows of accounting, and events. */
 void slurm_history_read(const struct slurm_records *from,

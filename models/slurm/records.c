@@ -16,9 +16,9 @@ static const char *const field_names[] = {
 #undef X
 };
 
-enum { NAMES_MAX = 512 };
+enum { NAMES_MAX = 512, SHOWN_BYTES = 200 };
 
-static void index_fields(struct name_index *index, struct arena *a)
+void slurm_fields_index(struct name_index *index, struct arena *a)
 {
     const char *const *names;
 
@@ -86,26 +86,80 @@ const char *slurm_value(const struct slurm_record *r, enum slurm_field field)
     return slurm_says_nothing(value) ? NULL : value;
 }
 
-/* What a command prints instead of a document. */
-static const char *what_else(const char *text)
-{
-    static const struct {
-        const char *begin, *what;
-    } known[] = {
-        {"<", "HTML or XML, as a proxy answers"},
-        {"slurm_load_", "an error of a Slurm command"},
-        {"squeue: error", "an error of squeue"},
-        {"sinfo: error", "an error of sinfo"},
-        {"scontrol: error", "an error of scontrol"},
-        {"sacct: error", "an error of sacct"},
-        {"sacctmgr: error", "an error of sacctmgr"},
-        {"Unable to contact slurm", "an error of a Slurm command"},
-    };
+/* What is printed or answered instead of a document: how its first line begins, or what
+ * stands anywhere in it; what that is; what to do about it. */
+#define PROXY_HINT                                                                      \
+    "a proxy or a portal answered: look at it with curl -i, or let the command itself " \
+    "write the document, on a host that reaches slurmctld"
+#define CONTROLLER_HINT                                                                 \
+    "slurmctld did not answer: `scontrol ping` says whether it is up; run the command " \
+    "again then"
+#define ACCOUNTING_HINT                                                                 \
+    "accounting is not to be had there: `sacctmgr show cluster` says whether slurmdbd " \
+    "answers; a cluster without it has no history of jobs"
+#define PATH_HINT                                                                  \
+    "run it where Slurm's commands are on PATH, as on a login node (`module load " \
+    "slurm`)"
+#define COLUMNS_HINT                                                                   \
+    "this Slurm does not know a column of -o: sacct -e lists those it has, and -P -D " \
+    "-a "                                                                              \
+    "-o ALL takes them all"
+#define APART_HINT                                                                \
+    "the command failed: run it again, and keep its errors out of the document, " \
+    "2>errors.txt"
 
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (strncmp(text, known[i].begin, strlen(known[i].begin)) == 0)
-            return known[i].what;
-    return NULL;
+static const struct instead {
+    const char *begin, *inside; /* NULL: anything */
+    const char *what, *hint;
+} instead[] = {
+    {"<", NULL, "HTML or XML, as a proxy answers", PROXY_HINT},
+    {NULL, "Unable to contact slurm controller", "an error of a Slurm command",
+     CONTROLLER_HINT},
+    {"Unable to contact slurm", NULL, "an error of a Slurm command", CONTROLLER_HINT},
+    {NULL, "accounting storage is disabled", "an error of sacct", ACCOUNTING_HINT},
+    {NULL, "Problem talking to the database", "an error of a Slurm command",
+     ACCOUNTING_HINT},
+    {NULL, "slurm_persist_conn_open", "an error of a Slurm command", ACCOUNTING_HINT},
+    {NULL, "Invalid field requested", "an error of sacct", COLUMNS_HINT},
+    {NULL, ": command not found", "an error of a shell", PATH_HINT},
+    {NULL, ": not found", "an error of a shell", PATH_HINT},
+    {"slurm_load_", NULL, "an error of a Slurm command", APART_HINT},
+    {"squeue: ", NULL, "an error of squeue", APART_HINT},
+    {"sinfo: ", NULL, "an error of sinfo", APART_HINT},
+    {"scontrol: ", NULL, "an error of scontrol", APART_HINT},
+    {"sacct: ", NULL, "an error of sacct", APART_HINT},
+    {"sacctmgr: ", NULL, "an error of sacctmgr", APART_HINT},
+    {"sshare: ", NULL, "an error of sshare", APART_HINT},
+    {"error: ", NULL, "an error of a Slurm command", APART_HINT},
+    {"fatal: ", NULL, "an error of a Slurm command", APART_HINT},
+    {"ssh: ", NULL, "an error of ssh", APART_HINT},
+};
+
+/* Within the first line only, and not in what names columns or has values. */
+static bool is_instead(const struct instead *of, const char *line, size_t length)
+{
+    if (of->begin && strncmp(line, of->begin, strlen(of->begin)) != 0)
+        return false;
+    return !of->inside || (!memchr(line, '|', length) && !memchr(line, '=', length) &&
+                           memmem(line, length, of->inside, strlen(of->inside)));
+}
+
+enum error_code slurm_document_check(const char *text, const char *pointer,
+                                     struct error *err)
+{
+    size_t length = strcspn(text, "\r\n");
+
+    if (*text == '{') /* texts of a document may say anything */
+        return OK;
+    for (size_t i = 0; i < sizeof(instead) / sizeof(instead[0]); i++)
+        if (is_instead(&instead[i], text, length)) {
+            invalid(err, pointer, ITEM_MALFORMED, "%s, not a document: %.*s",
+                    instead[i].what, (int)(length < SHOWN_BYTES ? length : SHOWN_BYTES),
+                    text);
+            error_hint(err, "%s", instead[i].hint);
+            return err->code;
+        }
+    return OK;
 }
 
 /* scontrol says so instead of an empty list. */
@@ -122,7 +176,7 @@ enum error_code slurm_records_read(const char *text, size_t length, const char *
     struct slurm_reader r = {
         .out = out, .pointer = pointer, .fields = &fields, .arena = a, .err = err};
     size_t mark_bytes = lines_mark_bytes(text, length);
-    const char *from, *what;
+    const char *from;
 
     assert(text[length] == 0);
     text += mark_bytes;
@@ -132,11 +186,8 @@ enum error_code slurm_records_read(const char *text, size_t length, const char *
         from++;
     if (!*from || says_none(from))
         return OK;
-    what = what_else(from);
-    if (what)
-        return invalid(err, pointer, ITEM_MALFORMED, "%s, not a document: %.200s", what,
-                       from);
-    index_fields(&fields, a);
+    TRY(slurm_document_check(from, pointer, err));
+    slurm_fields_index(&fields, a);
     while (*from != '{' && from > text && from[-1] == ' ')
         from--; /* columns may be set by blanks */
     length -= (size_t)(from - text);

@@ -223,6 +223,7 @@ struct slurm_records {
     size_t odd_rows;     /* of tables: with more fields than columns */
     size_t cut_rows;     /* ... with fewer, left out */
     size_t cut_names;    /* of jobs, which a column was too narrow for */
+    bool broken_off;     /* the last row of a table is one of cut_rows, without its end */
 };
 
 /* Adds what a text holds; `out` begins as {.updated_s = NAN}. Errors, at `pointer`: text
@@ -238,6 +239,16 @@ const char *slurm_value(const struct slurm_record *r, enum slurm_field field);
 /* ---- shared by the readers ---- */
 
 struct name_index;
+
+/* What commands, shells and proxies print instead of a document: an error at `pointer`
+ * with a hint what to do about it. `text` begins with the first line that is not empty.
+ */
+enum error_code slurm_document_check(const char *text, const char *pointer,
+                                     struct error *err);
+
+/* Names to fields. */
+void slurm_fields_index(struct name_index *index, struct arena *a);
+
 struct slurm_reader {
     struct slurm_records *out;
     const char *pointer;

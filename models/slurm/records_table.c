@@ -7,13 +7,19 @@
  *
  * A mark in a name or a comment gives a row too many fields: what is left and right of
  * that column is counted from both ends.
+ *
+ * Row by row (rows.h) the first lines say all that is known of the columns, and a row
+ * lives as long as its reader wants.
  */
-#include "models/slurm/records.h"
+#include "models/slurm/rows.h"
 
 #include "models/base/budget_read.h"
+#include "models/base/names.h"
+#include "models/lines.h"
 #include "models/slurm/values.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 enum { COLUMNS_MAX = 256, OUTPUT_WIDTH = 20 /* of a column of squeue -O */ };
@@ -469,12 +475,16 @@ static char find_mark(const char *head)
 
 static enum error_code no_table(struct slurm_reader *r, bool has_marks)
 {
-    if (has_marks)
-        return invalid(r->err, r->pointer, ITEM_MALFORMED,
-                       "no known column in the first line of the table: it must name "
-                       "them (no -h, -n, --noheader)");
-    return invalid(r->err, r->pointer, ITEM_MALFORMED,
-                   "neither JSON with jobs[] nor key=value records nor a table");
+    invalid(r->err, r->pointer, ITEM_MALFORMED, "%s",
+            has_marks ? "no known column in the first line of the table: it must name "
+                        "them (no -h, -n, --noheader)"
+                      : "neither JSON with jobs[] nor key=value records nor a table");
+    error_hint(r->err, "%s",
+               has_marks ? "run the command again without -h, -n or --noheader; a part "
+                           "of a long table begins with its first line too"
+                         : "squeue --json, sinfo --json, scontrol show and sacct -P -D "
+                           "-a -o ALL print what is read");
+    return r->err->code;
 }
 
 /* Names and columns of the first line; the lines below it are from *at on. */
@@ -505,9 +515,32 @@ static bool read_head(struct table *t, char *head, char **at, char *end)
     return t->column_count > 1 && find_kind(t);
 }
 
+static enum error_code refuse_clusters(struct slurm_reader *r)
+{
+    invalid(r->err, r->pointer, ITEM_MALFORMED,
+            "tables of several clusters: one at a time");
+    error_hint(r->err, "ask for each by its name, as -M NAME");
+    return r->err->code;
+}
+
+static bool is_cluster(const char *line)
+{
+    return strncmp(line, "CLUSTER: ", 9) == 0;
+}
+
+static void read_row(struct table *t, char *line)
+{
+    if (t->mark)
+        read_marked_row(t, line);
+    else
+        read_set_row(t, line);
+}
+
 enum error_code slurm_table_read(struct slurm_reader *r, const char *text, size_t length)
 {
     char *at = arena_text(r->arena, text, length), *end = at + length, *line;
+    bool is_ended = length > 0 && text[length - 1] == '\n';
+    size_t cut_before;
     struct table *t = NEW(r->arena, struct table, 1);
 
     t->r = r;
@@ -519,13 +552,208 @@ enum error_code slurm_table_read(struct slurm_reader *r, const char *text, size_
     slurm_record_reserve(r, t->kind, count_rows(at, end, t->column_count));
     t->user_column = t->mark ? free_column(t) : t->column_count;
     r->out->of[t->kind].pointer = r->pointer;
-    while ((line = next_line(&at, end)))
-        if (strncmp(line, "CLUSTER: ", 9) == 0)
-            return invalid(r->err, r->pointer, ITEM_MALFORMED,
-                           "tables of several clusters: one at a time");
-        else if (*line && t->mark)
-            read_marked_row(t, line);
-        else if (*line)
-            read_set_row(t, line);
+    while ((line = next_line(&at, end))) {
+        if (is_cluster(line))
+            return refuse_clusters(r);
+        cut_before = r->out->cut_rows;
+        if (*line)
+            read_row(t, line);
+        r->out->broken_off = at >= end && !is_ended && r->out->cut_rows > cut_before;
+    }
     return OK;
+}
+
+/* ---- row by row ---- */
+
+enum stage { AT_HEAD, AT_RULE, AT_ROWS, AT_WHOLE };
+
+struct slurm_rows {
+    struct slurm_reader reader; /* its arena is that of the rows */
+    struct name_index fields;
+    struct table table;
+    enum stage stage;
+    char *head; /* at the rule: the line before it */
+    slurm_row_fn *take;
+    void *context;
+    struct arena *arena; /* of what stays */
+    uint64_t line_count;
+    size_t length;
+    bool too_long;
+    char line[SLURM_ROW_MAX_BYTES + 1];
+};
+
+struct slurm_rows *slurm_rows_open(struct slurm_records *out, const char *pointer,
+                                   slurm_row_fn *take, void *context, struct arena *a)
+{
+    struct slurm_rows *r = NEW(a, struct slurm_rows, 1);
+
+    *out = (struct slurm_records){.updated_s = (double)NAN};
+    r->reader = (struct slurm_reader){
+        .out = out, .pointer = pointer, .fields = &r->fields, .arena = a};
+    r->take = take;
+    r->context = context;
+    r->arena = a;
+    slurm_fields_index(&r->fields, a);
+    return r;
+}
+
+void slurm_rows_use(struct slurm_rows *r, struct arena *a)
+{
+    r->reader.arena = a;
+}
+
+bool slurm_rows_need_whole(const struct slurm_rows *r)
+{
+    return r->stage == AT_WHOLE;
+}
+
+uint64_t slurm_rows_line_count(const struct slurm_rows *r)
+{
+    return r->line_count;
+}
+
+static void begin_rows(struct slurm_rows *r)
+{
+    struct table *t = &r->table;
+
+    if (t->column_count < 2 || !find_kind(t)) {
+        r->stage = AT_WHOLE; /* no table, or none that is known: who reads it all says */
+        return;
+    }
+    t->user_column = t->mark ? free_column(t) : t->column_count;
+    r->reader.out->of[t->kind].pointer = r->reader.pointer;
+    r->stage = AT_ROWS;
+}
+
+/* The first lines: what names the columns, and perhaps a rule below. */
+static enum error_code take_head(struct slurm_rows *r, char *line)
+{
+    struct table *t = &r->table;
+    char *head;
+
+    if (!line[strspn(line, " \t")] || stands_before(line))
+        return OK;
+    TRY(slurm_document_check(line, r->reader.pointer, r->reader.err));
+    head = arena_text(r->arena, line, strlen(line));
+    t->r = &r->reader;
+    t->mark = *head == '{' ? 0 : find_mark(head);
+    if (*head == '{') {
+        r->stage = AT_WHOLE;
+    } else if (t->mark) {
+        char *fields[COLUMNS_MAX];
+
+        t->column_count = cut_at_marks(head, t->mark, fields);
+        if (t->column_count > COLUMNS_MAX) {
+            r->stage = AT_WHOLE;
+            return OK;
+        }
+        memcpy(t->names, fields, t->column_count * sizeof(*fields));
+        t->has_end = t->column_count > 1 && !*t->names[t->column_count - 1];
+        t->column_count -= t->has_end;
+        begin_rows(r);
+    } else {
+        r->head = head;
+        r->stage = AT_RULE;
+    }
+    return OK;
+}
+
+static void take_rule(struct slurm_rows *r, const char *line)
+{
+    struct arena *of_rows = r->reader.arena;
+
+    r->stage = AT_WHOLE; /* where columns begin, all lines say together */
+    if (!is_rule(line))
+        return;
+    r->reader.arena = r->arena;
+    take_columns(&r->table, r->head, line);
+    r->reader.arena = of_rows;
+    begin_rows(r);
+}
+
+static enum error_code take_row(struct slurm_rows *r, const char *line, bool is_last)
+{
+    struct slurm_records *out = r->reader.out;
+    struct table *t = &r->table;
+    const struct slurm_list *list = &out->of[t->kind];
+    size_t count = list->count, cut = out->cut_rows;
+
+    if (is_cluster(line))
+        return refuse_clusters(&r->reader);
+    if (!*line)
+        return OK;
+    if (r->too_long)
+        out->cut_rows++;
+    else
+        read_row(t, arena_text(r->reader.arena, line, r->length));
+    out->broken_off = is_last && out->cut_rows > cut;
+    return list->count > count ? r->take(r->context, t->kind, r->reader.err) : OK;
+}
+
+/* A line that is complete, or the last one. */
+static enum error_code take_line(struct slurm_rows *r, bool is_last)
+{
+    char *line = r->line;
+    enum error_code code = OK;
+
+    r->line_count++;
+    if (r->length > 0 && line[r->length - 1] == '\r')
+        r->length--;
+    line[r->length] = 0;
+    budget_read_step(r->length);
+    if (r->line_count == 1)
+        line += lines_mark_bytes(line, r->length);
+    if (r->stage == AT_ROWS)
+        code = take_row(r, line, is_last);
+    else if (r->stage == AT_HEAD)
+        code = take_head(r, line);
+    else if (r->stage == AT_RULE)
+        take_rule(r, line);
+    r->length = 0;
+    r->too_long = false;
+    return code;
+}
+
+static void add_to_line(struct slurm_rows *r, const char *bytes, size_t length)
+{
+    size_t room = SLURM_ROW_MAX_BYTES - r->length;
+
+    r->too_long |= length > room;
+    length = length < room ? length : room;
+    memcpy(r->line + r->length, bytes, length);
+    r->length += length;
+}
+
+enum error_code slurm_rows_feed(struct slurm_rows *r, const char *bytes, size_t length,
+                                struct error *err)
+{
+    const char *end = bytes + length;
+
+    r->reader.err = err;
+    while (bytes < end && r->stage != AT_WHOLE) {
+        const char *stop = memchr(bytes, '\n', (size_t)(end - bytes));
+
+        add_to_line(r, bytes, (size_t)((stop ? stop : end) - bytes));
+        if (!stop)
+            return OK;
+        TRY(take_line(r, false));
+        bytes = stop + 1;
+    }
+    return OK;
+}
+
+enum error_code slurm_rows_end(struct slurm_rows *r, struct error *err)
+{
+    r->reader.err = err;
+    if (r->length > 0 && r->stage != AT_WHOLE)
+        TRY(take_line(r, true));
+    if (r->stage == AT_RULE)
+        r->stage = AT_WHOLE;
+    if (r->stage != AT_HEAD)
+        return OK;
+    invalid(err, r->reader.pointer, ITEM_REQUIRED, "there is nothing in the document");
+    error_hint(err,
+               "a command that failed prints nothing but an error: run it again, and "
+               "look at what it prints on standard error");
+    return err->code;
 }

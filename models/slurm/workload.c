@@ -2,7 +2,7 @@
 #include "models/slurm/workload.h"
 
 #include "models/base/budget_read.h"
-#include "models/base/names.h"
+#include "models/base/name_pool.h"
 #include "models/slurm/cluster_parts.h"
 #include "models/slurm/values.h"
 
@@ -19,51 +19,84 @@ struct attempts {
     bool is_usable;          /* one of them ran and ended */
     double cancel_s;         /* one of them left the queue then; NAN: none */
     const char *submit_line; /* of the first one; NULL: not said */
-    double raw;              /* number of its raw id; NAN: it is none */
+    const char *id;          /* its raw id */
+    double raw;              /* the number of that; NAN: it is none */
     size_t sibling;          /* the next job of its array; NO_JOB: none */
 };
 
 #define NO_JOB SIZE_MAX
 
-struct reading {
+struct slurm_workload_reader {
     struct slurm_workload *out;
     struct attempts *jobs;
-    size_t count;
-    struct name_index by_id, by_shape, by_array;
-#define X(member, field) struct name_index member;
+    size_t count, room;
+    struct name_pool by_id, texts;
+    const char **text; /* each once */
+    size_t text_count, text_room;
+    struct name_index by_shape, by_array;
+#define X(member, field) struct name_pool member;
     SLURM_NUMBERED(X)
 #undef X
     double tz_offset_s;
-    struct arena *arena;
+    struct arena *arena, *scratch; /* scratch: of the row that is read */
 };
 
-static double number_of(struct name_index *index, struct slurm_names *names,
-                        const char *name)
+enum { ROOM_FIRST = 64 };
+
+/* A text that stays when the row has gone, there once; NULL of NULL. */
+static const char *kept(struct slurm_workload_reader *c, const char *text)
 {
+    const char *copy;
+    size_t at;
+
+    if (!text)
+        return NULL;
+    at = name_pool_add(&c->texts, text, c->text_count, &copy, c->arena);
+    if (!copy)
+        return c->text[at];
+    if (c->text_count == c->text_room) {
+        size_t room = c->text_room ? 2 * c->text_room : ROOM_FIRST;
+
+        c->text = GROW(c->arena, c->text, const char *, c->text_room, room);
+        c->text_room = room;
+    }
+    return c->text[c->text_count++] = copy;
+}
+
+static double number_of(struct slurm_workload_reader *c, struct name_pool *index,
+                        struct slurm_names *names, const char *name)
+{
+    const char *copy;
     size_t at;
 
     if (!name)
         return (double)NAN;
-    at = name_index_find(index, name);
-    if (at == NAME_NOT_FOUND) {
-        at = ++names->count;
-        names->name[at] = name;
-        name_index_add(index, name, at);
+    at = name_pool_add(index, name, names->count + 1, &copy, c->arena);
+    if (copy) {
+        if (at + 1 > names->room) {
+            size_t room = names->room ? 2 * names->room : ROOM_FIRST;
+
+            names->name = GROW(c->arena, names->name, const char *, names->room, room);
+            names->room = room;
+        }
+        names->name[at] = copy;
+        names->count = at;
     }
     return (double)at;
 }
 
 /* What the row says it was given, else what it asked for. */
-static size_t amounts_of(const struct reading *c, const struct slurm_record *r,
-                         const struct slurm_amount **list)
+static size_t amounts_of(const struct slurm_workload_reader *c,
+                         const struct slurm_record *r, const struct slurm_amount **list)
 {
     const char *given = slurm_value(r, SLURM_F_TRES_GIVEN);
 
     return slurm_tracked(given ? given : slurm_value(r, SLURM_F_TRES_ASKED), list,
-                         c->arena);
+                         c->scratch);
 }
 
-static double processors_of(const struct reading *c, const struct slurm_record *r)
+static double processors_of(const struct slurm_workload_reader *c,
+                            const struct slurm_record *r)
 {
     const struct slurm_amount *list;
     size_t count = amounts_of(c, r, &list);
@@ -85,7 +118,7 @@ static double nodes_of(const struct slurm_record *r, const struct slurm_amount *
     return nodes >= 1 && isfinite(nodes) ? floor(nodes) : (double)NAN;
 }
 
-static struct slurm_amounts needs_of(const struct reading *c,
+static struct slurm_amounts needs_of(struct slurm_workload_reader *c,
                                      const struct slurm_amount *list, size_t count,
                                      double nodes)
 {
@@ -95,30 +128,33 @@ static struct slurm_amounts needs_of(const struct reading *c,
         if (slurm_is_shard(list[i].name)) {
             continue; /* no node has them here */
         } else if (strncmp(list[i].name, "gres/", 5) == 0) {
-            slurm_sums_add(&sums, slurm_gres_name(list[i].name, list[i].type, c->arena),
-                           list[i].count / nodes);
+            slurm_sums_add(
+                &sums, kept(c, slurm_gres_name(list[i].name, list[i].type, c->scratch)),
+                list[i].count / nodes);
             if (list[i].type && slurm_amount_of(list, count, list[i].name) == 0)
-                slurm_sums_add(&sums, slurm_gres_name(list[i].name, NULL, c->arena),
+                slurm_sums_add(&sums,
+                               kept(c, slurm_gres_name(list[i].name, NULL, c->scratch)),
                                list[i].count / nodes);
         } else if (strncmp(list[i].name, "license/", 8) == 0)
-            slurm_sums_add(&sums, slurm_licence_name(list[i].name + 8, c->arena),
+            slurm_sums_add(&sums,
+                           kept(c, slurm_licence_name(list[i].name + 8, c->scratch)),
                            list[i].count);
     return (struct slurm_amounts){sums.list, sums.count};
 }
 
-static struct slurm_shape shape_of(const struct reading *c, const struct slurm_record *r,
-                                   const char *id)
+static struct slurm_shape shape_of(struct slurm_workload_reader *c,
+                                   const struct slurm_record *r, const char *id)
 {
     const struct slurm_amount *list;
     size_t count = amounts_of(c, r, &list);
     double cpus = processors_of(c, r), nodes = nodes_of(r, list, count);
     double memory = slurm_amount_of(list, count, "mem");
     struct slurm_shape shape = {.id = id,
-                                .name = slurm_value(r, SLURM_F_NAME),
-                                .user = slurm_value(r, SLURM_F_USER),
-                                .account = slurm_value(r, SLURM_F_ACCOUNT),
-                                .partition = slurm_value(r, SLURM_F_PARTITION),
-                                .qos = slurm_value(r, SLURM_F_QOS),
+                                .name = kept(c, slurm_value(r, SLURM_F_NAME)),
+                                .user = kept(c, slurm_value(r, SLURM_F_USER)),
+                                .account = kept(c, slurm_value(r, SLURM_F_ACCOUNT)),
+                                .partition = kept(c, slurm_value(r, SLURM_F_PARTITION)),
+                                .qos = kept(c, slurm_value(r, SLURM_F_QOS)),
                                 .needs = needs_of(c, list, count, fmax(1, nodes))};
 
     if (isnan(nodes) && cpus <= 1)
@@ -153,12 +189,12 @@ static double status_of(const char *state)
 }
 
 /* The id that others name it by, and its array where that has more to say. */
-static void name_job(const struct reading *c, const struct slurm_record *r,
+static void name_job(struct slurm_workload_reader *c, const struct slurm_record *r,
                      struct attempts *all, const char *raw)
 {
     const char *array = slurm_value(r, SLURM_F_ARRAY_JOB);
     const char *tasks = slurm_value(r, SLURM_F_ARRAY_TASKS), *most;
-    const char *asked = slurm_option(all->submit_line, "array", 1, 'a', c->arena);
+    const char *asked = slurm_option(all->submit_line, "array", 1, 'a', c->scratch);
     const char *gang = slurm_value(r, SLURM_F_HET_JOB);
     bool is_array = array && strcmp(array, "0") != 0, is_one;
 
@@ -167,7 +203,7 @@ static void name_job(const struct reading *c, const struct slurm_record *r,
         tasks = "0"; /* v0.0.40: of task 0, as of no task, `set` may be false */
     all->shape.id = raw;
     all->shape.running_max = (double)NAN;
-    all->shape.gang = gang && slurm_number(gang) > 0 ? gang : NULL;
+    all->shape.gang = kept(c, gang && slurm_number(gang) > 0 ? gang : NULL);
     if (!is_array || !tasks)
         return;
     is_one = isfinite(slurm_number(tasks));
@@ -175,6 +211,7 @@ static void name_job(const struct reading *c, const struct slurm_record *r,
     most = most ? most : asked ? strchr(asked, '%') : NULL;
     if (most && slurm_number(most + 1) >= 1)
         all->shape.running_max = floor(slurm_number(most + 1));
+    array = kept(c, array);
     all->shape.id = is_one ? arena_printf(c->arena, "%s_%s", array, tasks) : array;
     if (is_one && isnan(all->shape.running_max))
         return;
@@ -182,49 +219,57 @@ static void name_job(const struct reading *c, const struct slurm_record *r,
     all->shape.task_ids = arena_text(c->arena, tasks, strcspn(tasks, "%"));
 }
 
-static struct attempts *job_for(struct reading *c, const char *id)
+static struct attempts *job_for(struct slurm_workload_reader *c, const char *id)
 {
-    size_t at = name_index_find(&c->by_id, id);
+    const char *copy;
+    size_t at = name_pool_add(&c->by_id, id, c->count, &copy, c->arena);
+    struct attempts *job;
 
-    if (at != NAME_NOT_FOUND)
+    if (!copy)
         return &c->jobs[at];
-    name_index_add(&c->by_id, id, c->count);
-    c->jobs[c->count].first_s = HUGE_VAL;
-    c->jobs[c->count].start_s = -HUGE_VAL;
-    c->jobs[c->count].eligible_s = c->jobs[c->count].cancel_s = (double)NAN;
-    c->jobs[c->count].raw = slurm_number(id);
-    c->jobs[c->count].sibling = NO_JOB;
-#define X(column, doc) c->jobs[c->count].job.column = (double)NAN;
+    if (c->count == c->room) {
+        size_t room = c->room ? 2 * c->room : ROOM_FIRST;
+
+        c->jobs = GROW(c->arena, c->jobs, struct attempts, c->room, room);
+        c->room = room;
+    }
+    job = &c->jobs[c->count++];
+    job->id = copy;
+    job->first_s = HUGE_VAL;
+    job->start_s = -HUGE_VAL;
+    job->eligible_s = job->cancel_s = (double)NAN;
+    job->raw = slurm_number(id);
+    job->sibling = NO_JOB;
+#define X(column, doc) job->job.column = (double)NAN;
     SWF_COLUMNS(X)
 #undef X
-    return &c->jobs[c->count++];
+    return job;
 }
 
 /* What does not change from one attempt to the next, but as the last one has it. */
-static void fill_job(struct reading *c, const struct slurm_record *r,
-                     struct attempts *all, const char *id)
+static void fill_job(struct slurm_workload_reader *c, const struct slurm_record *r,
+                     struct attempts *all)
 {
     const char *state = r->value[SLURM_F_STATE];
     struct swf_job *job = &all->job;
 
     job->number = (double)(all - c->jobs + 1);
-    all->shape = shape_of(c, r, id);
-    name_job(c, r, all, id);
+    all->shape = shape_of(c, r, all->id);
+    name_job(c, r, all, all->id);
     all->shape.ends_well = strncmp(state, "COMPLETED", 9) == 0;
     job->processors = job->requested_processors = processors_of(c, r);
     job->requested_s = limit_of(r);
     job->status = status_of(state);
-    job->user = number_of(&c->user, &c->out->user, slurm_value(r, SLURM_F_USER));
-    job->group =
-        number_of(&c->account, &c->out->account, slurm_value(r, SLURM_F_ACCOUNT));
-    job->queue = number_of(&c->qos, &c->out->qos, slurm_value(r, SLURM_F_QOS));
+    job->user = number_of(c, &c->user, &c->out->user, all->shape.user);
+    job->group = number_of(c, &c->account, &c->out->account, all->shape.account);
+    job->queue = number_of(c, &c->qos, &c->out->qos, all->shape.qos);
     job->partition =
-        number_of(&c->partition, &c->out->partition, slurm_value(r, SLURM_F_PARTITION));
+        number_of(c, &c->partition, &c->out->partition, all->shape.partition);
 }
 
 /* A row without a start: it waits still, it left the queue, or nobody knows. */
-static void read_unstarted(struct reading *c, const struct slurm_record *r,
-                           struct attempts *all, const char *id, double end_s)
+static void read_unstarted(struct slurm_workload_reader *c, const struct slurm_record *r,
+                           struct attempts *all, double end_s)
 {
     const char *state = r->value[SLURM_F_STATE];
     bool left = strncmp(state, "CANCELLED", 9) == 0 || strncmp(state, "DEADLINE", 8) == 0;
@@ -235,11 +280,20 @@ static void read_unstarted(struct reading *c, const struct slurm_record *r,
         c->out->never_ran++;
     } else {
         all->cancel_s = end_s;
-        fill_job(c, r, all, id);
+        fill_job(c, r, all);
     }
 }
 
-static void read_row(struct reading *c, const struct slurm_record *r)
+/* The command of a job, if it says what is looked for in it. */
+static const char *kept_command(struct slurm_workload_reader *c, const char *line)
+{
+    if (!line || (!slurm_option(line, "dependency", 3, 'd', c->scratch) &&
+                  !slurm_option(line, "array", 1, 'a', c->scratch)))
+        return NULL;
+    return kept(c, line);
+}
+
+static void read_row(struct slurm_workload_reader *c, const struct slurm_record *r)
 {
     const char *raw = slurm_value(r, SLURM_F_RAW_ID), *state = r->value[SLURM_F_STATE];
     const char *id = raw ? raw : slurm_value(r, SLURM_F_ID);
@@ -262,11 +316,11 @@ static void read_row(struct reading *c, const struct slurm_record *r)
     if (!(job->submit_s <= submit_s)) {
         all->eligible_s =
             slurm_instant_s(slurm_value(r, SLURM_F_ELIGIBLE), c->tz_offset_s);
-        all->submit_line = slurm_value(r, SLURM_F_SUBMIT_LINE);
+        all->submit_line = kept_command(c, slurm_value(r, SLURM_F_SUBMIT_LINE));
     }
     job->submit_s = fmin(submit_s, isnan(job->submit_s) ? HUGE_VAL : job->submit_s);
     if (isnan(start_s)) {
-        read_unstarted(c, r, all, id, end_s);
+        read_unstarted(c, r, all, end_s);
         return;
     }
     all->first_s = fmin(all->first_s, start_s);
@@ -280,7 +334,7 @@ static void read_row(struct reading *c, const struct slurm_record *r)
     all->is_usable = end_s >= start_s;
     c->out->not_ended += !all->is_usable;
     job->run_s = end_s - start_s;
-    fill_job(c, r, all, id);
+    fill_job(c, r, all);
 }
 
 /* ---- what jobs waited for ---- */
@@ -290,7 +344,7 @@ static bool is_kept(const struct attempts *all)
     return all->is_usable || !isnan(all->cancel_s);
 }
 
-static void index_shapes(struct reading *c)
+static void index_shapes(struct slurm_workload_reader *c)
 {
     for (size_t i = 0; i < c->count; i++) {
         const char *id = c->jobs[i].shape.id, *end = id ? strchr(id, '_') : NULL, *array;
@@ -313,7 +367,7 @@ static void index_shapes(struct reading *c)
 
 /* The list of a job while it is made. */
 struct waits {
-    struct reading *c;
+    struct slurm_workload_reader *c;
     const struct attempts *of;
     struct slurm_after *list;
     size_t count, room;
@@ -355,7 +409,7 @@ static void wait_for(struct waits *w, size_t at, const struct slurm_after *after
 /* All tasks of an array, of aftercorr the one of the same number. */
 static void wait_for_named(struct waits *w, const struct slurm_after *after)
 {
-    const struct reading *c = w->c;
+    const struct slurm_workload_reader *c = w->c;
     const char *task = strchr(w->of->shape.id, '_');
     size_t array = name_index_find(&c->by_array, after->job_id), at;
     const char *one = after->job_id;
@@ -376,7 +430,7 @@ static void wait_for_named(struct waits *w, const struct slurm_after *after)
         wait_for(w, at, after);
 }
 
-static void read_waits(struct reading *c, struct attempts *all)
+static void read_waits(struct slurm_workload_reader *c, struct attempts *all)
 {
     const char *line = all->submit_line;
     struct waits w = {.c = c, .of = all};
@@ -400,8 +454,8 @@ static void read_waits(struct reading *c, struct attempts *all)
 /* ---- the log ---- */
 
 /* On the scale of the first arrival, and sorted. */
-static void scale_jobs(const struct reading *c, struct swf_job **jobs, size_t count,
-                       struct slurm_shape *shapes, struct arena *a)
+static void scale_jobs(const struct slurm_workload_reader *c, struct swf_job **jobs,
+                       size_t count, struct slurm_shape *shapes, struct arena *a)
 {
     struct swf_log log = {.jobs = *jobs, .count = count, .arena = a};
     double begin_s = c->out->begin_s;
@@ -422,15 +476,20 @@ static void scale_jobs(const struct reading *c, struct swf_job **jobs, size_t co
     }
 }
 
-static void keep_usable(struct reading *c, struct arena *a)
+static void keep_usable(struct slurm_workload_reader *c, struct arena *a)
 {
     struct slurm_workload *out = c->out;
+    size_t usable = 0, withdrawn = 0;
     double wait_s = 0;
 
-    out->jobs = NEW(a, struct swf_job, c->count + 1);
-    out->shapes = NEW(a, struct slurm_shape, c->count + 1);
-    out->withdrawn = NEW(a, struct swf_job, c->count + 1);
-    out->withdrawn_shapes = NEW(a, struct slurm_shape, c->count + 1);
+    for (size_t i = 0; i < c->count; i++) {
+        usable += c->jobs[i].is_usable;
+        withdrawn += !c->jobs[i].is_usable && is_kept(&c->jobs[i]);
+    }
+    out->jobs = NEW(a, struct swf_job, usable + 1);
+    out->shapes = NEW(a, struct slurm_shape, usable + 1);
+    out->withdrawn = NEW(a, struct swf_job, withdrawn + 1);
+    out->withdrawn_shapes = NEW(a, struct slurm_shape, withdrawn + 1);
     for (size_t i = 0; i < c->count; i++) {
         struct attempts *from = &c->jobs[i];
 
@@ -454,26 +513,41 @@ static void keep_usable(struct reading *c, struct arena *a)
     scale_jobs(c, &out->withdrawn, out->withdrawn_count, out->withdrawn_shapes, a);
 }
 
+struct slurm_workload_reader *
+slurm_workload_open(double tz_offset_s, struct slurm_workload *out, struct arena *a)
+{
+    struct slurm_workload_reader *c = NEW(a, struct slurm_workload_reader, 1);
+
+    *out = (struct slurm_workload){.begin_s = NAN};
+    c->out = out;
+    c->tz_offset_s = tz_offset_s;
+    c->arena = a;
+    c->scratch = arena_create_beside(a, arena_cap_bytes(a));
+    return c;
+}
+
+void slurm_workload_row(struct slurm_workload_reader *c, const struct slurm_record *row)
+{
+    budget_read_step(SLURM_FIELD_COUNT);
+    read_row(c, row);
+    arena_reset(c->scratch);
+}
+
+void slurm_workload_end(struct slurm_workload_reader *c)
+{
+    name_index_create(&c->by_shape, c->count + 1, c->arena);
+    name_index_create(&c->by_array, c->count + 1, c->arena);
+    index_shapes(c);
+    keep_usable(c, c->arena);
+}
+
 void slurm_workload_read(const struct slurm_records *from, double tz_offset_s,
                          struct slurm_workload *out, struct arena *a)
 {
     const struct slurm_list *rows = &from->of[SLURM_JOB];
-    struct reading c = {.out = out, .tz_offset_s = tz_offset_s, .arena = a};
+    struct slurm_workload_reader *c = slurm_workload_open(tz_offset_s, out, a);
 
-    *out = (struct slurm_workload){.begin_s = NAN};
-    c.jobs = NEW(a, struct attempts, rows->count + 1);
-    name_index_create(&c.by_id, rows->count + 1, a);
-    name_index_create(&c.by_shape, rows->count + 1, a);
-    name_index_create(&c.by_array, rows->count + 1, a);
-#define X(member, field)                              \
-    name_index_create(&c.member, rows->count + 1, a); \
-    out->member.name = NEW(a, const char *, rows->count + 2);
-    SLURM_NUMBERED(X)
-#undef X
-    for (size_t i = 0; i < rows->count; i++) {
-        budget_read_step(SLURM_FIELD_COUNT);
-        read_row(&c, &rows->records[i]);
-    }
-    index_shapes(&c);
-    keep_usable(&c, a);
+    for (size_t i = 0; i < rows->count; i++)
+        slurm_workload_row(c, &rows->records[i]);
+    slurm_workload_end(c);
 }

@@ -37,6 +37,7 @@
 struct slurm_names {
     const char **name;
     size_t count; /* the largest number */
+    size_t room;  /* of `name` */
 };
 
 enum { SLURM_AFTER_MAX = 1000 };
@@ -78,6 +79,14 @@ struct slurm_workload {
     size_t not_ended, never_ran, unusable; /* left out */
     size_t unlimited;                      /* jobs without a limit */
 };
+
+/* Row by row: nothing of a row is needed behind its call. What stays is in `a`; for
+ * computations only. */
+struct slurm_workload_reader;
+struct slurm_workload_reader *
+slurm_workload_open(double tz_offset_s, struct slurm_workload *out, struct arena *a);
+void slurm_workload_row(struct slurm_workload_reader *c, const struct slurm_record *row);
+void slurm_workload_end(struct slurm_workload_reader *c);
 
 /* Converts the records of jobs, which must be rows of accounting; times written as text
  * are so far ahead of UTC. */

@@ -823,35 +823,120 @@ static const char sacct_columns[] =
     "Cluster,JobID,JobIDRaw,JobName,User,Account,Partition,QOS,Submit,Eligible,Start,End,"
     "State,ExitCode,AllocTRES,ReqTRES,NCPUS,NodeList,MaxRSS,Comment";
 
-/* Posts a list of the conversion; false: it was refused. */
-static bool post_list(struct client *c, const char *converted, const char *name,
-                      const char *path)
-{
-    const char *list = member(c, converted, name), *answer;
-    size_t count = count_elements(c, list);
+/* What was stored of all parts that were sent. */
+struct sent {
+    size_t parts, runs, failures;
+    double runs_stored, runs_known, failures_stored, failures_known, refused;
+};
 
-    if (count > 0 &&
-        ask_post(&c->gridplan, path, list, strlen(list), &answer, c->arena, c->err) != OK)
+static double count_of(struct client *c, const char *object, const char *name)
+{
+    return strtod(member(c, object, name), NULL);
+}
+
+/* Sends one document, or a part of one; false: it was refused. */
+static bool send_part(struct client *c, const char *name, const char *head,
+                      size_t head_length, const char *text, size_t length,
+                      struct sent *sent)
+{
+    struct arena_mark mark = arena_mark(c->arena);
+    struct text_buffer b = {.arena = c->arena}, part = {.arena = c->arena};
+    const char *answer, *ingested;
+
+    text_add(&part, head, head_length);
+    text_add(&part, text, length);
+    if (text_finish(&part, c->err) != OK)
         return false;
-    printf("%s: %zu sent", name, count);
-    if (count > 0)
-        printf(", %s stored, %s there before", member(c, answer, "stored"),
-               member(c, answer, "duplicates"));
-    putchar('\n');
+    text_addf(&b, "{\"tz_offset_s\": 0, \"now_s\": %.0f, \"ingest\": true, \"%s\": ",
+              clock_wall_s(), name);
+    json_print_text(part.data, &b);
+    text_addf(&b, "}");
+    if (!finish(c, &b) || ask_post(&c->gridplan, "/v1/imports/slurm", b.data, b.length,
+                                   &answer, c->arena, c->err) != OK)
+        return false;
+    ingested = member(c, answer, "ingested");
+    sent->parts++;
+    sent->runs += count_elements(c, member(c, answer, "executions"));
+    sent->failures += count_elements(c, member(c, answer, "failures"));
+    sent->runs_stored += count_of(c, ingested, "executions_stored");
+    sent->runs_known += count_of(c, ingested, "executions_duplicates");
+    sent->failures_stored += count_of(c, ingested, "failures_stored");
+    sent->failures_known += count_of(c, ingested, "failures_duplicates");
+    sent->refused += count_of(c, ingested, "refused");
+    arena_rewind(c->arena, mark);
     return true;
 }
 
+enum { PART_BYTES = 8 * 1024 * 1024 }; /* of a document in a request, about */
+
+/* Whether a line of sacct is of a step: what is behind the first mark, the job's id, has
+ * a point. */
+static bool is_step_line(const char *line, size_t length)
+{
+    const char *id = memchr(line, '|', length), *end;
+
+    if (!id)
+        return false;
+    end = memchr(id + 1, '|', length - (size_t)(id + 1 - line));
+    return end && memchr(id, '.', (size_t)(end - id));
+}
+
+/* Bytes of the next part: whole lines, and of sacct no job without its steps. */
+static size_t part_length(const char *text, size_t length, bool is_sacct)
+{
+    size_t at = PART_BYTES;
+
+    while (at < length) {
+        const char *stop = memchr(text + at, '\n', length - at);
+
+        if (!stop)
+            return length;
+        at = (size_t)(stop + 1 - text);
+        if (at < length &&
+            (!is_sacct || !is_step_line(text + at, strcspn(text + at, "\n"))))
+            return at;
+    }
+    return length;
+}
+
+/* A table in parts that each begin with its first line. */
+static bool send_table(struct client *c, const char *name, const struct child *said,
+                       struct sent *sent)
+{
+    const char *head = said->output, *at, *end = head + said->output_length;
+    size_t head_length = strcspn(head, "\n");
+
+    head_length += head[head_length] == '\n';
+    at = head + head_length;
+    do {
+        size_t part = part_length(at, (size_t)(end - at), strcmp(name, "sacct") == 0);
+
+        if (!send_part(c, name, head, head_length, at, part, sent))
+            return false;
+        at += part;
+    } while (at < end);
+    return true;
+}
+
+static void print_sent(const char *name, size_t count, double stored, double known)
+{
+    printf("%s: %zu sent", name, count);
+    if (count > 0)
+        printf(", %.0f stored, %.0f there before", stored, known);
+    putchar('\n');
+}
+
 /* Runs and failures since then to the history of a service; what is there already stays.
- */
+ * Events come first: they say how long nodes were down. */
 static int ingest(struct client *c)
 {
-    const char *since = c->flags.since ? c->flags.since : "now-1days", *converted;
+    const char *since = c->flags.since ? c->flags.since : "now-1days";
     const char *const sacct[] = {"sacct", "-P",  "-D", "-a",  "-o", sacct_columns,
                                  "-S",    since, "-E", "now", NULL};
     const char *start = arena_try_printf(c->arena, "Start=%s", since);
     const char *const events[] = {"sacctmgr", "-P", "show", "event", start, NULL};
-    struct text_buffer b = {.arena = c->arena};
-    struct child out;
+    struct sent sent = {0};
+    struct child out[2];
 
     if (!c->gridplan.url) {
         fprintf(stderr, "gridplan: slurm ingest needs --url: this program alone keeps "
@@ -862,23 +947,24 @@ static int ingest(struct client *c)
         fprintf(stderr, "gridplan: --since: a time of sacct, as now-7days\n");
         return SLURM_EXIT_USAGE;
     }
-    text_addf(&b, "{\"tz_offset_s\": 0, \"now_s\": %.0f", clock_wall_s());
-    for (int i = 0; i < 2; i++) {
-        if (!run(c, i ? events : sacct, 10 * c->time_limit_s, &out)) {
-            fprintf(stderr, "gridplan: %s\n", child_problem(&out, c->arena));
+    for (int i = 0; i < 2; i++)
+        if (!run(c, i ? sacct : events, 10 * c->time_limit_s, &out[i])) {
+            fprintf(stderr, "gridplan: %s\n", child_problem(&out[i], c->arena));
             return SLURM_EXIT_SLURM;
         }
-        text_addf(&b, i ? ", \"events\": " : ", \"sacct\": ");
-        json_print_text(out.output, &b);
-    }
-    text_addf(&b, "}");
-    if (!finish(c, &b))
-        return failed(c, SLURM_EXIT_SERVICE);
-    if (ask_post(&c->gridplan, "/v1/imports/slurm", b.data, b.length, &converted,
-                 c->arena, c->err) != OK ||
-        !post_list(c, converted, "executions", "/v1/executions") ||
-        !post_list(c, converted, "failures", "/v1/failures"))
-        return failed(c, SLURM_EXIT_SERVICE);
+    for (int i = 0; i < 2; i++)
+        if (!send_table(c, i ? "sacct" : "events", &out[i], &sent)) {
+            if (sent.parts > 0)
+                fprintf(stderr,
+                        "gridplan: %zu parts were stored before, and stay so when they "
+                        "are sent again\n",
+                        sent.parts);
+            return failed(c, SLURM_EXIT_SERVICE);
+        }
+    print_sent("executions", sent.runs, sent.runs_stored, sent.runs_known);
+    print_sent("failures", sent.failures, sent.failures_stored, sent.failures_known);
+    if (sent.refused > 0)
+        printf("refused: %.0f with values that no history takes\n", sent.refused);
     return SLURM_EXIT_DONE;
 }
 
