@@ -682,7 +682,7 @@ static bool has_forms(const struct route *r)
 /* Whether there may be nothing in the form that is wanted. */
 static bool may_not_fit(const struct route *r)
 {
-    return has_forms(r) || r->flags & ROUTE_RAW_PICTURE;
+    return has_forms(r) || r->flags & (ROUTE_METRICS | ROUTE_RAW_PICTURE);
 }
 
 static bool always(const struct route *r)
