@@ -2,6 +2,7 @@
 #include "service/json_hint.h"
 
 #include "models/base/names.h"
+#include "models/base/spelling.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -653,24 +654,6 @@ static const char *foreign_member(const char *word)
     return NULL;
 }
 
-/* timeLimitS -> time_limit_s; false: too long. */
-static bool snake_case(const char *name, char *snake)
-{
-    size_t used = 0;
-
-    for (const char *c = name; *c; c++) {
-        bool begins = is_capital(*c) && c > name && (is_small(c[-1]) || is_digit(c[-1]));
-
-        if (used + 3 > NAME_BYTES)
-            return false;
-        if (begins)
-            snake[used++] = '_';
-        snake[used++] = *c == '-' ? '_' : to_small(*c);
-    }
-    snake[used] = 0;
-    return true;
-}
-
 static void allow(const char *name, struct error *err)
 {
     error_allow(err, NULL, &name, 1);
@@ -993,7 +976,7 @@ void json_hint_member(const struct json_object *table, const char *name,
     const char *member;
 
     list_names(table, &known);
-    if (!snake_case(name, snake)) {
+    if (!name_spell(name, strlen(name), snake, NAME_BYTES)) {
         name_all(&known, err);
         return;
     }
