@@ -916,18 +916,13 @@ static bool by_place(const struct json_object *table, const char *name, struct e
 /* What no name of a member says. */
 static bool by_note(const struct json_object *table, const char *name, struct error *err)
 {
-    static const char of_snapshot[] =
-        "a stored one is named by 'snapshot_id' in a decision; to store it, its name "
-        "stands "
-        "in the path, PUT /v1/snapshots/NAME, or in the query, ?id=NAME";
-    static const struct {
-        const char *table, *word, *hint;
-    } notes[] = {{"Snapshot", "id", of_snapshot}, {"Snapshot", "name", of_snapshot}};
+    const struct json_field *end = table->fields;
 
-    for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
-        if (strcmp(notes[i].table, table->name) == 0 &&
-            strcmp(notes[i].word, name) == 0) {
-            error_hint(err, "%s", notes[i].hint);
+    while (end->type != JSON_END)
+        end++;
+    for (const struct json_note *note = end->notes; note && note->name; note++)
+        if (strcmp(note->name, name) == 0) {
+            error_hint(err, "%s", note->hint);
             return true;
         }
     return false;
