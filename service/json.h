@@ -94,6 +94,16 @@ enum json_flag {
 };
 
 struct json_object;
+struct policy;
+
+/* Words that members of several answers have, as a schema of its own: names of policies,
+ * and others. */
+struct json_words {
+    const char *name;                   /* schema name, "QueuePolicy" */
+    const char *doc;                    /* one line */
+    const struct policy *const *tables; /* ended by NULL */
+    const char *const *others;          /* ended by NULL; NULL: none */
+};
 
 /* A name that is no member of a table, and what to say to who writes it. */
 struct json_note {
@@ -145,6 +155,7 @@ struct json_field {
     const char *const *not_with;    /* reading: members that exclude it, ended by NULL */
     const char *const *unless;      /* reading: it must be there when none of these is, */
     const char *const *with;        /* and with it all of these */
+    const struct json_words *words; /* TEXT of an answer: known words, for choices */
     const struct json_note *notes;  /* the end of a table: ended by {0}; NULL: none */
 };
 

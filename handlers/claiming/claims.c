@@ -13,6 +13,7 @@
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/coallocation/coallocation_refine.h"
 #include "handlers/common/kinds.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/placement/option_split.h"
 #include "handlers/sites/coallocation_history.h"
 #include "handlers/sites/coallocation_stored.h"
@@ -270,7 +271,7 @@ static const struct json_object preemption_json = {
 #define T struct claim_answer
 static const struct json_field claim_answer_rows[] = {
     JSON_CHOICE(T, kind, claim_kind, 0, 0, "claim"),
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(claim_words)),
     JSON_TEXT(T, job_id, 0, "The job"),
     {.name = "decision",
      .doc = "start_all: now all of it has started; start_partial: some components start; "

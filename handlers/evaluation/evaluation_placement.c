@@ -204,7 +204,7 @@ static const struct json_object objective_json = {
 
 #define T struct evaluation_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("placement")),
     JSON_CHOICE(T, kind, kinds, 0, 0, "placement"),
     {.name = "valid",
      .doc = "It can be carried out as it is",

@@ -7,6 +7,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/run_times.h"
@@ -503,8 +504,7 @@ static const struct json_object objective_json = {
 
 #define T struct placement_best_list
 static const struct json_field best_list_rows[] = {
-    JSON_TEXT(T, algorithm, 0,
-              "A list policy, or 'mct longest': mct over the jobs by falling run time"),
+    JSON_WORD_OF(T, algorithm, placement_words, 0, "A list policy, or 'mct longest'"),
     JSON_NUMBER(T, value, 0, 0, 0, 0,
                 "The makespan of its plan, in seconds; where amounts count the value of "
                 "the first objective"),
@@ -558,7 +558,7 @@ const struct json_object placement_preemption_json = {
         .count_offset = JSON_AT(T, plan.counter, size_t), .of = table \
     }
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(placement_words)),
     {.name = "because",
      .doc = "Why 'auto' chose this algorithm",
      .type = JSON_TYPE_TEXT,
