@@ -9,6 +9,7 @@
 
 #include "models/base/budget_read.h"
 #include "models/base/names.h"
+#include "models/base/policy.h"
 #include "service/json_hint.h"
 #include "service/json_holds.h"
 #include "service/json_scan.h"
@@ -31,6 +32,18 @@ struct place {
 
 static const struct json_field any_rows[] = {{0}};
 const struct json_object json_any_object = {"Object", "Any object", 0, any_rows};
+
+const char *json_word_at(const struct json_words *words, size_t i)
+{
+    for (const struct policy *const *table = words->tables; *table; table++)
+        for (const struct policy *p = *table; p->name; p++)
+            if (i-- == 0)
+                return p->name;
+    for (const char *const *word = words->others; word && *word; word++)
+        if (i-- == 0)
+            return *word;
+    return NULL;
+}
 
 struct reader {
     struct arena *arena; /* lists and copied texts */

@@ -94,6 +94,21 @@ enum json_flag {
 };
 
 struct json_object;
+struct policy;
+
+/* Words that members of several answers have, as a schema of its own: names of policies,
+ * and others. */
+struct json_words {
+    const char *name;                   /* schema name, "QueuePolicy" */
+    const char *doc;                    /* one line */
+    const struct policy *const *tables; /* ended by NULL */
+    const char *const *others;          /* ended by NULL; NULL: none */
+};
+
+/* A name that is no member of a table, and what to say to who writes it. */
+struct json_note {
+    const char *name, *hint;
+};
 
 /* One of the objects that a JSON_KIND row stands for. Its table has a member "kind"
  * of its own, with this name as the only choice. */
@@ -137,9 +152,11 @@ struct json_field {
     unsigned flags;
     const struct json_alias *aliases; /* ended by {0}; NULL: none */
     size_t least; /* LIST, TEXTS, NUMBERS: reading: elements that there must be */
-    const char *const *not_with; /* reading: members that exclude it, ended by NULL */
-    const char *const *unless;   /* reading: it must be there when none of these is, */
-    const char *const *with;     /* and with it all of these */
+    const char *const *not_with;    /* reading: members that exclude it, ended by NULL */
+    const char *const *unless;      /* reading: it must be there when none of these is, */
+    const char *const *with;        /* and with it all of these */
+    const struct json_words *words; /* TEXT of an answer: known words, for choices */
+    const struct json_note *notes;  /* the end of a table: ended by {0}; NULL: none */
 };
 
 struct json_object {
@@ -173,6 +190,19 @@ struct json_object {
 
 /* Behind the text of a row of a list: it has so many elements at least. */
 #define JSON_LEAST(count) .least = count
+
+/* Instead of the {0} that ends a table: what to say to who writes one of these names, in
+ * snake_case, as JSON_END_NOTES({"id", "it stands in the path"}). */
+#define JSON_END_NOTES(...)                 \
+    {                                       \
+        .notes = (const struct json_note[]) \
+        {                                   \
+            __VA_ARGS__,                    \
+            {                               \
+                0                           \
+            }                               \
+        }                                   \
+    }
 
 /* Behind the text of a row: the mistake `conflict` when it is given together with one of
  * these; `required` when neither it is given nor one of these; `required` at those of

@@ -2,6 +2,7 @@
 #include "service/json_hint.h"
 
 #include "models/base/names.h"
+#include "models/base/spelling.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -653,24 +654,6 @@ static const char *foreign_member(const char *word)
     return NULL;
 }
 
-/* timeLimitS -> time_limit_s; false: too long. */
-static bool snake_case(const char *name, char *snake)
-{
-    size_t used = 0;
-
-    for (const char *c = name; *c; c++) {
-        bool begins = is_capital(*c) && c > name && (is_small(c[-1]) || is_digit(c[-1]));
-
-        if (used + 3 > NAME_BYTES)
-            return false;
-        if (begins)
-            snake[used++] = '_';
-        snake[used++] = *c == '-' ? '_' : to_small(*c);
-    }
-    snake[used] = 0;
-    return true;
-}
-
 static void allow(const char *name, struct error *err)
 {
     error_allow(err, NULL, &name, 1);
@@ -933,18 +916,13 @@ static bool by_place(const struct json_object *table, const char *name, struct e
 /* What no name of a member says. */
 static bool by_note(const struct json_object *table, const char *name, struct error *err)
 {
-    static const char of_snapshot[] =
-        "a stored one is named by 'snapshot_id' in a decision; to store it, its name "
-        "stands "
-        "in the path, PUT /v1/snapshots/NAME, or in the query, ?id=NAME";
-    static const struct {
-        const char *table, *word, *hint;
-    } notes[] = {{"Snapshot", "id", of_snapshot}, {"Snapshot", "name", of_snapshot}};
+    const struct json_field *end = table->fields;
 
-    for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
-        if (strcmp(notes[i].table, table->name) == 0 &&
-            strcmp(notes[i].word, name) == 0) {
-            error_hint(err, "%s", notes[i].hint);
+    while (end->type != JSON_END)
+        end++;
+    for (const struct json_note *note = end->notes; note && note->name; note++)
+        if (strcmp(note->name, name) == 0) {
+            error_hint(err, "%s", note->hint);
             return true;
         }
     return false;
@@ -993,7 +971,7 @@ void json_hint_member(const struct json_object *table, const char *name,
     const char *member;
 
     list_names(table, &known);
-    if (!snake_case(name, snake)) {
+    if (!name_spell(name, strlen(name), snake, NAME_BYTES)) {
         name_all(&known, err);
         return;
     }

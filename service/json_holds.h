@@ -18,6 +18,16 @@ extern const struct json_object json_any_object; /* no rows: any members */
 /* Behind the text of a JSON_TEXT row with JSON_OPEN: the words that there are today. */
 #define JSON_KNOWN(...) .choices = JSON_NAMES(__VA_ARGS__)
 
+/* A TEXT of an answer that is one of a list (struct json_words) today. */
+#define JSON_WORD_OF(T, m, list, flag, ...)                                        \
+    {                                                                              \
+        .name = #m, .type = JSON_TYPE_TEXT, .offset = JSON_AT(T, m, const char *), \
+        .words = &(list), .flags = flag, .doc = __VA_ARGS__                        \
+    }
+
+/* The i-th of its words, which may be there more than once; NULL behind the last. */
+const char *json_word_at(const struct json_words *words, size_t i);
+
 /* TEXTS of an answer that are of these names today. */
 #define JSON_WORDS(T, m, counter, names, flag, ...)                               \
     {                                                                             \

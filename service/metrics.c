@@ -470,7 +470,7 @@ bool metrics_add(struct metrics *m, const struct metric_row *row)
 
 /* ---- printing ---- */
 
-bool metrics_wants_openmetrics(const char *accept)
+bool metrics_names_openmetrics(const char *accept)
 {
     return accept && strstr(accept, "application/openmetrics-text");
 }

@@ -98,8 +98,8 @@ void metrics_each(struct metrics *m, metric_seen_fn *seen, void *context);
 #define METRICS_TYPE_OPENMETRICS \
     "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-/* Whether an Accept header asks for OpenMetrics. NULL: no. */
-bool metrics_wants_openmetrics(const char *accept);
+/* Whether an Accept header names OpenMetrics. NULL: no. */
+bool metrics_names_openmetrics(const char *accept);
 
 /* Prometheus text 0.0.4, or OpenMetrics 1.0. `governor`: what its largest owners have
  * under way is shown too, by name, for the listener that only operators reach; NULL: not.

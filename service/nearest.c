@@ -2,9 +2,9 @@
 #include "service/nearest.h"
 
 #include "models/base/names.h"
+#include "models/base/spelling.h"
 #include "service/service.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum {
@@ -16,14 +16,14 @@ enum {
  * without an 's' at its end; false: it is too long. */
 static bool take_segment(const char *path, char *segment, size_t *length)
 {
+    size_t end;
+
     *length = strcspn(path, "/");
-    if (*length >= SEGMENT_BYTES)
+    if (!name_spell(path, *length, segment, SEGMENT_BYTES))
         return false;
-    for (size_t i = 0; i < *length; i++)
-        segment[i] = path[i] == '_' ? '-' : (char)tolower((unsigned char)path[i]);
-    segment[*length] = 0;
-    if (*length > 1 && segment[*length - 1] == 's')
-        segment[*length - 1] = 0;
+    end = strlen(segment);
+    if (end > 1 && segment[end - 1] == 's')
+        segment[end - 1] = 0;
     return true;
 }
 

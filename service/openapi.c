@@ -18,6 +18,8 @@
 
 enum {
     SCHEMAS_MAX = 1024,
+    LISTS_MAX = 64,              /* of words that have a schema of their own */
+    WORDS_MAX = 256,             /* of such a list */
     DOCUMENT_MAX_BYTES = 1 << 26 /* what printing it takes */
 };
 
@@ -28,6 +30,8 @@ enum role { IN_REQUEST, IN_ANSWER, ROLES };
 struct schemas {
     const struct json_object *table[SCHEMAS_MAX];
     size_t count;
+    const struct json_words *words[LISTS_MAX];
+    size_t list_count;
 };
 
 struct description {
@@ -53,6 +57,18 @@ static bool has_schema(const struct schemas *s, const struct json_object *table)
     return false;
 }
 
+static void collect_words(struct schemas *s, const struct json_words *words,
+                          struct text_buffer *b)
+{
+    for (size_t i = 0; i < s->list_count; i++)
+        if (s->words[i] == words)
+            return;
+    if (s->list_count == LISTS_MAX)
+        b->failed = true;
+    else
+        s->words[s->list_count++] = words;
+}
+
 static void collect(struct schemas *s, const struct json_object *table,
                     struct text_buffer *b)
 {
@@ -66,6 +82,8 @@ static void collect(struct schemas *s, const struct json_object *table,
     s->table[s->count++] = table;
     for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
         collect(s, f->of, b);
+        if (f->words)
+            collect_words(s, f->words, b);
         for (const struct json_kind *k = f->kinds; k && k->name; k++)
             collect(s, k->of, b);
     }
@@ -223,9 +241,24 @@ static void print_list_schema(const struct json_field *f, enum role role,
         text_addf(b, ",\"maxItems\":%.0f", f->max);
 }
 
+/* The schema of its list of words, or null. */
+static void print_word_ref(const struct json_field *f, enum role role,
+                           struct text_buffer *b)
+{
+    bool nullable = is_nullable(f, role);
+
+    text_addf(b, "%s\"$ref\":\"#/components/schemas/%s\"%s",
+              nullable ? "\"anyOf\":[{" : "", f->words->name,
+              nullable ? "},{\"type\":\"null\"}]" : "");
+}
+
 static void print_text_schema(const struct json_field *f, enum role role,
                               struct text_buffer *b)
 {
+    if (role == IN_ANSWER && f->words) {
+        print_word_ref(f, role, b);
+        return;
+    }
     print_simple_type("string", is_nullable(f, role), b);
     if (role == IN_ANSWER) {
         if (f->choices)
@@ -682,7 +715,7 @@ static bool has_forms(const struct route *r)
 /* Whether there may be nothing in the form that is wanted. */
 static bool may_not_fit(const struct route *r)
 {
-    return has_forms(r) || r->flags & ROUTE_RAW_PICTURE;
+    return has_forms(r) || r->flags & (ROUTE_METRICS | ROUTE_RAW_PICTURE);
 }
 
 static bool always(const struct route *r)
@@ -1533,6 +1566,24 @@ static void print_request_headers(const struct description *d)
     text_addf(b, "},");
 }
 
+static void print_list_of_words(const struct json_words *words,
+                                const struct description *d)
+{
+    const char *names[WORDS_MAX + 1];
+    size_t count = 0;
+
+    while (count < WORDS_MAX && (names[count] = json_word_at(words, count)))
+        count++;
+    names[count] = NULL;
+    text_addf(d->b, ",");
+    line(d, 2);
+    text_addf(d->b, "\"%s\":{\"description\":", words->name);
+    json_print_text(words->doc, d->b);
+    text_addf(d->b, ",\"type\":\"string\"");
+    print_words("x-known-values", names, false, d->b);
+    text_addf(d->b, "}");
+}
+
 static void print_components(const struct description *d)
 {
     struct text_buffer *b = d->b;
@@ -1548,6 +1599,8 @@ static void print_components(const struct description *d)
             print_schema(d->schemas[role].table[i], role, d);
             first = false;
         }
+    for (size_t i = 0; i < d->schemas[IN_ANSWER].list_count; i++)
+        print_list_of_words(d->schemas[IN_ANSWER].words[i], d);
     print_problem(d);
     text_addf(b, "},");
     line(d, 1);

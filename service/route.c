@@ -536,21 +536,20 @@ static const struct answer_kind {
 #undef X
 };
 
-/* The form that fits best; *wanted: the header takes it at all. */
-static enum answer_form best_form(const struct route *route, const char *accept,
-                                  double *wanted)
+/* The form that fits best. */
+static enum answer_form best_form(const struct route *route, const char *accept)
 {
     size_t best = ANSWER_JSON;
+    double wanted = quality(accept, answer_kinds[best].type);
 
-    *wanted = quality(accept, answer_kinds[best].type);
     for (size_t i = ANSWER_JSON + 1; i < ANSWER_FORM_COUNT; i++) {
         double q = route->flags & answer_kinds[i].flag
                        ? quality(accept, answer_kinds[i].type)
                        : 0;
 
-        if (q <= *wanted)
+        if (q <= wanted)
             continue;
-        *wanted = q;
+        wanted = q;
         best = i;
     }
     return (enum answer_form)best;
@@ -559,18 +558,17 @@ static enum answer_form best_form(const struct route *route, const char *accept,
 enum answer_form request_answer_form(const struct request *rq)
 {
     const char *accept = rq->message->accept;
-    double wanted;
 
     if (rq->replay || rq->progress || !accept || !*accept)
         return ANSWER_JSON;
-    return best_form(rq->route, accept, &wanted);
+    return best_form(rq->route, accept);
 }
 
-bool request_prefers(const struct request *rq, const char *type)
+bool request_prefers(const struct request *rq, const char *type, const char *usual)
 {
     const char *accept = rq->message->accept;
 
-    return accept && quality(accept, type) > quality(accept, "application/json");
+    return accept && quality(accept, type) > quality(accept, usual);
 }
 
 void request_answer_as(struct request *rq, enum answer_form form, const char *text,
@@ -580,22 +578,38 @@ void request_answer_as(struct request *rq, enum answer_form form, const char *te
     rq->drawn = (struct raw_body){text, length};
 }
 
+/* The types that an answer can be of, the usual one first. */
+static size_t list_answer_types(const struct route *route,
+                                const char *types[static ANSWER_FORM_COUNT])
+{
+    size_t count = 0;
+
+    if (route->flags & ROUTE_METRICS) {
+        types[count++] = "text/plain";
+        types[count++] = "application/openmetrics-text";
+        return count;
+    }
+    for (size_t i = ANSWER_JSON; i < ANSWER_FORM_COUNT; i++)
+        if (i == ANSWER_JSON || route->flags & answer_kinds[i].flag)
+            types[count++] = answer_kinds[i].type;
+    return count;
+}
+
 static enum error_code check_accept(const struct request *rq)
 {
     const char *accept = rq->message->accept;
+    const char *types[ANSWER_FORM_COUNT];
+    size_t count = list_answer_types(rq->route, types);
     struct text_buffer b = {.arena = rq->arena};
-    double wanted;
 
     /* What has one form only is answered in it: who asked must look anyway. */
-    if (!accept || !*accept || !(rq->route->flags & ANSWER_FLAGS) ||
-        accepts(accept, "application/problem+json"))
+    if (!accept || !*accept || count == 1 || accepts(accept, "application/problem+json"))
         return OK;
-    best_form(rq->route, accept, &wanted);
-    if (wanted > 0)
-        return OK;
-    for (size_t i = ANSWER_JSON; i < ANSWER_FORM_COUNT; i++)
-        if (i == ANSWER_JSON || rq->route->flags & answer_kinds[i].flag)
-            text_addf(&b, "%s%s", i == ANSWER_JSON ? "" : ", ", answer_kinds[i].type);
+    for (size_t i = 0; i < count; i++) {
+        if (accepts(accept, types[i]))
+            return OK;
+        text_addf(&b, "%s%s", i == 0 ? "" : ", ", types[i]);
+    }
     TRY(text_finish(&b, rq->err));
     return fail(rq->err, ERR_NOT_ACCEPTABLE, "", "answers are %.*s; Accept was '%.100s'",
                 (int)b.length, b.data, accept);
@@ -1086,7 +1100,8 @@ enum error_code route_print(struct request *rq)
 /* Sends the form that the client wanted, if the handler made it. */
 void route_send_form(struct request *rq)
 {
-    if (rq->route->flags & ANSWER_FLAGS && strcmp(rq->route->method, "GET") == 0)
+    if (rq->route->flags & (ANSWER_FLAGS | ROUTE_METRICS) &&
+        strcmp(rq->route->method, "GET") == 0)
         reply_header_add(rq->reply, "Vary", "Accept");
     if (!rq->drawn.text || rq->replay)
         return;

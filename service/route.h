@@ -412,8 +412,8 @@ enum answer_form request_answer_form(const struct request *rq);
  * memory. */
 const char *route_frame_ancestors(const struct request *rq);
 
-/* Whether the client would rather have `type` than JSON. */
-bool request_prefers(const struct request *rq, const char *type);
+/* Whether the client would rather have `type` than the usual type. */
+bool request_prefers(const struct request *rq, const char *type, const char *usual);
 
 /* The answer in another form than JSON: it is sent, the JSON is what is kept. `text`
  * must live as long as the reply. */

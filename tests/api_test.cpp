@@ -402,6 +402,46 @@ TEST_CASE("degenerate requests have plain answers", "[api]")
     }
 }
 
+TEST_CASE("metrics are in the form that is asked for, or none", "[api][metrics]")
+{
+    api a;
+    const char *plain = "text/plain; version=0.0.4; charset=utf-8",
+               *open = "application/openmetrics-text; version=1.0.0; charset=utf-8",
+               *problem = "application/problem+json";
+    const struct {
+        const char *accept, *type;
+    } cases[] = {
+        {"", plain},
+        {"*/*", plain},
+        {"text/*", plain},
+        {"application/openmetrics-text", open},
+        {"application/openmetrics-text, text/plain", open},
+        {"application/openmetrics-text;version=1.0.0;q=0.5,"
+         "application/openmetrics-text;version=0.0.1;q=0.4,"
+         "text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
+         open},
+        {"application/openmetrics-text;q=0.1, text/plain;q=0.5", plain},
+        {"application/openmetrics-text;q=0, text/plain", plain},
+        {"application/vnd.google.protobuf, */*;q=0.1", plain},
+        {"application/json", problem},
+        {"text/plain;q=0", problem},
+        {"application/vnd.google.protobuf", problem},
+    };
+
+    for (const auto &c : cases) {
+        api_reply r = a.call("GET", "/metrics", "", {{"accept", c.accept}});
+
+        INFO(c.accept << "\n" << r.body);
+        CHECK(r.status == (c.type == problem ? 406 : 200));
+        CHECK(r.headers["Content-Type"] == c.type);
+        CHECK(r.headers["Vary"] == (c.type == problem ? "" : "Accept"));
+        if (c.type == problem) {
+            CHECK_THAT(r.body,
+                       Catch::Contains("text/plain, application/openmetrics-text"));
+        }
+    }
+}
+
 TEST_CASE("a job without a place says why", "[api]")
 {
     api a;

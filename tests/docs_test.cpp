@@ -600,6 +600,17 @@ TEST_CASE("the larger example of an operation is one that can be read", "[docs][
     CHECK(body.find("placement-", more) != std::string::npos);
 }
 
+TEST_CASE("the page of an operation has the words of its answer", "[docs][api]")
+{
+    manual service;
+    std::string body = service.get("/docs/api/decidePlacements").body;
+
+    for (const char *word : {"kpb", "mct longest", "cpus"}) {
+        INFO(word);
+        CHECK(body.find("<code>" + std::string(word) + "</code>") != std::string::npos);
+    }
+}
+
 TEST_CASE("the search weighs titles, names and texts", "[docs][api]")
 {
     manual service;

@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "models/base/names.h"
+#include "models/base/spelling.h"
 #include "models/base/warning_codes.h"
 #include "service/json_hint.h"
 }
@@ -150,6 +151,8 @@ TEST_CASE("a member that there is not: what is meant", "[hints]")
         {R"("priorty": 1)", "did you mean 'priority'?", "priority"},
         {R"("nice": 1)", "did you mean 'priority'?", "priority"},
         {R"("bandwidth": 4)", "did you mean 'bandwidth_mbps'?", "bandwidth_mbps"},
+        {R"("time limit s": 60)", "did you mean 'time_limit_s'? (names are snake_case)",
+         "time_limit_s"},
         {R"("Priority": 1)", "did you mean 'priority'? (names are snake_case)",
          "priority"},
         {R"("parents": ["a"])",
@@ -171,6 +174,29 @@ TEST_CASE("a member that there is not: what is meant", "[hints]")
             CHECK(m.allowed == c.allowed);
             CHECK(m.count == 1);
         }
+}
+
+TEST_CASE("a name in the spelling of names", "[hints]")
+{
+    const struct {
+        const char *name, *spelling;
+    } cases[] = {
+        {"timeLimitS", "time_limit_s"},   {"time-limit s", "time_limit_s"},
+        {"Min-Min", "min_min"},           {"HEFT", "heft"},
+        {"load1Min", "load1_min"},        {"", ""},
+        {"\xc3\x84rger", "\xc3\x84rger"},
+    };
+    char spelling[16];
+
+    for (auto &c : cases) {
+        INFO(c.name);
+        REQUIRE(name_spell(c.name, strlen(c.name), spelling, sizeof(spelling)));
+        CHECK(std::string(spelling) == c.spelling);
+    }
+    CHECK(name_spell("aB", 2, spelling, 4)); // a_b and its NUL
+    CHECK_FALSE(name_spell("aB", 2, spelling, 3));
+    CHECK(name_spell("aBc", 1, spelling, 2));
+    CHECK(std::string(spelling) == "a");
 }
 
 TEST_CASE("a resource's member that there is not", "[hints]")

@@ -509,6 +509,22 @@ TEST_CASE("paths and queries are decoded", "[http]")
     CHECK(c.get().status == 400);
 }
 
+TEST_CASE("a header that says one thing is there once", "[http]")
+{
+    server s;
+
+    for (const char *twice : {"Host: localhost\r\n", "Idempotency-Key: a\r\n"}) {
+        client c(s.port());
+
+        INFO(twice);
+        REQUIRE(c.put(std::string("GET /show/a HTTP/1.1\r\nHost: localhost\r\n") + twice +
+                      twice + "\r\n"));
+        answer r = c.get();
+        CHECK(r.status == 400);
+        CHECK_THAT(r.body, Catch::Contains("is there more than once"));
+    }
+}
+
 TEST_CASE("HEAD has the header only; unknown paths and methods keep the connection",
           "[http]")
 {

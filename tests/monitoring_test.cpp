@@ -143,6 +143,38 @@ TEST_CASE("rules and board speak of series that there are", "[monitoring][system
     g.stop();
 }
 
+TEST_CASE("each correction is a line of the log", "[monitoring][system][db]")
+{
+    gridplan g({"--database", test_database()});
+    REQUIRE(eventually([&] { return g.is_ready(); }));
+    std::string id = "corrected-" + std::to_string(getpid()),
+                path = "/v1/site-errors?site_id=" + id;
+    auto store = [&](int errors) {
+        return g
+            .post("/v1/site-errors?on_conflict=replace",
+                  "{\"site_id\":\"" + id +
+                      "\",\"observed_at\":1764000000,\"error_count\":" +
+                      std::to_string(errors) + "}")
+            .status;
+    };
+
+    CHECK(store(1) == 201);
+    CHECK(store(2) == 200);
+    CHECK(call(g.port, "PATCH", path + "&observed_at=1764000000", "{\"error_count\":3}",
+               "Content-Type: application/merge-patch+json\r\n")
+              .status == 200);
+    CHECK(call(g.port, "DELETE", path + "&dry_run=true").status == 200);
+    CHECK(call(g.port, "DELETE", path).status == 200);
+    g.stop();
+    std::string log = g.text();
+    for (const char *method : {"POST", "PATCH", "DELETE"}) {
+        INFO(method << log);
+        CHECK(occurrences(log, std::string("corrected: ") + method +
+                                   " /v1/site-errors, 1 record(s), key none, of "
+                                   "default") == 1);
+    }
+}
+
 TEST_CASE("manifests and packages name settings that there are", "[monitoring]")
 {
     // What the commands that ask take from the environment.

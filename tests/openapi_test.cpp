@@ -10,6 +10,7 @@
 #include <vector>
 
 extern "C" {
+#include "models/base/policy.h"
 #include "service/config.h"
 #include "service/json_holds.h"
 #include "service/openapi.h"
@@ -341,6 +342,10 @@ TEST_CASE("each flag stands where it means something", "[json][openapi]")
                 CHECK_FALSE((f->flags & JSON_NULLABLE));
             if (f->flags & JSON_OPEN)
                 CHECK((f->choices && f->choices[0]));
+            if (f->words) {
+                CHECK(f->type == JSON_TYPE_TEXT);
+                CHECK_FALSE(f->choices);
+            }
         }
     for (const json_object *t : asked)
         for (const json_field *f = t->fields; f->type != JSON_END; f++)
@@ -357,7 +362,7 @@ TEST_CASE("each flag stands where it means something", "[json][openapi]")
         for (const json_field *f = t->fields; f->type != JSON_END; f++) {
             INFO(t->name << "." << f->name << " " << f->preset);
             if (!answered.count(t))
-                CHECK_FALSE((f->flags & (JSON_MAY_BE_NULL | JSON_OPEN)));
+                CHECK_FALSE((f->flags & (JSON_MAY_BE_NULL | JSON_OPEN) || f->words));
             if ((f->type == JSON_TYPE_NUMBER || f->type == JSON_TYPE_INTEGER) &&
                 !(f->flags & (JSON_REQUIRED | JSON_BOUND_ONLY)) &&
                 std::isfinite(f->preset))
@@ -449,6 +454,8 @@ TEST_CASE("each operation says its statuses, and each status its headers", "[ope
                 wanted.push_back("404");
             if (method == "post" && path.compare(0, 4, "/v1/") == 0)
                 wanted.push_back("409");
+            if (o.contains("x-also-answers"))
+                wanted.push_back("406");
             for (const std::string &status : wanted) {
                 INFO(status);
                 CHECK(r.contains(status));
@@ -745,6 +752,71 @@ TEST_CASE("words of answers come from the tables that they are printed from", "[
         CHECK(has);
         CHECK(words.size() >= c.least);
     }
+}
+
+TEST_CASE("who decided is one of a list of words", "[openapi]")
+{
+    const json s = printed_description()["components"]["schemas"];
+    // Decisions of any kind; what is simulated is called as the request calls it.
+    const std::set<std::string> any{"DecisionInfo", "StoredDecision", "SimulationResult"};
+    auto words = [&](const json &member) {
+        std::string name = member.value("$ref", "");
+        return (name.empty() ? member : s[name.substr(name.rfind('/') + 1)])
+            .value("x-known-values", json());
+    };
+    std::set<const json_object *> asked, answered;
+    size_t count = 0;
+
+    for (const route *r = routes(); r->method; r++) {
+        walk(r->request, asked);
+        walk(r->response, answered);
+    }
+    for (const json_object *t : answered)
+        for (const char *member : {"algorithm", "policy"}) {
+            if (asked.count(t) || any.count(t->name) ||
+                !s[t->name].contains("properties") ||
+                !s[t->name]["properties"].contains(member))
+                continue;
+            INFO(t->name << ' ' << member);
+            CHECK(words(s[t->name]["properties"][member]).size() > 0);
+            count++;
+        }
+    CHECK(count > 50);
+    CHECK(words(s["PlacementBestList"]["properties"]["algorithm"]).size() > 10);
+    CHECK(s["PlacementPolicy"]["type"] == "string");
+    for (const char *word : {"min_min", "search", "mct longest"})
+        CHECK(s["PlacementPolicy"]["x-known-values"].dump().find(
+                  std::string("\"") + word + "\"") != std::string::npos);
+    CHECK(s["QueuePolicy"]["x-known-values"].back() == "slurm_backfill");
+    CHECK(words(s["ResourceSizings"]["properties"]["algorithm"]) ==
+          json({"ladder", "quantile"}));
+}
+
+TEST_CASE("a list of words may be null, and has each word once", "[openapi]")
+{
+    static policy first[3], second[2]; // the last ones end them
+    static const policy *const tables[] = {first, second, nullptr};
+    static const char *const others[] = {"up", "away", nullptr};
+    static const json_words list{"Way", "Where to", tables, others};
+    struct texts {
+        const char *text, *other;
+    };
+    json_field rows[] = {row("text", JSON_TYPE_TEXT, 0, 0),
+                         row("other", JSON_TYPE_TEXT, sizeof(char *), JSON_MAY_BE_NULL),
+                         json_field{}};
+    const json_object object{"Made", "For this test", sizeof(texts), rows};
+
+    first[0].name = "up";
+    first[1].name = second[0].name = "down";
+    rows[0].words = rows[1].words = &list;
+    json s = described(nullptr, &object);
+    CHECK(s["Way"]["x-known-values"] == json({"up", "down", "away"}));
+    CHECK(s["Made"]["properties"]["text"]["$ref"] == "#/components/schemas/Way");
+    CHECK(s["Made"]["properties"]["other"]["anyOf"] ==
+          json({{{"$ref", "#/components/schemas/Way"}}, {{"type", "null"}}}));
+    s = described(&object, nullptr);
+    CHECK(s["Made"]["properties"]["text"]["type"] == "string");
+    CHECK_FALSE(s.contains("Way"));
 }
 
 TEST_CASE("a word that its list lacks is a mistake to our validator", "[openapi]")

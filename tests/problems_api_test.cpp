@@ -50,6 +50,7 @@ TEST_CASE("a path that there is not: the nearest one", "[api][problem]")
         {"POST", "/v1/placement", "/v1/placements"},
         {"GET", "/v1/load_samples", "/v1/load-samples"},
         {"GET", "/V1/Load-Samples", "/v1/load-samples"},
+        {"GET", "/v1/loadSamples", "/v1/load-samples"},
         {"GET", "/v1/algoritms", "/v1/algorithms"},
         {"GET", "/v1/decision/abc", "/v1/decisions/abc"},
         {"HEAD", "/v1/failure", "/v1/failures"},
@@ -225,6 +226,13 @@ TEST_CASE("an algorithm of another endpoint is told where it belongs", "[api][pr
             .json();
     CHECK(p["errors"][0]["hint"] == "did you mean 'min_min'?");
     CHECK(p["errors"][0]["allowed"][0] == "min_min");
+    p = service
+            .post("/v1/placements", R"({"algorithm":"weightedRound-Robin",
+                 "snapshot":{"resources":[{"id":"m"}]},
+                 "jobs":[{"id":"a","estimate_ref_s":5}]})")
+            .json();
+    CHECK(p["errors"][0]["hint"] ==
+          "'weighted_round_robin' belongs to POST /v1/queue-scans");
 }
 
 TEST_CASE("a task may name the tasks it depends on without an object", "[api][problem]")

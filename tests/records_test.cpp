@@ -468,6 +468,30 @@ TEST_CASE("one index only begins like a key", "[records][db]")
     }
 }
 
+TEST_CASE("so many records are removed by one call, and more by the next",
+          "[records][db]")
+{
+    NEED_DATABASE();
+    fixture service;
+    test_db d;
+    test_session s(d);
+    error err{};
+    std::string id = fresh("site"), path = "/v1/site-errors?site_id=" + id;
+
+    REQUIRE_OK(db_execute(
+        s,
+        ("INSERT INTO site_error (tenant, site_id, observed_at, error_count, start_count,"
+         " unusable) SELECT 'default', '" +
+         id + "', to_timestamp(n), 1, 0, false FROM generate_series(1, " +
+         std::to_string(RECORD_REMOVED_MAX + 3) + ") AS u (n)")
+            .c_str(),
+        &err));
+    const json all = {{"deleted", int(RECORD_REMOVED_MAX)}, {"more", true}};
+    CHECK(service.remove(path + "&dry_run=true", 200) == all);
+    CHECK(service.remove(path, 200) == all);
+    CHECK(service.remove(path, 200) == json{{"deleted", 3}});
+}
+
 TEST_CASE("two writers of the same records store each once", "[records][db][threads]")
 {
     NEED_DATABASE();

@@ -873,9 +873,9 @@ TEST_CASE("metrics are printed in both formats", "[service][metrics]")
     CHECK_THAT(text, !Catch::Contains("# EOF"));
     CHECK_THAT(open, Catch::Contains("# TYPE gridplan_things counter\n"));
     CHECK_THAT(open, Catch::EndsWith("# EOF\n"));
-    CHECK(metrics_wants_openmetrics(
+    CHECK(metrics_names_openmetrics(
         "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"));
-    CHECK_FALSE(metrics_wants_openmetrics(nullptr));
+    CHECK_FALSE(metrics_names_openmetrics(nullptr));
     check_exposition(text);
     for (size_t at = 0; (at = text.find("# TYPE ", at)) != std::string::npos; at++)
         CHECK((text.compare(at + 7, 9, "gridplan_") == 0 ||

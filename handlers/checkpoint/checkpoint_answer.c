@@ -2,6 +2,7 @@
 #include "handlers/checkpoint/checkpoint_decision.h"
 
 #include "handlers/checkpoint/routes.h"
+#include "handlers/operations/policy_words.h"
 #include "service/json_holds.h"
 
 #define T struct checkpoint_basis_laws
@@ -198,7 +199,7 @@ static const struct json_object interval_json = {
 
 #define T struct checkpoint_intervals_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(checkpoint_words)),
     JSON_LIST(T, intervals, interval_count, struct checkpoint_interval, &interval_json, 0,
               0, "One for each job, in the order of the request"),
     CHECKPOINT_ANSWER_WORLD_ROWS(T),

@@ -9,6 +9,7 @@
 #include "handlers/claiming/claim_choice.h"
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/coallocation/coallocation_refine.h"
+#include "handlers/operations/policy_words.h"
 
 #define TIME_MAX_S 1e12
 
@@ -63,7 +64,7 @@ const struct json_object claim_timeline_request_json = {
 #define T struct timeline_answer
 static const struct json_field timeline_answer_rows[] = {
     JSON_CHOICE(T, kind, timeline_kind, 0, 0, "timeline"),
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(claim_words)),
     JSON_NUMBER(T, jst_s, 0, 0, 0, 0, "When it starts"),
     JSON_NUMBERS(T, claim_times_s, claim_time_count, 0, 0, 0,
                  "When it is claimed; the last is the final one"),
@@ -187,7 +188,7 @@ const struct json_object claim_queue_request_json = {
 #define T struct queue_answer
 static const struct json_field queue_answer_rows[] = {
     JSON_CHOICE(T, kind, queue_kind, 0, 0, "queue"),
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(claim_words)),
     JSON_TEXTS(T, job_ids, job_count, 0, 0,
                "By claiming time, then submission, then name"),
     JSON_INTEGER(T, due_count, 0, JSON_EXACT, 0, 0, "So many of them are due"),

@@ -13,6 +13,7 @@
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/coallocation/coallocation_refine.h"
 #include "handlers/common/kinds.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/placement/option_split.h"
 #include "handlers/sites/coallocation_history.h"
 #include "handlers/sites/coallocation_stored.h"
@@ -122,16 +123,7 @@ static const struct json_field job_rows[] = {
     JSON_ID(T, policy, JSON_NULLABLE,
             "Policy that placed it and finds other sites; default close_to_files"),
     JSON_BOOLEAN(T, atomic, 1, 0, "All components or none; default true"),
-    JSON_CHOICE(T, component_site_rule, co_site_rule_names, CO_SITES_ANY, 0,
-                "distinct: every component on another site; default any"),
-    JSON_TEXTS(T, required_capabilities, required_capability_count, 1000, 0,
-               "What its sites must have"),
-    JSON_TEXTS(T, allowed_site_ids, allowed_site_count, CO_SITES_MAX, JSON_NULLABLE,
-               "Sites it may use; default: all"),
-    JSON_TEXTS(T, avoid_site_ids, avoid_site_count, CO_SITES_MAX, 0,
-               "Sites to do without"),
-    JSON_BOOLEAN(T, avoid_sites_soft, 1, 0,
-                 "Use them after all where it would have no place; default true"),
+    CO_SITE_ROWS(T),
     JSON_NUMBER(T, l_value, 0, 1, NAN, JSON_NULLABLE, "Its L; default: option l_initial"),
     INSTANT_S(T, jpt_s, JSON_NULLABLE, "When it was placed"),
     JSON_NUMBER(T, ftt_s, 0, TIME_MAX_S, NAN, JSON_NULLABLE,
@@ -270,7 +262,7 @@ static const struct json_object preemption_json = {
 #define T struct claim_answer
 static const struct json_field claim_answer_rows[] = {
     JSON_CHOICE(T, kind, claim_kind, 0, 0, "claim"),
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(claim_words)),
     JSON_TEXT(T, job_id, 0, "The job"),
     {.name = "decision",
      .doc = "start_all: now all of it has started; start_partial: some components start; "

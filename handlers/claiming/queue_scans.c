@@ -11,6 +11,7 @@
 #include "algorithms/coallocation/scan.h"
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/coallocation/coallocation_refine.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/placement/option_split.h"
 #include "handlers/sites/coallocation_history.h"
 #include "handlers/sites/coallocation_stored.h"
@@ -199,7 +200,7 @@ static const struct json_object ids_json = {"PlacementQueueIds", "The queues aft
 
 #define T struct scan_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(scan_words)),
     JSON_WORD(T, scanned_queue, co_level_names, JSON_MAY_BE_NULL,
               "Level of the queue; null: all are empty"),
     JSON_INTEGER(T, next_cursor, 0, JSON_EXACT, 0, 0, "scan_cursor of the next request"),

@@ -94,7 +94,7 @@ static const struct json_object watched_json = {"WatchedSite", "A site that may 
 
 #define T struct advice_answer
 static const struct json_field advice_answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("co_allocate_or_not")),
     JSON_CHOICE(T, advice, co_advice_names, 0, 0,
                 "single_site: one has room now; co_allocate; wait"),
     JSON_NUMBER(T, slowdown, 0, 0, 0, 0, "As it was used"),
@@ -201,7 +201,7 @@ const struct json_object acquire_plans_request_json = {
 
 #define T struct acquire_answer
 static const struct json_field acquire_answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_ONE(co_acquire_mode_names)),
     JSON_CHOICE(T, action, acquire_actions, 0, 0,
                 "acquire: next_site_id; release: release_site_ids, then start again "
                 "later; wait: keep all, try next_site_id again; done: it has all"),
@@ -363,7 +363,7 @@ static const struct json_object popular_json = {"PopularFile", "A file that is r
 
 #define T struct replication_answer
 static const struct json_field replication_answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("popular_files")),
     JSON_LIST(T, files, file_count, struct popular, &popular_json, 0, 0,
               "Files, those that are read most first"),
     DECISION_END_ROWS(T),

@@ -4,6 +4,7 @@
  * of all sites once.
  */
 #include "handlers/coallocation/coallocation_json.h"
+#include "handlers/operations/policy_words.h"
 
 _Static_assert(sizeof(enum co_request_type) == sizeof(int), "a choice is an int");
 
@@ -82,7 +83,7 @@ static const struct json_object objective_json = {
 #define T struct co_placement_answer
 static const struct json_field placement_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_TEXT(T, policy, 0, "Policy that placed it"),
+    JSON_WORD_OF(T, policy, coallocation_words, 0, "Policy that placed it"),
     JSON_CHOICE(T, request_type, co_request_type_names, 0, 0, "As requested"),
     JSON_LIST(T, components, component_count, struct co_component_answer,
               &co_component_answer_json, 0, 0, "Its placed components"),

@@ -217,7 +217,7 @@ static const struct json_object action_json = {"FlowAction", "A thing to do",
 
 #define T struct flow_answer
 static const struct json_field flow_answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("job_flow")),
     JSON_TEXT(T, job_id, 0, "The job"),
     JSON_CHOICE(T, state, co_flow_state_names, 0, 0, "Its state now"),
     JSON_LIST(T, actions, action_count, struct flow_action, &action_json, 0, 0,
@@ -464,7 +464,7 @@ const struct json_object launch_plans_request_json = {
 
 #define T struct launch_answer
 static const struct json_field launch_answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("launch_plan")),
     JSON_TEXT(T, job_id, 0, "The job"),
     LAUNCH_PLAN_ROWS(T),
     DECISION_END_ROWS(T),

@@ -30,6 +30,20 @@ extern const struct json_object co_snapshot_json;
 enum co_site_rule { CO_SITES_ANY, CO_SITES_DISTINCT };
 extern const char *const co_site_rule_names[];
 
+/* Which sites a job may have: of a struct that has these members, and those of the texts'
+ * counts. */
+#define CO_SITE_ROWS(T)                                                                  \
+    JSON_CHOICE(T, component_site_rule, co_site_rule_names, CO_SITES_ANY, 0,             \
+                "distinct: every component on another site; default any"),               \
+        JSON_TEXTS(T, required_capabilities, required_capability_count, 1000, 0,         \
+                   "What its sites must have"),                                          \
+        JSON_TEXTS(T, allowed_site_ids, allowed_site_count, CO_SITES_MAX, JSON_NULLABLE, \
+                   "Sites it may use; default: all"),                                    \
+        JSON_TEXTS(T, avoid_site_ids, avoid_site_count, CO_SITES_MAX, 0,                 \
+                   "Sites to do without"),                                               \
+        JSON_BOOLEAN(T, avoid_sites_soft, 1, 0,                                          \
+                     "Use them after all where it would have no place; default true")
+
 /* Classes of jobs, in the order of the levels they stand for. */
 extern const char *const co_job_class_names[]; /* cycle_scavenging, batch, occasional,
                                                   interactive */

@@ -235,7 +235,7 @@ static const struct json_object duration_json = {
 
 #define T struct plans_answer
 static const struct json_field plans_answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("common_slot", "fuzzy_slot")),
     JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "When it begins: for components the first time at which all can; null: "
                 "there is none"),

@@ -78,7 +78,7 @@ static const struct json_object estimate_json = {"TransferEstimate",
 
 #define T struct estimates_answer
 static const struct json_field estimates_answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("transfer_estimates")),
     JSON_LIST(T, estimates, estimate_count, struct estimate, &estimate_json, 0, 0,
               "Every pair of sites, by time, then by name"),
     CO_HISTORY_BASIS_ROW(T),

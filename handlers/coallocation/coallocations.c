@@ -3,6 +3,7 @@
 
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/coallocation/coallocation_refine.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/sites/coallocation_history.h"
 #include "handlers/sites/coallocation_stored.h"
@@ -63,7 +64,7 @@ const struct json_object coallocations_request_json = {
 
 #define T struct coallocations_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(coallocation_words)),
     JSON_LIST(T, placements, placement_count, struct co_placement_answer,
               &co_placement_answer_json, 0, 0,
               "Placed jobs, in the order of the request"),

@@ -5,6 +5,7 @@
 #include "handlers/operations/routes.h"
 #include "handlers/snapshots/lease_view.h"
 #include "models/base/names.h"
+#include "models/base/spelling.h"
 #include "service/log.h"
 #include "service/metrics.h"
 #include "service/service.h"
@@ -12,7 +13,6 @@
 #include "service/stored_hint.h"
 #include "service/uuid.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #define T struct decision_timings
@@ -354,17 +354,10 @@ enum error_code decision_keep_lookup(struct request *rq, const char *name,
 
 enum { ALGORITHM_BYTES = 64 };
 
-/* As names are spelt here: "Min-Min" min_min. */
+/* "Min-Min" min_min; what is too long is no algorithm. */
 static const char *algorithm_spelling(const char *name, char spelling[ALGORITHM_BYTES])
 {
-    size_t i = 0;
-
-    for (; name[i] && i < ALGORITHM_BYTES - 1; i++)
-        spelling[i] = name[i] == '-' || name[i] == ' '
-                          ? '_'
-                          : (char)tolower((unsigned char)name[i]);
-    spelling[i] = 0;
-    return spelling;
+    return name_spell(name, strlen(name), spelling, ALGORITHM_BYTES) ? spelling : "";
 }
 
 /* What was meant by the name of an algorithm: one of another endpoint, or the nearest. */

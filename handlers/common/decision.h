@@ -80,7 +80,13 @@ extern const struct json_object decision_timings_json;
         .type = JSON_TYPE_RAW, .offset = JSON_AT(T, decision.labels, const char *)       \
     }
 
-#define DECISION_ANSWER_ROWS(T)                                                         \
+/* Who decided, behind the T of DECISION_ANSWER_ROWS: one of these words, of the words of
+ * a table, of the policies of a list (policy_words.h). */
+#define DECISION_BY(...)       .choices = JSON_NAMES(__VA_ARGS__), .flags = JSON_OPEN
+#define DECISION_BY_ONE(names) .choices = (names), .flags = JSON_OPEN
+#define DECISION_BY_OF(list)   .words = &(list)
+
+#define DECISION_ANSWER_ROWS(T, ...)                                                    \
     {.name = "decision_id",                                                             \
      .doc = "UUID of this decision",                                                    \
      .type = JSON_TYPE_TEXT,                                                            \
@@ -88,7 +94,8 @@ extern const struct json_object decision_timings_json;
         {.name = "algorithm",                                                           \
          .doc = "Policy that decided",                                                  \
          .type = JSON_TYPE_TEXT,                                                        \
-         .offset = JSON_AT(T, decision.algorithm, const char *)},                       \
+         .offset = JSON_AT(T, decision.algorithm, const char *),                        \
+         __VA_ARGS__},                                                                  \
         {.name = "seed",                                                                \
          .doc = "Seed that reproduces the answer",                                      \
          .type = JSON_TYPE_INTEGER,                                                     \

@@ -160,6 +160,9 @@ static const struct json_field file_rows[] = {
 const struct json_object file_json = {"File", "An input file and where its copies are",
                                       sizeof(struct file), file_rows};
 
+#define NAME_OF_SNAPSHOT                                                           \
+    "a stored one is named by 'snapshot_id' in a decision; to store it, its name " \
+    "stands in the path, PUT /v1/snapshots/NAME, or in the query, ?id=NAME"
 #define T struct snapshot
 static const struct json_field snapshot_rows[] = {
     JSON_INSTANT(T, taken_at, JSON_NULLABLE, "The instant that counts as now"),
@@ -187,7 +190,7 @@ static const struct json_field snapshot_rows[] = {
              "The same as POST /v1/queue-orders takes it inline, with QOS, accounts and "
              "settings; times are seconds from now. Queues decide on it, nothing else "
              "looks at it"),
-    {0},
+    JSON_END_NOTES({"id", NAME_OF_SNAPSHOT}, {"name", NAME_OF_SNAPSHOT}),
 };
 #undef T
 const struct json_object snapshot_json = {"Snapshot", "What the caller sees of the grid",

@@ -119,7 +119,8 @@ static const struct json_field group_rows[] = {
     JSON_ID(T, id, JSON_REQUIRED, "Name; jobs that name the same are members"),
     JSON_CHOICE(T, policy, group_policies, 0, JSON_REQUIRED,
                 "gang: all start at the same time, or none; spread: at most max_per_key "
-                "members on one value of the key; pack: all on one; same_site: all at "
+                "members on one value of the key; pack: all on one, where tasks that are "
+                "done were; same_site: all at "
                 "one site; exclude: at most max_per_key at the same time on one"),
     JSON_CHOICE(T, key, group_keys, JOB_KEY_NOT_SAID, JSON_BOUND_ONLY,
                 "What spread, pack and exclude count by; default resource_id"),

@@ -3,6 +3,7 @@
 
 #include "models/base/error_codes.h"
 #include "service/config.h"
+#include "service/json_holds.h"
 #include "service/openapi.h"
 #include "service/service.h"
 
@@ -62,6 +63,8 @@ static void print_choices(const struct json_field *f, struct text_buffer *b)
 {
     for (size_t i = 0; f->choices && f->choices[i]; i++)
         html_add(b, "%r<code>%t</code>", i ? ", " : " ", f->choices[i]);
+    for (size_t i = 0; f->words && json_word_at(f->words, i); i++)
+        html_add(b, "%r<code>%t</code>", i ? ", " : " ", json_word_at(f->words, i));
 }
 
 static void print_bounds(const struct json_field *f, struct text_buffer *b)

@@ -118,7 +118,7 @@ enum error_code get_root(struct request *rq, const void *in, void *out)
 {
     const struct asset *index = asset_find(ui_files, "/ui/index.html");
 
-    if (!request_prefers(rq, "text/html")) {
+    if (!request_prefers(rq, "text/html", "application/json")) {
         reply_header_add(rq->reply, "Vary", "Accept");
         return get_service_info(rq, in, out);
     }

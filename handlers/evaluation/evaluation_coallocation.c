@@ -222,7 +222,7 @@ static const struct json_object cumulative_json = {
 
 #define T struct evaluation_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("coallocation")),
     JSON_CHOICE(T, kind, kinds, 0, 0, "coallocation"),
     JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Jobs"),
     JSON_INTEGER(T, placed_count, 0, JSON_EXACT, 0, 0, "Jobs that were placed"),

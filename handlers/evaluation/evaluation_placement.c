@@ -53,20 +53,12 @@ struct evaluation_request {
 };
 
 #define T struct row_request
-#define READ_OVER(m, was)                                                  \
-    {                                                                      \
-        .name = #m, .doc = "As an answer has it; not looked at",           \
-        .type = JSON_TYPE_NUMBER, .offset = JSON_AT(T, ignored_s, double), \
-        .min = -JSON_LARGEST, .max = JSON_LARGEST, .preset = NAN,          \
-        .flags = JSON_NULLABLE, .aliases = was                             \
-    }
 #define TIME(m, lo, flag, text)                                                      \
     {                                                                                \
         .name = #m, .doc = text, .type = JSON_TYPE_NUMBER,                           \
         .offset = JSON_AT(T, row.m, double), .min = lo, .max = 1e100, .preset = NAN, \
         .flags = flag                                                                \
     }
-static const struct json_alias was_execution[] = {{"execution_s", 0}, {0}};
 static const struct json_field row_rows[] = {
     {.name = "job_id",
      .doc = "The job",
@@ -88,14 +80,14 @@ static const struct json_field row_rows[] = {
     TIME(finish_s, -1e100, JSON_NULLABLE,
          "When it is done and its outputs are at home: compared with what its run time "
          "says, if given"),
-    READ_OVER(slot, NULL),
-    READ_OVER(run_time_s, was_execution),
-    READ_OVER(rank, NULL),
-    READ_OVER(bytes_moved, NULL),
-    READ_OVER(late_s, NULL),
+    PLACEMENT_READ_OVER(T, slot, NULL),
+    PLACEMENT_READ_OVER(T, run_time_s, placement_was_execution),
+    PLACEMENT_READ_OVER(T, rank, NULL),
+    PLACEMENT_READ_OVER(T, bytes_moved, NULL),
+    PLACEMENT_READ_OVER(T, late_s, NULL),
     JSON_ID(T, partition_id, JSON_NULLABLE, "As an answer has it; not looked at"),
     JSON_BOOLEAN(T, killed, false, 0, "As an answer has it; not looked at"),
-    READ_OVER(run_time_index, NULL),
+    PLACEMENT_READ_OVER(T, run_time_index, NULL),
     {.name = "run_time_basis",
      .doc = "As an answer has it; not looked at",
      .type = JSON_TYPE_RAW,
@@ -105,7 +97,6 @@ static const struct json_field row_rows[] = {
     {0},
 };
 #undef TIME
-#undef READ_OVER
 #undef T
 static const struct json_object row_json = {
     "EvaluatedPlacement", "Where and when a job is to run: resource_id or resource_ids",
@@ -204,7 +195,7 @@ static const struct json_object objective_json = {
 
 #define T struct evaluation_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("placement")),
     JSON_CHOICE(T, kind, kinds, 0, 0, "placement"),
     {.name = "valid",
      .doc = "It can be carried out as it is",

@@ -75,7 +75,7 @@ static const struct json_object violation_json = {
 
 #define T struct evaluation_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("workflow")),
     JSON_CHOICE(T, kind, kinds, 0, 0, "workflow"),
     {.name = "valid",
      .doc = "It can be run as it is",

@@ -3,6 +3,7 @@
 #include "algorithms/fault_tolerance/copies_play.h"
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 #include "handlers/fault_tolerance/rounds.h"
+#include "handlers/operations/policy_words.h"
 #include "service/json_holds.h"
 #include "service/metrics.h"
 #include "service/service.h"
@@ -183,7 +184,7 @@ static const struct json_object objective_json = {
 
 #define T struct round_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(fault_tolerance_words)),
     JSON_TEXT(T, mode, JSON_OPTIONAL | JSON_OPEN,
               "combined: replication or checkpointing",
               JSON_KNOWN("replication", "checkpointing")),

@@ -249,7 +249,7 @@ struct sizing_answer {
 
 #define T struct sizing_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY(LADDER, QUANTILE)),
     JSON_LIST(T, tasks, task_count, struct sizing_row, &row_json, 0, 0,
               "The tasks in their order"),
     JSON_NUMBER(T, expected_waste_byte_s, 0, 0, 0, 0,

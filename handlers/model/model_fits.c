@@ -69,7 +69,7 @@ struct fit_answer {
 
 #define T struct fit_answer
 static const struct json_field fit_answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_ONE(model_kind_names)),
     JSON_CHOICE(T, kind, model_kind_names, 0, 0, "Kind of model"),
     JSON_OBJECT(T, settings, struct model_settings, &model_settings_json, 0,
                 "How it was trained"),

@@ -154,7 +154,8 @@ enum error_code get_readyz(struct request *rq, const void *in, void *out)
 
 enum error_code get_metrics(struct request *rq, const void *in, void *out)
 {
-    bool openmetrics = metrics_wants_openmetrics(rq->message->accept);
+    bool openmetrics = metrics_names_openmetrics(rq->message->accept) &&
+                       !request_prefers(rq, "text/plain", "application/openmetrics-text");
     bool names_owners =
         rq->message->entrance == ENTRANCE_ADMIN && rq->service->governor != NULL;
     struct text_buffer b = {.arena = rq->arena};

@@ -1,6 +1,7 @@
 /* parallel_schedules.c - POST /v1/parallel-schedules: machines for one application. */
 #include "handlers/parallel/parallel_schedules.h"
 
+#include "handlers/operations/policy_words.h"
 #include "handlers/parallel/parallel_parts.h"
 #include "handlers/pictures/pictures.h"
 #include "models/base/plural.h"
@@ -109,7 +110,7 @@ static const struct json_object schedule_json = {
 #define T struct site_answer
 static const struct json_field site_rows[] = {
     JSON_TEXT(T, site_id, 0, "The site"),
-    JSON_TEXT(T, algorithm, 0, "What found its best set"),
+    JSON_WORD_OF(T, algorithm, parallel_words, 0, "What found its best set"),
     JSON_CHOICE(T, status, decision_status_names, 0, 0,
                 "Of this site alone; cut also when it was seen to be beaten by a site "
                 "before it"),
@@ -181,7 +182,7 @@ static const struct json_object objective_json = {
 
 #define T struct schedules_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(parallel_words)),
     JSON_OBJECT(T, schedule, const struct schedule_answer *, &schedule_json,
                 JSON_POINTER | JSON_OPTIONAL, "The machine set, if there is one"),
     JSON_LIST(T, sites, site_count, struct site_answer, &site_answer_json, 0, 0,

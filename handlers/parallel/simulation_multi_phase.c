@@ -5,6 +5,7 @@
 #include "algorithms/plan/plan_simulation.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/experiment.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/sites/sites_json.h"
 #include "models/base/names.h"
@@ -172,7 +173,7 @@ struct multi_phase_simulation_answer {
 #define T struct multi_phase_result
 static const struct json_field result_rows[] = {
     JSON_CHOICE(T, mode, plan_sim_mode_names, 0, 0, "How plans are used"),
-    JSON_TEXT(T, algorithm, JSON_OPTIONAL, "What plans"),
+    JSON_WORD_OF(T, algorithm, plan_words, JSON_OPTIONAL, "What plans"),
     JSON_NUMBER(T, mean_s, 0, 0, 0, 0, "Time of the application, mean over the runs"),
     JSON_NUMBER(T, sd_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Its standard deviation; null: one run"),
@@ -194,7 +195,7 @@ static const struct json_object result_json = {
 #define T struct multi_phase_simulation_answer
 static const struct json_field answer_rows[] = {
     JSON_CHOICE(T, kind, kinds, 0, 0, "multi_phase"),
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("multi_phase")),
     JSON_INTEGER(T, runs_done, 0, JSON_EXACT, 0, 0, "Runs that are complete"),
     JSON_LIST(T, results, result_count, struct multi_phase_result, &result_json, 0, 0,
               "By policy, in the order of the request"),

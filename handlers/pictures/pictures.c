@@ -364,7 +364,9 @@ static void take_workflow(struct picture *p, struct json_walk *w)
         p->entries.items[i].workflow_id = workflow_id;
 }
 
-static void take_workflows(struct picture *p, struct json_walk *w)
+/* Each object of a list. */
+static void take_each(struct picture *p, struct json_walk *w,
+                      void (*take)(struct picture *p, struct json_walk *w))
 {
     if (json_walk_type(w) != '[') {
         json_walk_skip(w);
@@ -373,7 +375,7 @@ static void take_workflows(struct picture *p, struct json_walk *w)
     json_walk_enter(w, '[');
     while (p->code == OK && json_walk_element(w)) {
         if (json_walk_type(w) == '{')
-            take_workflow(p, w);
+            take(p, w);
         else
             json_walk_skip(w);
     }
@@ -393,7 +395,7 @@ static void take_result(struct picture *p, struct json_walk *w)
             take_list(p, w, &p->entries);
         } else if (strcmp(name, "workflows") == 0 && !found) {
             p->subject = WORKFLOWS;
-            take_workflows(p, w);
+            take_each(p, w, take_workflow);
         } else if (strcmp(name, "makespan_s") == 0 && !found) {
             p->makespan_s = json_walk_number(w);
         } else if (strcmp(name, "mean_wait_s") == 0 && !found) {
@@ -410,17 +412,7 @@ static void take_result(struct picture *p, struct json_walk *w)
 static void take_results(struct picture *p, struct json_walk *w)
 {
     p->subject = SIMULATION;
-    if (json_walk_type(w) != '[') {
-        json_walk_skip(w);
-        return;
-    }
-    json_walk_enter(w, '[');
-    while (p->code == OK && json_walk_element(w)) {
-        if (json_walk_type(w) == '{')
-            take_result(p, w);
-        else
-            json_walk_skip(w);
-    }
+    take_each(p, w, take_result);
 }
 
 static void take_objective(struct picture *p, struct json_walk *w)

@@ -34,6 +34,17 @@ extern const struct json_object placement_unplaced_json;
         .flags = JSON_UNIQUE_IDS                                                 \
     }
 
+/* A member of a placed job that is sent back as an answer has it, and not looked at; T
+ * has the double `ignored_s`. `was`: former names, NULL: none. */
+#define PLACEMENT_READ_OVER(T, m, was)                                     \
+    {                                                                      \
+        .name = #m, .doc = "As an answer has it; not looked at",           \
+        .type = JSON_TYPE_NUMBER, .offset = JSON_AT(T, ignored_s, double), \
+        .min = -JSON_LARGEST, .max = JSON_LARGEST, .preset = NAN,          \
+        .flags = JSON_NULLABLE, .aliases = was                             \
+    }
+extern const struct json_alias placement_was_execution[]; /* of run_time_s */
+
 /* Members of a job; also of a struct that begins with one, then with T struct job. */
 #define PLACEMENT_JOB_ROWS(T)                                                            \
     JSON_ID(T, id, JSON_REQUIRED, "The job's own name, unique in the request"),          \

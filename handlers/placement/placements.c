@@ -7,6 +7,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/run_times.h"
@@ -119,15 +120,9 @@ const struct json_object placement_usage_json = {
     "Usage", "What is known of a user on a resource", sizeof(struct placement_usage),
     usage_rows};
 
+const struct json_alias placement_was_execution[] = {{"execution_s", 0}, {0}};
+
 #define T struct initial_row
-#define READ_OVER(m, was)                                                  \
-    {                                                                      \
-        .name = #m, .doc = "As an answer has it; not looked at",           \
-        .type = JSON_TYPE_NUMBER, .offset = JSON_AT(T, ignored_s, double), \
-        .min = -JSON_LARGEST, .max = JSON_LARGEST, .preset = NAN,          \
-        .flags = JSON_NULLABLE, .aliases = was                             \
-    }
-static const struct json_alias was_execution[] = {{"execution_s", 0}, {0}};
 static const struct json_field initial_rows[] = {
     {.name = "job_id",
      .doc = "The job",
@@ -172,13 +167,13 @@ static const struct json_field initial_rows[] = {
      .max = JSON_LARGEST,
      .preset = NAN,
      .flags = JSON_NULLABLE},
-    READ_OVER(stage_in_s, NULL),
-    READ_OVER(run_time_s, was_execution),
-    READ_OVER(finish_s, NULL),
-    READ_OVER(rank, NULL),
-    READ_OVER(bytes_moved, NULL),
-    READ_OVER(late_s, NULL),
-    READ_OVER(run_time_index, NULL),
+    PLACEMENT_READ_OVER(T, stage_in_s, NULL),
+    PLACEMENT_READ_OVER(T, run_time_s, placement_was_execution),
+    PLACEMENT_READ_OVER(T, finish_s, NULL),
+    PLACEMENT_READ_OVER(T, rank, NULL),
+    PLACEMENT_READ_OVER(T, bytes_moved, NULL),
+    PLACEMENT_READ_OVER(T, late_s, NULL),
+    PLACEMENT_READ_OVER(T, run_time_index, NULL),
     JSON_BOOLEAN(T, killed, false, JSON_NULLABLE, "As an answer has it; not looked at"),
     {.name = "run_time_basis",
      .doc = "As an answer has it; not looked at",
@@ -188,7 +183,6 @@ static const struct json_field initial_rows[] = {
                "As an answer has it; not looked at"),
     {0},
 };
-#undef READ_OVER
 #undef T
 static const struct json_object initial_json = {"InitialPlacement",
                                                 "A job of a plan to start a search from",
@@ -503,8 +497,7 @@ static const struct json_object objective_json = {
 
 #define T struct placement_best_list
 static const struct json_field best_list_rows[] = {
-    JSON_TEXT(T, algorithm, 0,
-              "A list policy, or 'mct longest': mct over the jobs by falling run time"),
+    JSON_WORD_OF(T, algorithm, placement_words, 0, "A list policy, or 'mct longest'"),
     JSON_NUMBER(T, value, 0, 0, 0, 0,
                 "The makespan of its plan, in seconds; where amounts count the value of "
                 "the first objective"),
@@ -558,7 +551,7 @@ const struct json_object placement_preemption_json = {
         .count_offset = JSON_AT(T, plan.counter, size_t), .of = table \
     }
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(placement_words)),
     {.name = "because",
      .doc = "Why 'auto' chose this algorithm",
      .type = JSON_TYPE_TEXT,

@@ -152,7 +152,7 @@ static const struct json_object objective_json = {"SelectionObjective", "How muc
 
 #define T struct selections_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("auto")),
     {.name = "selected",
      .doc = "What starts now, in the order of the request",
      .type = JSON_TYPE_LIST,

@@ -171,7 +171,7 @@ struct plan_answer {
 
 #define T struct plan_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("experiment_plan")),
     JSON_LIST(T, experiments, experiment_count, struct experiment, &experiment_json, 0, 0,
               "Runs to make, in this order"),
     JSON_LIST(T, dedicated_runs, dedicated_run_count, struct experiment, &experiment_json,

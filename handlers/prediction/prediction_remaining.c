@@ -247,7 +247,7 @@ static const char *const abscissas[] = {"elapsed_s", "work_ref_s", NULL};
 
 #define T struct remaining_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_ONE(progress_method_names)),
     JSON_CHOICE(T, kind, kinds, 0, 0, "remaining_time"),
     JSON_TEXT(T, task_id, JSON_OPTIONAL, "The task"),
     JSON_TEXT(T, application_id, JSON_OPTIONAL, "What runs"),

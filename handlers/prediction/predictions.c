@@ -351,7 +351,7 @@ static const struct json_object reason_json = {"PredictionReason",
 
 #define T struct predictions_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_ONE(model_kind_names)),
     JSON_CHOICE(T, kind, run_time_kinds, 0, 0, "run_time"),
     RESULT_ROWS(T, result.),
     JSON_NUMBER(T, interval_level, 0, 0, 0, 0, "Share of the runs in the interval"),
@@ -381,7 +381,7 @@ static const struct json_field answer_rows[] = {
     {0},
 };
 static const struct json_field load_answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_ONE(load_kinds)),
     JSON_CHOICE(T, kind, load_kinds, 0, 0, "load"),
     JSON_OBJECT(T, loads, const struct load_answer *, &load_answer_json,
                 JSON_POINTER | JSON_OPTIONAL, "The load that was forecast"),

@@ -6,6 +6,7 @@
 #include "handlers/cluster_queue/cluster_stored.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/run_times.h"
@@ -410,7 +411,7 @@ static const struct json_object objective_json = {
 
 #define T struct queue_orders_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(queue_words)),
     JSON_TEXT(T, site_id, JSON_OPTIONAL, "The cluster, if the request named it"),
     JSON_LIST(T, starts, start_count, struct start, &start_json, 0, 0,
               "Jobs that start now, in the order of the queue"),

@@ -7,6 +7,7 @@
 #include "handlers/common/experiment.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/placement/run_times.h"
 #include "handlers/queue/simulation_cluster.h"
 #include "handlers/queue/simulation_details.h"
@@ -362,7 +363,7 @@ static const struct json_object job_row_json = {
 
 #define T struct policy_answer
 static const struct json_field policy_rows[] = {
-    JSON_TEXT(T, policy, 0, "The policy"),
+    JSON_WORD_OF(T, policy, queue_words, 0, "The policy"),
     JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Jobs that ran, of all figures"),
     JSON_INTEGER(T, never_fit_count, 0, JSON_EXACT, 0, 0,
                  "Jobs that need more processors than there are, and never ran"),
@@ -412,7 +413,7 @@ static const struct json_object never_fits_json = {
 
 #define T struct queue_simulation_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("simulation")),
     JSON_CHOICE(T, kind, kinds, 0, 0, "Kind of simulation"),
     JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors of the cluster"),

@@ -6,6 +6,7 @@
 #include "algorithms/queue/study.h"
 #include "handlers/cluster_queue/cluster_patch.h"
 #include "handlers/common/decision.h"
+#include "handlers/operations/policy_words.h"
 #include "models/base/budget_read.h"
 #include "models/base/names.h"
 #include "models/base/pointer.h"
@@ -316,7 +317,7 @@ static const struct json_object figures_json = {
     figures_rows};
 static const struct json_field row_rows[] = {
     JSON_TEXT(T, id, 0, "Its name"),
-    JSON_TEXT(T, policy, 0, "The policy"),
+    JSON_WORD_OF(T, policy, queue_words, 0, "The policy"),
     JSON_CHOICE(T, estimates, simulation_estimates, 0, 0,
                 "What the scheduler counted on"),
     JSON_NUMBER(T, workload_scale, 0, 0, 0, 0,

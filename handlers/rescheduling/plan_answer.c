@@ -1,4 +1,5 @@
 /* plan_answer.c - how plans look in an answer. */
+#include "handlers/operations/policy_words.h"
 #include "handlers/rescheduling/plan_parts.h"
 
 #define T struct plan_answer_interval
@@ -71,7 +72,7 @@ const struct json_object plan_unplaced_json = {"PlanUnplaced", "A job without a 
 
 #define T struct plan_best_list
 static const struct json_field best_list_rows[] = {
-    JSON_TEXT(T, algorithm, 0, "The best of the planners that ask little"),
+    JSON_WORD_OF(T, algorithm, plan_words, 0, "The best of the planners that ask little"),
     JSON_NUMBER(T, value, 0, 0, 0, 0, "Its total_predicted_s"),
     {0},
 };

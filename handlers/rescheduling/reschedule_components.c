@@ -222,7 +222,7 @@ static const struct json_object requeue_json = {
 #define T struct error_answer
 static const struct json_field error_answer_rows[] = {
     JSON_CHOICE(T, kind, error_kind, 0, 0, "component_error"),
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_ONE(error_kind)),
     JSON_TEXT(T, job_id, 0, "The job"),
     JSON_WORDS(T, actions, action_count, co_fault_action_names, 0,
                "What to do, in this order"),
@@ -633,7 +633,7 @@ const struct json_object runner_liveness_request_json = {
 #define T struct liveness_answer
 static const struct json_field liveness_answer_rows[] = {
     JSON_CHOICE(T, kind, liveness_kind, 0, 0, "runner_liveness"),
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_ONE(liveness_kind)),
     JSON_TEXTS(T, dead_job_ids, dead_count, 0, 0,
                "Jobs whose runners have crashed, in the order of the request"),
     JSON_LIST(T, freed_processors, freed_count, struct co_site_processors,

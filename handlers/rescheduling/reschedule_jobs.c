@@ -320,7 +320,7 @@ static const struct json_object objective_json = {
     }
 static const struct json_field answer_rows[] = {
     JSON_CHOICE(T, kind, running_kind, 0, 0, "running_jobs"),
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("gridway")),
     OUT_LIST(jobs, job_count, jobs, struct gridway_verdict, &verdict_json,
              "What is to be done with each running job, in the order of the request"),
     OUT_LIST(placements, pending.placement_count, pending.placements, struct placement,

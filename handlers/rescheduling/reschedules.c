@@ -93,7 +93,7 @@ static const struct json_object phase_end_request_json = {
 #define T struct reschedules_answer
 static const struct json_field answer_rows[] = {
     JSON_CHOICE(T, kind, phase_end_kind, 0, 0, "phase_end"),
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("multi_phase")),
     {.name = "decision",
      .doc = "keep: go on; replan: go on by the new plan; migrate: stop, and go on at the "
             "target",

@@ -1,6 +1,7 @@
 /* rescheduling_plans.c - POST /v1/rescheduling-plans: phases to machines, and moves. */
 #include "handlers/rescheduling/routes.h"
 
+#include "handlers/operations/policy_words.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/rescheduling/plan_parts.h"
 
@@ -43,7 +44,7 @@ const struct json_object rescheduling_plans_request_json = {
 
 #define T struct rescheduling_plans_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(plan_words)),
     PLAN_ANSWER_ROWS(T),
     DECISION_END_ROWS(T),
     {0},

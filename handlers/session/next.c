@@ -1,6 +1,7 @@
 /* next.c - GET .../next, POST .../starts, GET .../request and .../plan of a run. */
 #include "handlers/session/next.h"
 
+#include "handlers/operations/policy_words.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/workflow/workflow_schedules.h"
 #include "models/base/names.h"
@@ -218,7 +219,7 @@ static const struct json_object queue_json = {"SessionQueue", "What to stage nex
 static const struct json_field info_rows[] = {
     JSON_INTEGER(T, revision, 0, JSON_EXACT, 0, 0, "Of the session, when it was made"),
     JSON_INSTANT(T, planned_at, 0, "When it was made"),
-    JSON_TEXT(T, algorithm, 0, "Policy that decided"),
+    JSON_WORD_OF(T, algorithm, workflow_words, 0, "Policy that decided"),
     JSON_WORD(T, status, decision_status_names, 0, "As of any decision"),
     JSON_RAW(T, objective, 0, "How good it is: the objective of a workflow schedule",
              JSON_HOLDS(&workflow_objective_json)),
@@ -336,7 +337,8 @@ static const struct json_field plan_answer_rows[] = {
     {.name = "algorithm",
      .doc = "Policy that decided",
      .type = JSON_TYPE_TEXT,
-     .offset = JSON_AT(T, plan.algorithm, const char *)},
+     .offset = JSON_AT(T, plan.algorithm, const char *),
+     .words = &workflow_words},
     {.name = "status",
      .doc = "As of any decision",
      .type = JSON_TYPE_TEXT,

@@ -2,6 +2,7 @@
 #include "handlers/simulation/simulation_json.h"
 
 #include "handlers/common/snapshot_json.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/simulation/simulation_run.h"
 #include "handlers/simulation/simulations.h"
 #include "service/json_holds.h"
@@ -761,7 +762,8 @@ static const struct json_object log_row_json = {"SimulationEvent", "A line of th
 static const struct json_field label_rows[] = {
     JSON_TEXT(T, label, 0, "The label of the request"),
     JSON_TEXT(T, algorithm, 0, "The policy"),
-    JSON_TEXT(T, checkpoint, JSON_OPTIONAL, "Its checkpoint policy, if it has one"),
+    JSON_WORD_OF(T, checkpoint, checkpoint_words, JSON_OPTIONAL,
+                 "Its checkpoint policy, if it has one"),
     JSON_INTEGER(T, runs, 0, JSON_EXACT, 0, 0, "Runs that the figures are of"),
     JSON_OBJECT(T, metrics, struct simulation_metrics, &metrics_json, 0, "The figures"),
     JSON_LIST(T, resources, resource_count, struct sim_resource_row, &resource_json_, 0,
@@ -783,7 +785,7 @@ static const struct json_object label_json = {
 
 #define T struct simulation_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("simulation")),
     JSON_CHOICE(T, kind, kinds, 0, 0, "grid"),
     JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),
     JSON_LIST(T, results, result_count, struct simulation_label_answer, &label_json, 0, 0,

@@ -3,6 +3,7 @@
 
 #include "algorithms/queue/replay.h"
 #include "handlers/common/world_json.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/simulation_cluster/cluster_simulation.h"
 
 #define LARGEST 1e18
@@ -575,8 +576,9 @@ static const struct json_object job_row_json = {
 #define T struct cluster_label_answer
 static const struct json_field label_rows[] = {
     JSON_TEXT(T, label, 0, "The label of the request"),
-    JSON_TEXT(T, queue, 0, "Its queue policy"),
-    JSON_TEXT(T, checkpoint, JSON_OPTIONAL, "Its checkpoint policy, if it has one"),
+    JSON_WORD_OF(T, queue, queue_words, 0, "Its queue policy"),
+    JSON_WORD_OF(T, checkpoint, checkpoint_words, JSON_OPTIONAL,
+                 "Its checkpoint policy, if it has one"),
     JSON_INTEGER(T, runs, 0, JSON_EXACT, 0, 0, "Runs that the figures are of"),
     JSON_OBJECT(T, metrics, struct cluster_metrics, &metrics_json, 0, "The figures"),
     JSON_LIST(T, jobs, job_count, struct cluster_job_row, &job_row_json, 0, JSON_OPTIONAL,
@@ -607,7 +609,7 @@ static const struct json_object difference_json = {
 
 #define T struct cluster_simulation_answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("simulation")),
     JSON_CHOICE(T, kind, kinds, 0, 0, "Kind of simulation"),
     JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),
     JSON_INTEGER(T, host_count, 0, JSON_EXACT, 0, 0, "Nodes"),

@@ -3,6 +3,7 @@
 #include "handlers/simulation_grid/simulation_coallocation.h"
 
 #include "handlers/common/experiment.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/simulation/simulation_json.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/simulation_grid/simulation_coallocation_parts.h"
@@ -173,7 +174,7 @@ static const struct json_object job_json = {"CoallocationSimulationRow",
 
 #define T struct policy_answer
 static const struct json_field policy_rows[] = {
-    JSON_TEXT(T, policy, 0, "The policy"),
+    JSON_WORD_OF(T, policy, coallocation_words, 0, "The policy"),
     JSON_OBJECT(T, figures, struct run_figures, &run_json, 0, "Of the runs"),
     JSON_OBJECT(T, job_means, struct job_figures, &mean_json, 0, "Of their jobs"),
     JSON_LIST(T, sizes, size_count, struct size_row, &size_json, 0, 0,
@@ -189,7 +190,7 @@ static const struct json_object policy_json = {"CoallocationSimulationResult",
 
 #define T struct answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("coallocation")),
     JSON_CHOICE(T, kind, kinds, 0, 0, "coallocation"),
     JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),
     JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Jobs of a run"),

@@ -3,6 +3,7 @@
 #include "handlers/simulation_grid/simulation_workflow.h"
 
 #include "handlers/common/experiment.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/simulation/simulation_json.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/simulation_grid/simulation_workflow_parts.h"
@@ -112,7 +113,7 @@ static const struct json_object workflow_row_json = {
 #define T struct label_answer
 static const struct json_field label_rows[] = {
     JSON_TEXT(T, label, 0, "The policy's label"),
-    JSON_TEXT(T, algorithm, 0, "The policy"),
+    JSON_WORD_OF(T, algorithm, workflow_round_words, 0, "The policy"),
     JSON_OBJECT(T, figures, struct run_figures, &run_json, 0, "Of the runs"),
     JSON_LIST(T, workflows, workflow_count, struct workflow_row, &workflow_row_json, 0,
               JSON_OPTIONAL,
@@ -126,7 +127,7 @@ static const struct json_object label_json = {"WorkflowSimulationResult",
 
 #define T struct answer
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY("workflow")),
     JSON_CHOICE(T, kind, kinds, 0, 0, "workflow"),
     JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),
     JSON_INTEGER(T, runs_done, 0, JSON_EXACT, 0, 0,

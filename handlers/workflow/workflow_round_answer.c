@@ -2,6 +2,7 @@
 #include "handlers/workflow/workflow_round_answer.h"
 
 #include "algorithms/workflow/words.h"
+#include "handlers/operations/policy_words.h"
 #include "service/json_holds.h"
 
 #include <string.h>
@@ -193,7 +194,7 @@ static const struct json_object objective_json = {
         .of = &objective_json                                                            \
     }
 static const struct json_field answer_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(workflow_round_words)),
     JSON_CHOICE(T, kind, kinds, 0, 0, "round: what to do now"),
     MOVE_ROWS,
     ROUND_LIST(placements, placement_count, struct workflow_start, &start_json,
@@ -208,7 +209,7 @@ static const struct json_field answer_rows[] = {
     {0},
 };
 static const struct json_field moves_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(workflow_round_words)),
     {.name = "kind",
      .doc = "workflow_round",
      .type = JSON_TYPE_CHOICE,

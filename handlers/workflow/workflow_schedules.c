@@ -8,6 +8,7 @@
 #include "algorithms/workflow/heads.h"
 #include "algorithms/workflow/words.h"
 #include "handlers/common/decision.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/placement/search_json.h"
 #include "handlers/workflow/workflow_given.h"
@@ -122,7 +123,7 @@ const struct json_object workflow_placement_json = {
 
 #define T struct workflow_best_list
 static const struct json_field best_list_rows[] = {
-    JSON_TEXT(T, algorithm, 0, "heft, peft or cpop"),
+    JSON_WORD_OF(T, algorithm, workflow_words, 0, "heft, peft or cpop"),
     JSON_NUMBER(T, value, 0, 0, 0, 0, "The makespan of its schedule, in seconds"),
     {0},
 };
@@ -154,7 +155,7 @@ static const struct json_object critical_json = {
 
 #define T struct workflow_schedule_answer
 static const struct json_field schedule_rows[] = {
-    DECISION_ANSWER_ROWS(T),
+    DECISION_ANSWER_ROWS(T, DECISION_BY_OF(workflow_words)),
     JSON_CHOICE(T, kind, schedule_kind, 0, 0, "schedule: of all tasks to the end"),
     {.name = "because",
      .doc = "Why 'auto' chose this algorithm",

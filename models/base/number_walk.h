@@ -8,11 +8,11 @@
 #ifndef GRIDPLAN_BASE_NUMBER_WALK_H
 #define GRIDPLAN_BASE_NUMBER_WALK_H
 
+#include "models/base/arena.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-struct arena;
 
 struct number_walk {
     double *out;      /* written to; NULL: counted only, or read */
@@ -56,6 +56,21 @@ static inline void walk_whole(struct number_walk *w, size_t *value, size_t max)
         *value = (size_t)x;
     else
         w->failed = true;
+}
+
+/* The number of a list's elements, `max` at most, and room for the list: itself, or when
+ * reading a new one, if for each element there are `least` numbers. */
+static inline void *walk_room(struct number_walk *w, void *list, size_t *count,
+                              size_t max, size_t size, size_t least)
+{
+    walk_whole(w, count, max);
+    if (!w->in)
+        return list;
+    if (w->failed || *count > (w->count - w->at) / least) {
+        w->failed = true;
+        *count = 0;
+    }
+    return arena_alloc(w->a, size, *count + 1);
 }
 
 /* 0 or 1. */

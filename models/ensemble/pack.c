@@ -47,20 +47,6 @@ static void index_or_none(struct number_walk *w, size_t *value, size_t count)
     *value = x == count ? SIZE_MAX : x;
 }
 
-/* Room for a list that is read, of which each element has `least` numbers. */
-static void *room_of(struct number_walk *w, void *list, size_t *count, size_t max,
-                     size_t size, size_t least)
-{
-    walk_whole(w, count, max);
-    if (!w->in)
-        return list;
-    if (w->failed || *count > (w->count - w->at) / least) {
-        w->failed = true;
-        *count = 0;
-    }
-    return arena_alloc(w->a, size, *count + 1);
-}
-
 /* ---- streams of units ---- */
 
 enum { UNIT_BITS = 16, UNITS = 3, UNIT_MAX = 65535 };
@@ -243,8 +229,8 @@ static void walk_trees(struct number_walk *w, const struct ensemble *e, struct t
 {
     size_t text = 0;
 
-    t->node = room_of(w, t->node, &t->tree_count, TREES_MAX, sizeof(*t->node),
-                      w->form ? 1 : TREE_NODES);
+    t->node = walk_room(w, t->node, &t->tree_count, TREES_MAX, sizeof(*t->node),
+                        w->form ? 1 : TREE_NODES);
     if (t->tree_count == 0 || w->failed)
         return;
     walk_whole(w, &t->input_count, TREE_INPUTS_MAX);
@@ -268,7 +254,7 @@ static void walk_trees(struct number_walk *w, const struct ensemble *e, struct t
 
 static void walk_contexts(struct number_walk *w, struct contexts *c)
 {
-    c->list = room_of(w, c->list, &c->count, HISTORIES_MAX, sizeof(*c->list), 9);
+    c->list = walk_room(w, c->list, &c->count, HISTORIES_MAX, sizeof(*c->list), 9);
     for (size_t i = 0; i < c->count && !w->failed; i++) {
         numbers(w, &c->list[i].key, 1);
         walk_flag(w, &c->list[i].has_scale_out);
@@ -302,8 +288,8 @@ static void walk_residuals(struct number_walk *w, struct ensemble_history *h)
 
 static void walk_history(struct number_walk *w, struct ensemble *e)
 {
-    e->history = room_of(w, e->history, &e->history_count, HISTORIES_MAX,
-                         sizeof(*e->history), w->form ? 2 : 3);
+    e->history = walk_room(w, e->history, &e->history_count, HISTORIES_MAX,
+                           sizeof(*e->history), w->form ? 2 : 3);
     if (w->in)
         e->history_room = e->history_count;
     for (size_t i = 0; i < e->history_count && !w->failed; i++) {

@@ -168,21 +168,6 @@ static void walk_row(struct number_walk *w, struct fitted_row *row, enum model_k
         walk_flag(w, &row->run.is_bound);
 }
 
-/* A list of `*count` elements; reading: `least` numbers each are there, and room for it.
- */
-static void *list_room(struct number_walk *w, void *list, size_t *count, size_t max,
-                       size_t size, size_t least)
-{
-    walk_whole(w, count, max);
-    if (!w->in)
-        return list;
-    if (w->failed || *count > (w->count - w->at) / least) {
-        w->failed = true;
-        *count = 0;
-    }
-    return arena_alloc(w->a, size, *count + 1);
-}
-
 static void walk_rows(struct number_walk *w, struct fitted_core *core,
                       enum model_kind kind, size_t input_count)
 {
@@ -193,7 +178,7 @@ static void walk_rows(struct number_walk *w, struct fitted_core *core,
         walk_whole(w, &none, 0);
         return;
     }
-    core->rows = list_room(w, core->rows, &core->row_count, ROWS_MAX, sizeof(*core->rows),
+    core->rows = walk_room(w, core->rows, &core->row_count, ROWS_MAX, sizeof(*core->rows),
                            9 + input_count);
     core->row_room = w->in ? core->row_count : core->row_room;
     walk_whole(w, &core->old_count, core->row_count);
@@ -213,7 +198,7 @@ static void walk_log_errors(struct number_walk *w, struct log_errors *errors)
     size_t count = errors->count;
 
     errors->list =
-        list_room(w, errors->list, &count, LOG_ERRORS_MAX, sizeof(*errors->list), 3);
+        walk_room(w, errors->list, &count, LOG_ERRORS_MAX, sizeof(*errors->list), 3);
     errors->count = count;
     if (w->in && !w->failed) /* it grows to its full length */
         errors->list = NEW(w->a, struct log_error, LOG_ERRORS_MAX);
@@ -229,7 +214,7 @@ static void walk_configurations(struct number_walk *w, struct fitted_core *core)
     size_t count = core->configuration_count;
 
     core->configuration =
-        list_room(w, core->configuration, &count, CONFIGURATIONS_MAX, sizeof(double), 2);
+        walk_room(w, core->configuration, &count, CONFIGURATIONS_MAX, sizeof(double), 2);
     if (w->in) {
         core->configuration_runs = NEW(w->a, double, count + 1);
         core->configuration_room = count + 1;

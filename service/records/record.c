@@ -944,13 +944,14 @@ enum error_code record_remove(struct db_session *s, const char *tenant,
         *removed -= *more;
         return OK;
     }
+    /* Up to the last one that may go; no join, which without statistics of the table
+     * compares each of them with each. */
     text_addf(&b,
-              "DELETE FROM %s AS gone USING (SELECT %s AS at, row_id AS id FROM %s"
-              " WHERE %s ORDER BY %s, row_id LIMIT %d) AS which WHERE gone.tenant = $1"
-              " AND gone.%s = which.at AND gone.row_id = which.id AND %s",
-              record->table, record->at, record->table, c.text.failed ? "" : c.text.data,
-              record->at, RECORD_REMOVED_MAX, record->at,
-              c.text.failed ? "" : c.text.data);
+              "DELETE FROM %s WHERE %s AND ((%s, row_id) <= (SELECT %s, row_id FROM %s"
+              " WHERE %s ORDER BY %s, row_id OFFSET %d LIMIT 1)) IS NOT FALSE",
+              record->table, c.text.failed ? "" : c.text.data, record->at, record->at,
+              record->table, c.text.failed ? "" : c.text.data, record->at,
+              RECORD_REMOVED_MAX - 1);
     TRY(statement_of(record, "remove", &b, 0, &statement, err));
     TRY(db_run(s, &statement, c.params, removed, err));
     if (*removed == RECORD_REMOVED_MAX)

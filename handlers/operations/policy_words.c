@@ -1,0 +1,50 @@
+/* policy_words.c - names of policies, as answers have them. */
+#include "handlers/operations/policy_words.h"
+
+#include "algorithms/checkpoint/checkpoint.h"
+#include "algorithms/cluster_queue/settings.h"
+#include "algorithms/coallocation/claim.h"
+#include "algorithms/coallocation/coallocation.h"
+#include "algorithms/coallocation/scan.h"
+#include "algorithms/fault_tolerance/fault_tolerance.h"
+#include "algorithms/parallel/parallel.h"
+#include "algorithms/placement/placement.h"
+#include "algorithms/plan/plan.h"
+#include "algorithms/queue/queue.h"
+#include "algorithms/replication/replication.h"
+#include "algorithms/workflow/round.h"
+
+#define TABLES(...)                \
+    (const struct policy *const[]) \
+    {                              \
+        __VA_ARGS__, NULL          \
+    }
+
+const struct json_words checkpoint_words = {"CheckpointPolicy", "A checkpoint policy",
+                                            TABLES(checkpoint_policies), NULL};
+const struct json_words claim_words = {"ClaimPolicy", "A policy of claiming",
+                                       TABLES(co_claim_policies), NULL};
+const struct json_words coallocation_words = {
+    "CoallocationPolicy", "A co-allocation policy; auto: each job's own",
+    TABLES(coallocation_policies), JSON_NAMES("auto")};
+const struct json_words fault_tolerance_words = {
+    "FaultTolerancePolicy", "A policy of fault tolerance or replication",
+    TABLES(fault_tolerance_policies, replication_policies), NULL};
+const struct json_words parallel_words = {"ParallelPolicy", "A policy for machine sets",
+                                          TABLES(parallel_policies), NULL};
+const struct json_words placement_words = {
+    "PlacementPolicy",
+    "A placement policy; mct longest: mct over the jobs by falling run time",
+    TABLES(placement_policies), JSON_NAMES("mct longest")};
+const struct json_words plan_words = {"PlanPolicy",
+                                      "A planner; initial: the plan that was given",
+                                      TABLES(plan_policies), JSON_NAMES("initial")};
+const struct json_words queue_words = {"QueuePolicy", "A queue policy",
+                                       TABLES(queue_policies, cluster_policies), NULL};
+const struct json_words scan_words = {"ScanPolicy", "A policy of scanning queues",
+                                      TABLES(co_scan_policies), NULL};
+const struct json_words workflow_words = {"WorkflowPolicy", "A policy for workflows",
+                                          TABLES(workflow_policies), NULL};
+const struct json_words workflow_round_words = {"WorkflowRoundPolicy",
+                                                "A policy for rounds of workflows",
+                                                TABLES(workflow_round_policies), NULL};
