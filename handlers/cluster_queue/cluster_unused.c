@@ -183,6 +183,7 @@ void cluster_warn_unused(struct request *rq, const struct cluster_bound *b,
         add_flags(&flags, rq, "/cluster/reservations", i, in->reservations[i].flags,
                   in->reservations[i].flag_count, of_reservations);
     if (flags.count)
-        decision_warn(rq, out, "without_effect: %s, first %s, %.80s",
-                      counted(flags.count, "flag").text, flags.first, flags.why);
+        decision_warn(rq, out, "without_effect: %s, first '%.80s' of %s, %s nothing here",
+                      counted(flags.count, "flag").text, flags.why, flags.first,
+                      plural(flags.count, "does", "do"));
 }
