@@ -21,6 +21,8 @@
  */
 #include "algorithms/world/list_parts.h"
 
+#include <string.h>
+
 /* What is known of a job that competes. */
 struct standing {
     struct board_spot best, rival; /* of several nodes: best.positions is not kept */
@@ -45,8 +47,12 @@ struct batch {
 
     size_t *coupled,
         coupled_count; /* jobs that may lose a place they share with nobody */
-    size_t *stale;     /* jobs to be looked at; room for all */
-    bool unsettled;    /* units were placed since all were looked at */
+    size_t **places;   /* by job, of such of several nodes: those of the best */
+    size_t *taken_in;  /* by position: the last turn in which it was taken from */
+    size_t turn;
+    struct arena *arena;
+    size_t *stale;  /* jobs to be looked at; room for all */
+    bool unsettled; /* units were placed since all were looked at */
 
     struct list_alike alike;
     bool *is_held_back;               /* by job: ready, but somebody is ahead of it */
@@ -80,6 +86,17 @@ static void update_tree(struct batch *t, size_t job)
     for (at /= 2; at > 0; at /= 2)
         t->winner[at] = better_of(t, t->winner[2 * at], t->winner[2 * at + 1]);
     budget_step(t->b->w->budget, 32);
+}
+
+/* Of several nodes: where the best is, as only its turn asks for it again. */
+static void keep_places(struct batch *t, size_t job, const struct board_spot *spot)
+{
+    if (spot->position_count < 2)
+        return;
+    if (!t->places[job])
+        t->places[job] = NEW(t->arena, size_t, spot->position_count);
+    memcpy(t->places[job], spot->positions,
+           spot->position_count * sizeof(*spot->positions));
 }
 
 static void unlink_place(struct batch *t, ptrdiff_t link)
@@ -141,6 +158,7 @@ static bool look_anew(struct batch *t, size_t job)
     unlink_place(t, link + 1);
     s->best = pair.best;
     s->rival = pair.rival;
+    keep_places(t, job, &s->best);
     s->competes = s->best.done_s < HUGE_VAL;
     if (t->rule != WORLD_MIN_MIN) {
         link_place(t, link, &s->best);
@@ -177,14 +195,20 @@ static bool look_again(struct batch *t, size_t job)
     return look_anew(t, job);
 }
 
-static bool is_coupled(const struct world *w, size_t job)
+/* Whether it can lose a place that nothing was taken from. */
+static bool shares(const struct world *w, size_t job)
 {
     const struct world_job *j = &w->jobs[job];
 
     for (size_t k = w->node_amount_count; k < w->amount_count; k++)
         if (j->needs[k] > 0)
             return true;
-    return j->nodes > 1 || j->group != WORLD_NONE;
+    return j->group != WORLD_NONE;
+}
+
+static bool is_coupled(const struct world *w, size_t job)
+{
+    return w->jobs[job].nodes > 1 || shares(w, job);
 }
 
 static bool look_at_all(struct batch *t)
@@ -247,6 +271,20 @@ static bool look_around(struct batch *t, size_t position)
     return true;
 }
 
+/* Nothing was taken where its best place is, nor of what it shares. */
+static bool has_kept_place(const struct batch *t, size_t job)
+{
+    const struct board_spot *best = &t->of[job].best;
+
+    if (!t->places[job] || best->done_s == HUGE_VAL || shares(t->b->w, job))
+        return false;
+    budget_step(t->b->w->budget, best->position_count);
+    for (size_t i = 0; i < best->position_count; i++)
+        if (t->taken_in[t->places[job][i]] == t->turn)
+            return false;
+    return true;
+}
+
 static bool look_at_coupled(struct batch *t)
 {
     size_t kept = 0;
@@ -256,7 +294,7 @@ static bool look_at_coupled(struct batch *t)
             t->coupled[kept++] = t->coupled[i];
     t->coupled_count = kept;
     for (size_t i = 0; i < t->coupled_count; i++)
-        if (!look_again(t, t->coupled[i]))
+        if (!has_kept_place(t, t->coupled[i]) && !look_again(t, t->coupled[i]))
             return false;
     return true;
 }
@@ -297,9 +335,12 @@ static bool look_after(struct batch *t, size_t job)
         return look_at_all(t);
     if (t->rule == WORLD_MIN_MIN)
         return true;
-    for (size_t i = 0; i < p->position_count; i++)
+    t->turn++;
+    for (size_t i = 0; i < p->position_count; i++) {
+        t->taken_in[p->positions[i]] = t->turn;
         if (!look_around(t, p->positions[i]))
             return false;
+    }
     return t->coupled_count == 0 || look_at_coupled(t);
 }
 
@@ -327,6 +368,9 @@ static struct batch *batch_create(struct board *b, enum world_rule rule,
     for (size_t i = 0; i < 2 * w->job_count; i++)
         t->link_at[i] = WORLD_NONE;
     t->coupled = NEW(a, size_t, w->job_count);
+    t->arena = a;
+    t->places = NEW(a, size_t *, w->job_count);
+    t->taken_in = NEW(a, size_t, w->resource_count);
     t->stale = NEW(a, size_t, 2 * w->job_count);
     t->alike = list_alike_of(b, order, a);
     t->is_held_back = NEW(a, bool, w->job_count);
