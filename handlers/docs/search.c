@@ -406,6 +406,16 @@ static void print_excerpt(struct docs_page *p, const struct found *f,
     html_add(p->b, "%t</span>", text[from + length] ? " …" : "");
 }
 
+static void print_nothing(struct docs_page *p, size_t word_count)
+{
+    html_add(p->b,
+             "<p>No place has %t. Other words may find some; or look at "
+             "<a href=\"/docs/questions\">How do I?</a>, "
+             "<a href=\"/docs/which\">Which endpoint?</a>, "
+             "<a href=\"/docs/glossary\">Words</a>.</p>\n",
+             word_count == 1 ? "this word" : "any of these words");
+}
+
 static void print_found(struct docs_page *p, const char *q)
 {
     struct arena *a = p->rq->arena;
@@ -425,12 +435,7 @@ static void print_found(struct docs_page *p, const char *q)
     }
     rate(list, count, ix.count, words, word_count);
     if (!count) {
-        html_add(p->b,
-                 "<p>No place has %t. Other words may find some; or look at "
-                 "<a href=\"/docs/questions\">How do I?</a>, "
-                 "<a href=\"/docs/which\">Which endpoint?</a>, "
-                 "<a href=\"/docs/glossary\">Words</a>.</p>\n",
-                 word_count == 1 ? "this word" : "any of these words");
+        print_nothing(p, word_count);
         return;
     }
     qsort(list, count, sizeof(*list), compare_found);
