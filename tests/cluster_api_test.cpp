@@ -657,32 +657,32 @@ TEST_CASE("members of a cluster that change nothing are told", "[api][cluster]")
     CHECK(of(R"({"weight_fair_share": 1, "weight_partition": 1, "weight_qos": 1,
                  "fair_share": "classic", "damping": 2})") == "");
     cluster["qos"][0]["usage_factor"] = 2;
-    CHECK(of("{}").find("1 /cluster/qos/0/usage_factor, say what happens between") == 0);
+    CHECK(of("{}").find("1 /cluster/qos/0/usage_factor, says what happens between") == 0);
 
     cluster["qos"] = json::parse(R"([{"id": "q", "flags": ["no_reserve", "no_decay"]},
                                      {"id": "r", "flags": ["x"], "preempts": ["q"]}])");
     cluster["policy_settings"] = json::object();
-    CHECK(warned() == std::vector<std::string>{
-                          "without_effect: 1 member(s) about preemption, first "
-                          "/cluster/qos/1/preempts: preempt_mode is off",
-                          "without_effect: 2 flag(s), first /cluster/qos/0/flags/1, "
-                          "no_decay"});
+    CHECK(warned() ==
+          std::vector<std::string>{"without_effect: 1 member about preemption, first "
+                                   "/cluster/qos/1/preempts: preempt_mode is off",
+                                   "without_effect: 2 flags, first 'no_decay' of "
+                                   "/cluster/qos/0/flags/1, do nothing here"});
     cluster["qos"][0].erase("flags");
     cluster["qos"][1].erase("flags");
     cluster["policy_settings"] = {{"preempt_mode", "requeue"}, {"preempt_exempt_s", 9}};
     CHECK(warned() == std::vector<std::string>{
-                          "without_effect: 3 member(s) about preemption, first "
+                          "without_effect: 3 members about preemption, first "
                           "/cluster/policy_settings/preempt_mode: preempt_type is none"});
     cluster["policy_settings"]["preempt_type"] = "partition_prio";
     CHECK(warned() ==
-          std::vector<std::string>{"without_effect: 1 member(s) about preemption, first "
+          std::vector<std::string>{"without_effect: 1 member about preemption, first "
                                    "/cluster/qos/1/preempts: preempt_type is not qos"});
     cluster["policy_settings"]["preempt_type"] = "qos";
     CHECK(warned().empty());
 
     body["algorithm"] = "easy";
     CHECK(warned() ==
-          std::vector<std::string>{"without_effect: 2 setting(s), first "
+          std::vector<std::string>{"without_effect: 2 settings, first "
                                    "/cluster/policy_settings/preempt_exempt_s, are of "
                                    "slurm_backfill; easy does not read them"});
     cluster["policy_settings"] = {{"select", "cpus"}};

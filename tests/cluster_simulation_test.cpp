@@ -329,7 +329,7 @@ TEST_CASE("a simulation says which settings change nothing", "[api][cluster]")
         json::parse(R"({"kill_wait_s": 5, "priority": {"weight_assoc": 5}})");
     json warnings = simulate(body)["warnings"];
     REQUIRE(warnings.size() == 2);
-    CHECK(warnings[0] == "without_effect: 1 member(s) of "
+    CHECK(warnings[0] == "without_effect: 1 member of "
                          "/cluster/policy_settings/priority, first weight_assoc: "
                          "associations have no factor of their own here");
     CHECK(warnings[1].get<std::string>().find("without_effect: kill_wait_s of") == 0);

@@ -170,7 +170,7 @@ TEST_CASE("each correction is a line of the log", "[monitoring][system][db]")
     for (const char *method : {"POST", "PATCH", "DELETE"}) {
         INFO(method << log);
         CHECK(occurrences(log, std::string("corrected: ") + method +
-                                   " /v1/site-errors, 1 record(s), key none, of "
+                                   " /v1/site-errors, 1 record, key none, of "
                                    "default") == 1);
     }
 }

@@ -1356,7 +1356,7 @@ TEST_CASE("who is preempted goes on from its last image", "[simulation_cluster][
         for (json &job : other["jobs"])
             job.erase("qos_id");
         CHECK(play(a, other)["warnings"].dump().find(
-                  "without_effect: 4 setting(s), first /cluster/policy_settings/") !=
+                  "without_effect: 4 settings, first /cluster/policy_settings/") !=
               std::string::npos);
         CHECK(r["warnings"].dump().find("grace_s") != std::string::npos);
         body["cluster"]["policy_settings"]["select"] = "whole_nodes";
@@ -1470,7 +1470,7 @@ TEST_CASE("jobs that nothing starts any more end a run, and are told",
     CHECK(mean_of(r, 0, "utilisation_ratio") == 1);
     REQUIRE(r["warnings"].size() == 1);
     CHECK(r["warnings"][0].get<std::string>().find(
-              "stop_unreachable: 1 run(s) ended with jobs_unfinished") == 0);
+              "stop_unreachable: 1 run ended with jobs_unfinished") == 0);
     body["stop"] = {{"time_s", 80}};
     r = play(a, body);
     CHECK(mean_of(r, 0, "duration_s") == 80);
