@@ -66,7 +66,7 @@ TEST_CASE("the clients' own tests", "[clients]")
 {
     NEED_PYTHON();
     std::string command = "cd '" + root +
-                          "' && timeout 300 python3 -B -m unittest -q "
+                          "' && timeout 500 python3 -B -m unittest -q "
                           "tests/clients/python/test_clients.py 2>&1";
     FILE *out = popen(command.c_str(), "r");
     std::string text;
@@ -90,7 +90,7 @@ static void run_engine(const std::string &python, const std::string &file)
     std::string text = run_command(
         {"env", std::string("GRIDPLAN_BINARY=") + GRIDPLAN_BINARY,
          std::string("GRIDPLAN_TEST_DATABASE_URL=") + test_database_url(), "timeout",
-         "280", python, "-B", root + "/tests/clients/python/" + file},
+         "500", python, "-B", root + "/tests/clients/python/" + file},
         &status);
     INFO(text);
     CHECK(status == 0);

@@ -954,7 +954,7 @@ TEST_CASE("executions are stored once", "[api][db]")
           "{\"received\":1,\"stored\":1,\"duplicates\":0,\"replaced\":0,"
           "\"refused\":0,\"errors\":[],\"load_filled_count\":0,\"warnings\":[\"not_"
           "learnt: 1 of 1 "
-          "records have an exit_code other than 0, a failure_kind other than none or are "
+          "record has an exit_code other than 0, a failure_kind other than none or is "
           "ignored: no model learns their run times\"]}");
     CHECK(again.status == 200);
     CHECK(number_at(again.body, "duplicates") == 1);
