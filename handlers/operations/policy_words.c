@@ -35,7 +35,8 @@ const struct json_words parallel_words = {"ParallelPolicy", "A policy for machin
 const struct json_words placement_words = {
     "PlacementPolicy",
     "A placement policy; mct longest: mct over the jobs by falling run time",
-    TABLES(placement_policies), JSON_NAMES("mct longest")};
+    TABLES(placement_policies),
+    JSON_NAMES("mct balanced", "mct deadline", "mct longest", "mct smith", "mct volume")};
 const struct json_words plan_words = {"PlanPolicy",
                                       "A planner; initial: the plan that was given",
                                       TABLES(plan_policies), JSON_NAMES("initial")};
