@@ -955,7 +955,7 @@ TEST_CASE("executions are stored once", "[api][db]")
           "\"refused\":0,\"errors\":[],\"load_filled_count\":0,\"warnings\":[\"not_"
           "learnt: 1 of 1 "
           "record has an exit_code other than 0, a failure_kind other than none or is "
-          "ignored: no model learns their run times\"]}");
+          "ignored: no model learns its run time\"]}");
     CHECK(again.status == 200);
     CHECK(number_at(again.body, "duplicates") == 1);
     CHECK(mixed.status == 200);
