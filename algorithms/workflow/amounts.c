@@ -424,14 +424,10 @@ static void add_done(struct holders *h)
     int64_t *none = NULL;
 
     for (size_t i = 0; i < problem->task_count; i++) {
-        const struct workflow_task *t = problem->tasks[i];
-        size_t count, group, *positions;
+        size_t group = workflow_amounts_pack_left(x, i), count, *positions;
         const size_t *nodes = workflow_nodes_of(problem, i, &count);
 
-        if (t->status != WORKFLOW_DONE || count == 0)
-            continue;
-        group = workflow_amounts_group(x, t);
-        if (group == WORLD_NONE || x->w->groups[group].policy != GROUP_PACK)
+        if (group == WORLD_NONE || count == 0)
             continue;
         if (!none)
             none = NEW(x->arena, int64_t, x->w->amount_count);
@@ -440,7 +436,7 @@ static void add_done(struct holders *h)
         for (size_t k = 0; k < count; k++)
             positions[k] = x->jobs.position_of[nodes[k]];
         h->list[h->count++] = (struct world_holder){.kind = HOLDER_RUNNING,
-                                                    .id = t->id,
+                                                    .id = problem->tasks[i]->id,
                                                     .amounts = none,
                                                     .positions = positions,
                                                     .position_count = count,

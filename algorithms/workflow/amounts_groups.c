@@ -142,6 +142,15 @@ size_t workflow_amounts_group(const struct workflow_amounts *x,
     return g == NAME_NOT_FOUND ? WORLD_NONE : g;
 }
 
+size_t workflow_amounts_pack_left(const struct workflow_amounts *x, size_t task)
+{
+    const struct workflow_task *t = x->problem->tasks[task];
+    size_t g =
+        t->status == WORKFLOW_DONE ? workflow_amounts_group(x, t) : (size_t)WORLD_NONE;
+
+    return g != WORLD_NONE && x->w->groups[g].policy == GROUP_PACK ? g : WORLD_NONE;
+}
+
 void workflow_amounts_name_groups(struct workflow_amounts *x)
 {
     budget_step(x->w->budget, x->w->group_count);

@@ -71,7 +71,10 @@ void workflow_amounts_kept_out(const struct workflow_amounts *x, size_t job,
 size_t workflow_amounts_group(const struct workflow_amounts *x,
                               const struct workflow_task *t);
 
-/* For that; once the world is there. */
+/* The pack in which the task was, if it is done; WORLD_NONE. */
+size_t workflow_amounts_pack_left(const struct workflow_amounts *x, size_t task);
+
+/* For these; once the world is there. */
 void workflow_amounts_name_groups(struct workflow_amounts *x);
 
 /* The holders from `first` to before `end` become members of the groups that they name.

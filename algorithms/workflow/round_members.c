@@ -129,14 +129,10 @@ static void count_done(struct wf_plan *plan)
     const struct workflow_amounts *x = plan->in->amounts->of;
 
     for (size_t i = 0; i < plan->in->task_count; i++) {
-        const struct workflow_task *t = x->problem->tasks[i];
-        size_t group, node_count;
+        size_t group = workflow_amounts_pack_left(x, i), node_count;
         const size_t *nodes = workflow_nodes_of(x->problem, i, &node_count);
 
-        if (plan->in->tasks[i].status != PLAIN_DONE || node_count == 0)
-            continue;
-        group = workflow_amounts_group(x, t);
-        if (group == WORLD_NONE || x->w->groups[group].policy != GROUP_PACK)
+        if (group == WORLD_NONE)
             continue;
         budget_step(plan->in->budget, 1 + node_count);
         for (size_t k = 0; k < node_count; k++)
