@@ -1,6 +1,6 @@
 /* rollup.c - how fast roll-ups of load samples are made, and what they cost ingest.
  *
- *     tests/postgres.sh run DIR bench build/release/tests/bench_rollup
+ *     tests/bench/run rollup
  *
  * Stores 3 hours of 2,000 resources (a sample each 10 s, two measures: 2,160,000 rows) of
  * a day ago, in batches of 20,000, with and without the triggers that mark late hours;
