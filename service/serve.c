@@ -432,7 +432,7 @@ static void add_rollup_metrics(struct service *s)
 {
     void *context = s->db && s->config->rollups != CONFIG_ROLLUPS_OFF ? s : NULL;
     const struct metric_row rows[] = {
-        {METRIC_COUNTER, "gridplan_rollup_hours_total", "",
+        {METRIC_COUNTER, "gridplan_rollup_builds_total", "",
          "Hours of tenants whose roll-ups were made.", read_hours_made, context, false},
         {METRIC_COUNTER, "gridplan_rollup_samples_total", "",
          "Load samples read for roll-ups.", read_samples_rolled, context, false},

@@ -34,9 +34,12 @@ inline size_t check_exposition(const std::string &text)
                 CHECK((type == "counter") ==
                       std::regex_search(family, std::regex("_total$")));
                 CHECK_FALSE(std::regex_search(
-                    family, std::regex("_(count|sum|bucket|ms|us|s|b|kb|mb|h|m|d|pct|"
-                                       "percent|milliseconds|minutes|hours|counter|gauge|"
-                                       "histogram)$|:|__")));
+                    family,
+                    std::regex("_(count|sum|bucket|ms|us|s|b|kb|mb|h|m|d|pct|"
+                               "percent|milliseconds|minutes|hours|counter|gauge|"
+                               "histogram)$|:|__|"
+                               "_(milliseconds|minutes|hours|days|kilobytes|bits)_"
+                               "total$")));
                 continue;
             }
             family = m[2];

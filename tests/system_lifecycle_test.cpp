@@ -1,4 +1,5 @@
 // system_lifecycle_test.cpp - the program's signals, its keys, and its limits.
+#include "tests/exposition.hpp"
 #include "tests/system.hpp"
 
 namespace
@@ -251,6 +252,7 @@ TEST_CASE("keys open what their scopes say, by Bearer and by Basic", "[system][d
     CHECK(occurrences(g.text(), decide.substr(16)) == 0);
     CHECK(sql(url, "SELECT count(*) FROM api_key k WHERE k::text LIKE '%" +
                        decide.substr(16) + "%'") == "0");
+    check_exposition(g.get("/metrics").body); // all that a replica with a database has
     g.stop();
 }
 
