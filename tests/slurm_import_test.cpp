@@ -339,6 +339,30 @@ TEST_CASE("what a running job has of each node, by all that may be said", "[slur
     CHECK(r.at("warnings").dump().find("suspended") != std::string::npos);
 }
 
+TEST_CASE("amounts without a limit of what runs are none that are known", "[slurm]")
+{
+    api a;
+    json r = jobs_of(a, R"x({"jobs": [
+        {"job_id": 1, "job_state": "RUNNING", "partition": "batch", "nodes": "node[1-2]",
+         "time_limit": 10, "start_time": 1795343000, "job_resources": {"allocated_nodes": [
+            {"nodename": "node1", "memory_allocated": -1,
+             "sockets": {"0": {"cores": {"0": "allocated"}}}},
+            {"nodename": "node2", "cpus": {"count": {"set": true, "infinite": true}},
+             "memory": {"allocated": {"infinite": true, "number": 0}}}]}},
+        {"job_id": 2, "job_state": "RUNNING", "partition": "batch", "nodes": "node3",
+         "start_time": 1795343000, "tres_alloc_str": "cpu=UNLIMITED,mem=UNLIMITED,node=1"}
+    ]
+})x");
+    json run = r.at("cluster").at("running");
+
+    REQUIRE(run.size() == 3);
+    for (const auto &row : run)
+        CHECK(row.at("memory_bytes").get<double>() == 0);
+    CHECK(run.at(0).at("cpus").get<double>() > 0);
+    CHECK(run.at(1).at("cpus").get<double>() == 0);
+    CHECK(run.at(2).at("cpus").get<double>() == 1);
+}
+
 TEST_CASE("scheduler parameters beyond Slurm's bounds have no effect, as there",
           "[slurm]")
 {

@@ -291,6 +291,12 @@ static double threads_of(const struct slurm_reading *c, const struct slurm_texts
     return threads > 1 ? threads : 1;
 }
 
+/* What is held of something: words for "no limit" (-1 among them) say nothing here. */
+static double held_amount(double number)
+{
+    return isfinite(number) && number > 0 ? number : 0;
+}
+
 static void add_held(struct jobs *j, const struct slurm_record *r,
                      struct slurm_running *row)
 {
@@ -303,11 +309,10 @@ static void add_held(struct jobs *j, const struct slurm_record *r,
         struct slurm_sums sums = {.arena = c->arena};
 
         row->resource_ids = slurm_hosts_of(c, held->nodes, SLURM_JOB, r);
-        row->cpus = !isnan(held->cpus) ? held->cpus
-                                       : held->cores * threads_of(c, &row->resource_ids);
-        row->memory_bytes = held->memory_bytes > 0 ? held->memory_bytes : 0;
-        if (isnan(row->cpus))
-            row->cpus = 0;
+        row->cpus = held_amount(isfinite(held->cpus)
+                                    ? held->cpus
+                                    : held->cores * threads_of(c, &row->resource_ids));
+        row->memory_bytes = held_amount(held->memory_bytes);
         if (r->value[SLURM_F_GRES_DETAIL])
             add_gres(c, &sums, next_detail(c, &details), 1, false);
         else if (held->gres)
@@ -367,12 +372,12 @@ static void add_evenly(struct jobs *j, const struct slurm_record *r,
         return;
     slurm_note(c, SLURM_NOTE_HELD_EVENLY, row->id, SLURM_JOB, r);
     share = 1.0 / (double)row->resource_ids.count;
-    if (!(cpus > 0))
+    if (held_amount(cpus) == 0)
         cpus = slurm_number_of(r, SLURM_F_CPUS);
-    if (!(cpus > 0))
+    if (held_amount(cpus) == 0)
         slurm_note(c, SLURM_NOTE_NO_CPUS, row->id, SLURM_JOB, r);
-    row->cpus = cpus > 0 ? ceil(cpus * share) : 1;
-    row->memory_bytes = slurm_amount_of(list, count, "mem") * share;
+    row->cpus = held_amount(cpus) > 0 ? ceil(cpus * share) : 1;
+    row->memory_bytes = held_amount(slurm_amount_of(list, count, "mem") * share);
     if (row->memory_bytes == 0)
         row->memory_bytes = memory_asked(r, row->cpus);
     add_gres(c, &sums, given, share, true);
