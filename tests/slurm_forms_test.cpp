@@ -415,3 +415,16 @@ TEST_CASE("limits of associations and QOS as JSON", "[slurm]")
     CHECK(high.at("limits").dump() ==
           R"({"jobs_running_per_user_max":3,"per_user":{"nodes":2},"wall_s_max":3600})");
 }
+
+TEST_CASE("a limit of nothing is one, too", "[slurm]")
+{
+    api a;
+    json r = import(a, json::parse(R"({"now_s": 1, "associations": {"associations": [
+        {"account": "root", "cluster": "c", "shares_raw": 1}]},
+        "qos": {"qos": [{"name": "cpu_only", "limits": {"max": {"tres": {"total": [
+            {"type": "gres", "name": "gpu", "count": 0},
+            {"type": "license", "name": "matlab", "count": 3}]}}}}]}})"));
+
+    CHECK(named(r.at("cluster").at("qos"), "cpu_only").at("limits").at("group").dump() ==
+          R"({"needs":{"gpus":0,"licence.matlab":3}})");
+}

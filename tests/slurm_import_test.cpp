@@ -363,6 +363,21 @@ TEST_CASE("amounts without a limit of what runs are none that are known", "[slur
     CHECK(run.at(2).at("cpus").get<double>() == 1);
 }
 
+TEST_CASE("an amount that nobody has is the most there is, with a warning", "[slurm]")
+{
+    api a;
+    json r = jobs_of(a, R"x({"jobs": [
+        {"job_id": 1, "job_state": "PENDING", "partition": "batch", "time_limit": 10,
+         "licenses": "cpu=2,mem=1000M"}
+    ]
+})x");
+    json needs = r.at("jobs").at(0).at("needs");
+
+    CHECK(needs.at("licence.cpu").get<double>() == 2);
+    CHECK(needs.at("licence.mem").get<double>() == 1e9);
+    CHECK(r.at("warnings").dump().find("clamped: ") != std::string::npos);
+}
+
 TEST_CASE("scheduler parameters beyond Slurm's bounds have no effect, as there",
           "[slurm]")
 {

@@ -125,23 +125,50 @@ bool slurm_has_word(const char *list, const char *word)
     return false;
 }
 
-void slurm_sums_add(struct slurm_sums *s, const char *name, double count)
+/* The place of the name, made with 0 if it is not there. */
+static struct named_value *sum_of(struct slurm_sums *s, const char *name)
 {
-    if (!name || !(count > 0) || !isfinite(count))
-        return;
     for (size_t i = 0; i < s->count; i++)
-        if (strcmp(s->list[i].name, name) == 0) {
-            s->list[i].number += count;
-            return;
-        }
+        if (strcmp(s->list[i].name, name) == 0)
+            return &s->list[i];
     if (s->count == s->size) {
         size_t size = s->size ? 2 * s->size : 4;
 
         s->list = GROW(s->arena, s->list, struct named_value, s->size, size);
         s->size = size;
     }
-    s->list[s->count++] =
-        (struct named_value){.name = name, .type = VALUE_NUMBER, .number = count};
+    s->list[s->count] = (struct named_value){.name = name, .type = VALUE_NUMBER};
+    return &s->list[s->count++];
+}
+
+void slurm_sums_add(struct slurm_sums *s, const char *name, double count)
+{
+    if (name && count > 0 && isfinite(count))
+        sum_of(s, name)->number += count;
+}
+
+void slurm_sums_limit(struct slurm_sums *s, const char *name, double count)
+{
+    if (name && count >= 0 && isfinite(count))
+        sum_of(s, name)->number = count;
+}
+
+void slurm_sums_add_all(struct slurm_sums *s, struct slurm_amounts amounts)
+{
+    for (size_t i = 0; i < amounts.count; i++)
+        slurm_sums_add(s, amounts.list[i].name, amounts.list[i].number);
+}
+
+struct slurm_amounts slurm_amounts_of(struct slurm_reading *c, struct slurm_sums *s,
+                                      enum slurm_kind kind,
+                                      const struct slurm_record *record)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->list[i].number > SLURM_AMOUNT_MAX) {
+            slurm_note(c, SLURM_NOTE_LARGE_AMOUNT, s->list[i].name, kind, record);
+            s->list[i].number = SLURM_AMOUNT_MAX;
+        }
+    return (struct slurm_amounts){s->list, s->count};
 }
 
 const char *slurm_gres_name(const char *name, const char *type, struct arena *a)
@@ -230,7 +257,7 @@ static struct slurm_amounts node_gres(struct slurm_reading *c, const char *text)
             slurm_sums_add(&sums, slurm_gres_name(list[i].name, list[i].type, c->arena),
                            list[i].count);
     }
-    return (struct slurm_amounts){sums.list, sums.count};
+    return slurm_amounts_of(c, &sums, SLURM_NODE, NULL);
 }
 
 static double at_least(double number, double least)
@@ -765,10 +792,10 @@ static void read_licences(struct slurm_reading *c)
             slurm_sums_add(&sums, slurm_licence_name(name, c->arena),
                            slurm_number_of(r, SLURM_F_TOTAL));
     }
-    c->out->shared_capacities = (struct slurm_amounts){sums.list, sums.count};
     if (list->count == 0)
-        c->out->shared_capacities =
-            slurm_licences(slurm_config(c->from, "Licenses"), c->arena);
+        slurm_sums_add_all(&sums,
+                           slurm_licences(slurm_config(c->from, "Licenses"), c->arena));
+    c->out->shared_capacities = slurm_amounts_of(c, &sums, SLURM_LICENSE, NULL);
 }
 
 /* ---- all of it ---- */

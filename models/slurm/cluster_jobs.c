@@ -320,7 +320,7 @@ static void add_held(struct jobs *j, const struct slurm_record *r,
         else if (r->value[SLURM_F_TRES_GIVEN])
             add_gres(c, &sums, r->value[SLURM_F_TRES_GIVEN], 1.0 / (double)r->held_count,
                      true);
-        row->needs = (struct slurm_amounts){sums.list, sums.count};
+        row->needs = slurm_amounts_of(c, &sums, SLURM_JOB, r);
         add_running(j, first, row);
     }
 }
@@ -381,7 +381,7 @@ static void add_evenly(struct jobs *j, const struct slurm_record *r,
     if (row->memory_bytes == 0)
         row->memory_bytes = memory_asked(r, row->cpus);
     add_gres(c, &sums, given, share, true);
-    row->needs = (struct slurm_amounts){sums.list, sums.count};
+    row->needs = slurm_amounts_of(c, &sums, SLURM_JOB, r);
     add_running(j, j->running_count, row);
 }
 
@@ -392,11 +392,9 @@ static void add_licences(struct slurm_reading *c, const struct slurm_record *r,
         slurm_licences(slurm_value(r, SLURM_F_LICENSES), c->arena);
     struct slurm_sums sums = {.arena = c->arena};
 
-    for (size_t i = 0; i < row->needs.count; i++)
-        slurm_sums_add(&sums, row->needs.list[i].name, row->needs.list[i].number);
-    for (size_t i = 0; i < licences.count; i++)
-        slurm_sums_add(&sums, licences.list[i].name, licences.list[i].number);
-    row->needs = (struct slurm_amounts){sums.list, sums.count};
+    slurm_sums_add_all(&sums, row->needs);
+    slurm_sums_add_all(&sums, licences);
+    row->needs = slurm_amounts_of(c, &sums, SLURM_JOB, r);
 }
 
 /* When it started: as is said, else so long ago as it runs. */
@@ -540,9 +538,8 @@ static struct slurm_amounts needs_of(struct slurm_reading *c,
         add_gres(c, &sums, asked, 1 / nodes, true);
         add_types(c, &sums, generic);
     }
-    for (size_t i = 0; i < licences.count; i++)
-        slurm_sums_add(&sums, licences.list[i].name, licences.list[i].number);
-    return (struct slurm_amounts){sums.list, sums.count};
+    slurm_sums_add_all(&sums, licences);
+    return slurm_amounts_of(c, &sums, SLURM_JOB, r);
 }
 
 /* Of a sum over so many nodes; NAN: none. */

@@ -29,6 +29,8 @@
     X(BAD_HOSTS, false, "malformed", "lists of hosts that cannot be read are left out")  \
     X(BAD_TEXT, false, "malformed",                                                      \
       "texts of dependencies that cannot be read are left out")                          \
+    X(LARGE_AMOUNT, false, "clamped",                                                    \
+      "amounts of licences and generic resources above 10^9 count as 10^9")              \
     X(MIXED_AFTER, false, "guessed",                                                     \
       "dependencies with both , and ?: any of them suffices")                            \
     X(BAD_ARRAY, false, "malformed",                                                     \
@@ -117,6 +119,16 @@ struct slurm_sums {
     struct arena *arena;
 };
 void slurm_sums_add(struct slurm_sums *s, const char *name, double count);
+void slurm_sums_add_all(struct slurm_sums *s, struct slurm_amounts amounts);
+/* A limit: 0 is one, too. */
+void slurm_sums_limit(struct slurm_sums *s, const char *name, double count);
+
+#define SLURM_AMOUNT_MAX 1e9 /* as of named amounts elsewhere */
+
+/* The sums as amounts, each at most what one may be here; a larger one is noted. */
+struct slurm_amounts slurm_amounts_of(struct slurm_reading *c, struct slurm_sums *s,
+                                      enum slurm_kind kind,
+                                      const struct slurm_record *record);
 
 /* What it is called here: gres/gpu and gpu: gpus; NULL: it is no amount here. */
 const char *slurm_gres_name(const char *name, const char *type, struct arena *a);

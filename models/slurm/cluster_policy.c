@@ -307,14 +307,15 @@ static struct slurm_limit_amounts *limit_amounts(struct slurm_reading *c,
         else if (strcmp(name, "node") == 0)
             to->nodes = list[i].count;
         else if (strncmp(name, "gres/", 5) == 0)
-            slurm_sums_add(&sums, slurm_gres_name(name, list[i].type, c->arena),
-                           list[i].count);
+            slurm_sums_limit(&sums, slurm_gres_name(name, list[i].type, c->arena),
+                             list[i].count);
         else if (strncmp(name, "license/", 8) == 0)
-            slurm_sums_add(&sums, slurm_licence_name(name + 8, c->arena), list[i].count);
+            slurm_sums_limit(&sums, slurm_licence_name(name + 8, c->arena),
+                             list[i].count);
         else
             slurm_note(c, SLURM_NOTE_LIMITS, name, SLURM_ASSOCIATION, NULL);
     }
-    to->needs = (struct slurm_amounts){sums.list, sums.count};
+    to->needs = slurm_amounts_of(c, &sums, SLURM_ASSOCIATION, r);
     return to;
 }
 
