@@ -224,7 +224,12 @@ static void hint_list(struct reader *r, const struct json_field *f, const cJSON 
     const char *value = as_sent(r, v);
     bool texts = f->type == JSON_TYPE_TEXTS || f->flags & JSON_OR_TEXT;
 
-    if (f->type == JSON_TYPE_LIST && cJSON_IsObject(v))
+    if (f->type == JSON_TYPE_LIST && cJSON_IsObject(v) && cJSON_IsObject(v->child) &&
+        json_has_member(f->of, "id") && !json_has_member(f->of, v->child->string))
+        error_hint(r->err,
+                   "each element of the list names itself: [{\"id\": \"%.60s\", ...}]",
+                   v->child->string);
+    else if (f->type == JSON_TYPE_LIST && cJSON_IsObject(v))
         error_hint(r->err, "a list of one stands in brackets: [{...}]");
     else if (value && (texts ? cJSON_IsString(v) : cJSON_IsNumber(v)))
         error_hint(r->err, "a list of one stands in brackets: [%s]", value);
@@ -392,7 +397,7 @@ static bool check_text(struct reader *r, const cJSON *v, const struct place *p,
 static void hint_choice(struct reader *r, const char *text, const char *const *choices,
                         size_t count)
 {
-    const char *nearest = names_nearest(text, choices, count);
+    const char *nearest = names_meant(text, choices, count);
 
     if (nearest)
         error_hint(r->err, "did you mean '%s'?", nearest);
@@ -901,7 +906,8 @@ static void unknown_member(struct reader *r, const struct json_object *table,
 {
     struct json_value value = {.is_number = cJSON_IsNumber(v),
                                .number = v->valuedouble,
-                               .text = cJSON_GetStringValue(v)};
+                               .text = cJSON_GetStringValue(v),
+                               .is_structure = cJSON_IsObject(v) || cJSON_IsArray(v)};
     char noun[NOUN_BYTES];
     struct text_buffer b = {.arena = r->arena};
 

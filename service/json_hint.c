@@ -548,6 +548,7 @@ static const struct {
     {"policy", "algorithm"},
     {"program", "application_id"},
     {"random_seed", "seed"},
+    {"ready", "jobs"},
     {"reason", "cause"},
     {"rss", "memory_peak_bytes"},
     {"run_id", "execution_id"},
@@ -781,6 +782,44 @@ static bool by_foreign_word(const struct known *known, const char *name,
     return true;
 }
 
+/* A number of what a pool has, where its amounts stand in a member by their names. */
+static bool by_pool(const struct known *known, const char *name,
+                    const struct json_value *value, struct error *err)
+{
+    const char *pool = find(known, "capacities"), *member = foreign_member(name);
+
+    if (!pool || find(known, "needs") || find(known, "id") || !value->is_number ||
+        !value->json)
+        return false;
+    member = member ? member : name;
+    if (strcmp(member, "cpus") != 0 && strcmp(member, "memory_bytes") != 0)
+        return false;
+    error_hint(err, "amounts of the pool go into '%s': {\"%s\": %.60s}", pool, member,
+               value->json);
+    allow(pool, err);
+    return true;
+}
+
+/* Kubernetes' and others' "requests": {"cpu": 1}, where the amounts are members here. */
+static bool by_amounts(const struct known *known, const char *name,
+                       const struct json_value *value, struct error *err)
+{
+    static const char *const words[] = {
+        "limits",    "requests", "request", "requirements", "resource_requests",
+        "resources", "required", NULL};
+    size_t i = 0;
+
+    while (words[i] && strcmp(words[i], name) != 0)
+        i++;
+    if (!words[i] || !value->is_structure || !find(known, "needs") ||
+        !find(known, "cpus"))
+        return false;
+    error_hint(err, "amounts stand here themselves: 'cpus', 'memory_bytes', and in "
+                    "'needs' those of a free name");
+    allow("needs", err);
+    return true;
+}
+
 /* The name without the unit at its end, if it has one. */
 static const char *stem_of(const char *name, char *rest)
 {
@@ -848,6 +887,18 @@ static const char *find_instant(const struct known *known, const char *name,
     return find(known, whole);
 }
 
+/* "job_id" in a job, "task_id" in a workflow task: what the object is called, and its id.
+ */
+static const char *find_own_id(const struct known *known, const struct json_object *table,
+                               const char *name)
+{
+    char noun[NOUN_BYTES], whole[NOUN_BYTES + 4];
+    const char *last = strrchr(json_noun(table, noun, sizeof(noun)), ' ');
+
+    snprintf(whole, sizeof(whole), "%s_id", last ? last + 1 : noun);
+    return strcmp(whole, name) == 0 ? find(known, "id") : NULL;
+}
+
 /* The name lacks its unit, or is one of the loose words, or the only id that there is. */
 static const char *find_loose(const struct known *known, const char *name)
 {
@@ -875,32 +926,48 @@ static const char *find_loose(const struct known *known, const char *name)
                                                                   : NULL;
 }
 
+/* Whether the member may be what was sent: lists and objects are no numbers or texts. */
+static bool may_take(const struct json_object *table, const char *name,
+                     const struct json_value *value)
+{
+    const struct json_field *f = table->fields;
+
+    while (f->type != JSON_END && strcmp(f->name, name) != 0)
+        f++;
+    return f->type != JSON_END &&
+           (!value->is_structure ||
+            (f->type != JSON_TYPE_NUMBER && f->type != JSON_TYPE_INTEGER &&
+             f->type != JSON_TYPE_TEXT && f->type != JSON_TYPE_BOOLEAN));
+}
+
 /* The member of an object, or of a list's elements, one level down; NULL: none has it. */
 static const struct json_field *find_below(const struct json_object *table,
-                                           const char *name)
+                                           const char *name,
+                                           const struct json_value *value)
 {
     for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
         if ((f->type == JSON_TYPE_OBJECT || f->type == JSON_TYPE_LIST) &&
-            f->of->fields->type != JSON_TYPE_KIND && json_has_member(f->of, name))
+            f->of->fields->type != JSON_TYPE_KIND && may_take(f->of, name, value))
             return f;
     return NULL;
 }
 
 /* A name that belongs one level down, or that another tool's or a loose word means there.
  */
-static bool by_place(const struct json_object *table, const char *name, struct error *err)
+static bool by_place(const struct json_object *table, const char *name,
+                     const struct json_value *value, struct error *err)
 {
-    const struct json_field *f = find_below(table, name);
+    const struct json_field *f = find_below(table, name, value);
     char rest[NAME_BYTES];
     const char *member = foreign_member(stem_of(name, rest));
 
     if (!f && member) {
-        f = find_below(table, member);
+        f = find_below(table, member, value);
         name = f ? member : name;
     }
     for (size_t i = 0; i < sizeof(loose) / sizeof(loose[0]) && !f; i++)
         if (strcmp(loose[i].word, name) == 0) {
-            f = find_below(table, loose[i].member);
+            f = find_below(table, loose[i].member, value);
             name = f ? loose[i].member : name;
         }
     if (!f)
@@ -983,9 +1050,12 @@ void json_hint_member(const struct json_object *table, const char *name,
     }
     if (by_note(table, snake, err) || by_unit(&known, snake, value, err) ||
         by_foreign_word(&known, snake, name, value, err) ||
+        by_pool(&known, snake, value, err) || by_amounts(&known, snake, value, err) ||
         by_use(&known, snake, value, err))
         return;
     member = find_instant(&known, snake, value->text);
+    if (!member)
+        member = find_own_id(&known, table, snake);
     /* A word whose meaning is known is no other one with a letter wrong. */
     if (!member && !foreign_member(stem_of(snake, rest)))
         member = names_nearest(snake, known.names, known.all_count);
@@ -993,6 +1063,6 @@ void json_hint_member(const struct json_object *table, const char *name,
         member = find_loose(&known, snake);
     if (member)
         hint_nearest(&known, member, value, err);
-    else if (!by_place(table, snake, err) && !by_endpoint(&known, snake, err))
+    else if (!by_place(table, snake, value, err) && !by_endpoint(&known, snake, err))
         name_all(&known, err);
 }

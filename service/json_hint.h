@@ -22,8 +22,9 @@ const char *json_noun(const struct json_object *table, char *buffer, size_t size
 struct json_value {
     bool is_number;
     double number;
-    const char *text; /* NULL: it is no string */
-    const char *json; /* as it was sent; NULL: without memory */
+    const char *text;  /* NULL: it is no string */
+    const char *json;  /* as it was sent; NULL: without memory, or a structure */
+    bool is_structure; /* a list or an object */
 };
 
 /* Adds hint and allowed names to the mistake that the table has no member `name`. */

@@ -165,6 +165,20 @@ TEST_CASE("the nearest name is suggested, a far one is not", "[base]")
     CHECK(names_nearest("", names, 3) == nullptr);
     const char *short_names[] = {"cpus", "id"};
     CHECK(names_nearest("gpus", short_names, 2) == nullptr); // another word, not a slip
+    const char *const words[] = {"total_flow_s", "conservative", "slurm_backfill",
+                                 "weighted_flow", "easy"};
+    auto meant = [&](const char *name, size_t from, size_t to) -> std::string {
+        const char *found = names_meant(name, words + from, to - from);
+
+        return found ? found : "none";
+    };
+    CHECK(meant("flow_time", 0, 3) == "total_flow_s");
+    CHECK(meant("flow_time", 0, 4) == "none"); // either of two
+    CHECK(meant("conservative_backfill", 0, 5) == "conservative");
+    CHECK(meant("easy-backfilling", 0, 5) == "easy");
+    CHECK(meant("esy", 0, 5) == "easy");
+    CHECK(meant("a_s", 0, 5) == "none"); // letters say nothing
+    CHECK(meant("", 0, 5) == "none");
     CHECK(std::string(names_nearest("cpu", short_names, 2)) == "cpus");
 }
 

@@ -675,3 +675,64 @@ TEST_CASE("a list where an object belongs: into the member that it is about",
                                  .json()["errors"][0];
     CHECK(mistake["hint"] == "a list goes into a member of it: {\"tasks\": [...]}");
 }
+
+TEST_CASE("what newcomers write, and what they are told", "[hints][api]")
+{
+    const std::string nodes = R"([{"id": "n1", "cpus": 8}])";
+    const std::string snapshot = R"("snapshot": {"resources": )" + nodes + "}";
+    struct {
+        const char *path;
+        std::string body;
+        const char *pointer, *hint;
+    } cases[] = {
+        {"/v1/placements",
+         "{" + snapshot + R"(, "jobs": [{"job_id": "a", "estimate_s": 1}]})",
+         "/jobs/0/job_id", "did you mean 'id'?"},
+        {"/v1/workflow-schedules",
+         "{" + snapshot +
+             R"(, "workflow": {"tasks": [{"task_id": "a", "estimate_s": 1}]}})",
+         "/workflow/tasks/0/task_id", "did you mean 'id'?"},
+        {"/v1/placements", R"({"nodes": )" + nodes + R"(, "jobs": [{"id": "a"}]})",
+         "/nodes", "it belongs into 'snapshot': {\"resources\": ...}"},
+        {"/v1/placements",
+         "{" + snapshot + R"(, "jobs": [{"id": "a", "requests": {"cpu": "500m"}}]})",
+         "/jobs/0/requests",
+         "amounts stand here themselves: 'cpus', 'memory_bytes', and in 'needs' those of "
+         "a free name"},
+        {"/v1/placements",
+         "{" + snapshot + R"(, "jobs": [{"id": "a", "resources": {"cpus": 1}}]})",
+         "/jobs/0/resources",
+         "amounts stand here themselves: 'cpus', 'memory_bytes', and in 'needs' those of "
+         "a free name"},
+        {"/v1/placements", "{" + snapshot + R"(, "jobs": {"a": {"estimate_s": 1}}})",
+         "/jobs", "each element of the list names itself: [{\"id\": \"a\", ...}]"},
+        {"/v1/placements", "{" + snapshot + R"(, "jobs": {"id": "a"}})", "/jobs",
+         "a list of one stands in brackets: [{...}]"},
+        {"/v1/placements",
+         "{" + snapshot + R"(, "jobs": [{"id": "a"}], "objective": ["flow_time"]})",
+         "/objective/0", "did you mean 'total_flow_s'?"},
+        {"/v1/queue-orders",
+         R"({"processors": 8, "jobs": [], "algorithm": "conservative_backfill"})",
+         "/algorithm", "did you mean 'conservative'?"},
+        {"/v1/selections", R"({"ready": [{"id": "a"}], "cpus": 8})", "/ready",
+         "did you mean 'jobs'?"},
+        {"/v1/selections", R"({"ready": [{"id": "a"}], "cpus": 8})", "/cpus",
+         "amounts of the pool go into 'capacities': {\"cpus\": 8}"},
+    };
+    api a;
+
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.path << " " << c.pointer)
+        {
+            api_reply r = a.post(c.path, c.body);
+            bool told = false;
+
+            CHECK(r.status == 422);
+            INFO(r.body);
+            const json errors = r.json().at("errors");
+            for (const json &e : errors)
+                told = told ||
+                       (e.at("pointer") == c.pointer && e.value("hint", "") == c.hint);
+            CHECK(told);
+        }
+}

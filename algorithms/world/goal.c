@@ -43,6 +43,7 @@ static void read_name(const char *name, size_t i, struct world_goal *out,
                       struct error *err)
 {
     char pointer[64], hint[NAMES_HINT_BYTES];
+    const char *meant = names_meant(name, world_objective_names, OBJECTIVE_COUNT);
     size_t found = find_name(name);
 
     snprintf(pointer, sizeof(pointer), "/objective/%zu", i);
@@ -50,6 +51,8 @@ static void read_name(const char *name, size_t i, struct world_goal *out,
         invalid(
             err, pointer, ITEM_NOT_A_CHOICE, "'%.64s' is no objective; %s", name,
             names_hint(name, world_objective_names, OBJECTIVE_COUNT, hint, sizeof(hint)));
+        if (meant)
+            error_hint(err, "did you mean '%s'?", meant);
         error_allow(err, name, world_objective_names, OBJECTIVE_COUNT);
     } else if (world_goal_has(out, (enum world_objective)found)) {
         invalid(err, pointer, ITEM_DUPLICATE, "'%s' is there already", name);

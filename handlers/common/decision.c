@@ -418,7 +418,7 @@ enum error_code decision_unknown_algorithm(const char *name, const char *const *
     invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
             "there is no algorithm '%.60s' here; %s", name,
             names_hint(name, names, count, hint, sizeof(hint)));
-    hint_algorithm(name, names_nearest(name, names, count), err);
+    hint_algorithm(name, names_meant(name, names, count), err);
     error_allow(err, name, names, count);
     return ERR_INVALID;
 }

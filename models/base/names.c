@@ -113,10 +113,52 @@ const char *names_nearest_in(const char *name, names_at_fn *at, const void *list
     return nearest_in(small, at, list);
 }
 
+/* Letters of the words of `name`, between bars, that are words of `other`, too. */
+static size_t shared_letters(const char *name, const char *other)
+{
+    size_t letters = 0;
+
+    while (*name) {
+        size_t length = strcspn(name, "_-");
+
+        for (const char *word = other; length >= SHORT_NAME && *word;) {
+            size_t theirs = strcspn(word, "_-");
+
+            if (theirs == length && memcmp(word, name, length) == 0) {
+                letters += length;
+                break;
+            }
+            word += theirs + (word[theirs] != 0);
+        }
+        name += length + (name[length] != 0);
+    }
+    return letters;
+}
+
+const char *names_meant_in(const char *name, names_at_fn *at, const void *list)
+{
+    const char *meant = names_nearest_in(name, at, list), *candidate;
+    size_t most = 0;
+
+    if (meant || strlen(name) > LONGEST_NAME)
+        return meant;
+    for (size_t i = 0; (candidate = at(list, i)); i++) {
+        size_t letters = shared_letters(name, candidate);
+
+        if (letters > 0 && letters == most)
+            meant = NULL;
+        if (letters > most) {
+            meant = candidate;
+            most = letters;
+        }
+    }
+    return meant;
+}
+
 const char *names_hint_in(const char *name, names_at_fn *at, const void *list,
                           char *buffer, size_t size)
 {
-    const char *nearest = names_nearest_in(name, at, list), *candidate;
+    const char *nearest = names_meant_in(name, at, list), *candidate;
     const size_t rest = sizeof(" ... (18446744073709551615 in all)");
     size_t used = 0, i = 0;
 
@@ -155,6 +197,11 @@ static const char *of_array(const void *list, size_t i)
 const char *names_nearest(const char *name, const char *const *candidates, size_t count)
 {
     return names_nearest_in(name, of_array, &(struct name_array){candidates, count});
+}
+
+const char *names_meant(const char *name, const char *const *candidates, size_t count)
+{
+    return names_meant_in(name, of_array, &(struct name_array){candidates, count});
 }
 
 size_t names_by_distance(const char *name, const char *const *candidates, size_t count,

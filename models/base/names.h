@@ -16,6 +16,11 @@
  * must begin alike), neither as it is nor in small letters. Ends at a NULL. */
 const char *names_nearest(const char *name, const char *const *candidates, size_t count);
 
+/* The nearest, else the candidate that shares most letters with `name` in whole words of
+ * at least four: "flow_time" is "total_flow_s"; NULL: none, or several of that many. For
+ * a choice of few names; of members, words like "time" say too little. */
+const char *names_meant(const char *name, const char *const *candidates, size_t count);
+
 /* The candidates (ended by a NULL before `count`) in the order of their edit distance to
  * `name`, then in their own; `name` NULL: in their own. At most `most` go into *sorted;
  * their number. */
@@ -36,6 +41,7 @@ const char *names_hint(const char *name, const char *const *candidates, size_t c
 /* Likewise for names that are no array: at(list, i) is the i-th, NULL behind the last. */
 typedef const char *names_at_fn(const void *list, size_t i);
 const char *names_nearest_in(const char *name, names_at_fn *at, const void *list);
+const char *names_meant_in(const char *name, names_at_fn *at, const void *list);
 size_t names_by_distance_in(const char *name, names_at_fn *at, const void *list,
                             const char **sorted, size_t most);
 const char *names_hint_in(const char *name, names_at_fn *at, const void *list,

@@ -62,7 +62,7 @@ const char *policy_hint(const char *name, const struct policy *const *tables,
 
 const char *policy_nearest(const char *name, const struct policy *const *tables)
 {
-    return names_nearest_in(name, name_at, tables);
+    return names_meant_in(name, name_at, tables);
 }
 
 void policy_allow(struct error *err, const char *name, const struct policy *const *tables)
