@@ -362,6 +362,18 @@ void repeat_jobs(given_world &g, rng &r)
         }
 }
 
+// Jobs of several nodes.
+void widen_jobs(given_world &g, rng &r)
+{
+    for (auto &j : g.jobs) {
+        j.nodes = rng_index(&r, 3)
+                      ? 1 + rng_index(&r, std::min<size_t>(4, g.resources.size()))
+                      : 1;
+        if (j.nodes > 1)
+            j.only.clear();
+    }
+}
+
 // So many resources that bounds are kept: copies of those that there are.
 void repeat_resources(given_world &g, rng &r, size_t count)
 {
@@ -389,6 +401,8 @@ struct full_scan {
     {
         board_spot best = board_nowhere();
         *rival = HUGE_VAL;
+        if (w->jobs[job].nodes > 1)
+            return board_best(b, job);
         for (size_t i = 0; i < w->resource_count; i++) {
             board_spot s = board_fit(b, job, 0, i, 0, HUGE_VAL);
             if (s.done_s < best.done_s)
@@ -493,6 +507,63 @@ TEST_CASE("copies of jobs, and more resources than are looked at one by one",
         CAPTURE(round, rule);
         compare_with_full_scan(g, rule);
     }
+}
+
+TEST_CASE("jobs of several nodes are chosen as by a look at everything",
+          "[world][list][property]")
+{
+    static const size_t rules[] = {WORLD_MIN_MIN, WORLD_MAX_MIN, WORLD_SUFFERAGE,
+                                   WORLD_XSUFFERAGE};
+    rng r = rng_stream(14, "world.list");
+    for (int round = 0; round < (is_shorter() ? 1000 : 10000); round++) {
+        given_world g = random_world(r, true);
+        size_t rule = rules[rng_index(&r, 4)];
+        if (rng_index(&r, 2))
+            repeat_jobs(g, r);
+        if (rng_index(&r, 2))
+            repeat_resources(g, r, 4 + rng_index(&r, 12));
+        widen_jobs(g, r);
+        CAPTURE(round, rule);
+        compare_with_full_scan(g, rule);
+    }
+}
+
+namespace
+{
+
+// What a policy counts as work on 60 unlike nodes and 160 jobs, half of several nodes.
+double work_of(world_rule rule)
+{
+    const int64_t much = int64_t{1} << 60;
+    rng r = rng_stream(15, "world.list");
+    given_world g;
+    for (size_t i = 0; i < 60; i++) {
+        g.resources.push_back({"n" + std::to_string(i), 8});
+        g.resources.back().speed = 0.5 + 0.01 * static_cast<double>(rng_index(&r, 150));
+    }
+    for (size_t i = 0; i < 160; i++) {
+        g.jobs.push_back({"j" + std::to_string(i),
+                          1 + static_cast<double>(rng_index(&r, 1000)), NAN,
+                          1 + static_cast<double>(rng_index(&r, 8))});
+        g.jobs.back().nodes = i % 2 ? 2 + rng_index(&r, 6) : 1;
+    }
+    budget counter{};
+    counter.left = much;
+    g.budget = &counter;
+    listed l(g, rule);
+    REQUIRE(l.plan->placed_count == 160);
+    return static_cast<double>(much - counter.left);
+}
+
+} // namespace
+
+// A job that is looked at anew after each placement makes tens of times the work of mct.
+TEST_CASE("jobs of several nodes are not all looked at again after each placement",
+          "[world][list]")
+{
+    double mct = work_of(WORLD_MCT);
+    CHECK(work_of(WORLD_SUFFERAGE) / mct < 4);
+    CHECK(work_of(WORLD_MAX_MIN) / mct < 12);
 }
 
 TEST_CASE("every policy's plan is valid and places whatever can have a place",

@@ -179,7 +179,7 @@ bool tiny::fits(const std::vector<size_t> &set, double start_s) const
 // All starts at which something begins, all sets: the least (completion, start, run).
 nodes_answer brute(const tiny &t)
 {
-    nodes_answer best{HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    nodes_answer best{HUGE_VAL, HUGE_VAL, HUGE_VAL, 0, 0};
     std::vector<double> starts = {t.q.from_s};
     for (auto &s : t.profiles)
         for (double at_s : s.at_s)
@@ -199,7 +199,7 @@ nodes_answer brute(const tiny &t)
                 continue;
             if (std::tie(done_s, start_s, run_s) <
                 std::tie(best.done_s, best.start_s, best.run_s))
-                best = {start_s, run_s, done_s};
+                best = {start_s, run_s, done_s, 0, 0};
         }
     }
     return best;

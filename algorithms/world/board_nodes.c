@@ -10,6 +10,13 @@
 
 #include <string.h>
 
+/* What was told of a job last. */
+struct told {
+    size_t *positions; /* room for its nodes; NULL: it was not asked yet */
+    double held_s;     /* nodes_answer.held_s */
+    bool is_least; /* while that is free there, the job completes no earlier elsewhere */
+};
+
 /* Kept from question to question. */
 struct board_nodes {
     struct nodes_room *room;
@@ -20,7 +27,7 @@ struct board_nodes {
     size_t value_count;
     struct profile *closed; /* by position, no steps: never; NULL: not asked yet */
     size_t *found;          /* positions in one choice */
-    size_t **spots;         /* of jobs: positions of the spot that was told last */
+    struct told *told;      /* by job */
 };
 
 static struct board_nodes *nodes_of(struct board *b)
@@ -40,7 +47,7 @@ static struct board_nodes *nodes_of(struct board *b)
     n->group_room = NEW(b->a, size_t, n->value_count);
     n->places = NEW(b->a, const struct profile *, n->value_count);
     n->found = NEW(b->a, size_t, w->resource_count);
-    n->spots = NEW(b->a, size_t *, w->job_count);
+    n->told = NEW(b->a, struct told, w->job_count);
     return n;
 }
 
@@ -154,8 +161,11 @@ struct board_spot board_fit_nodes(struct board *b, size_t job,
 {
     const struct world_job *j = &b->w->jobs[job];
     struct board_nodes *n = nodes_of(b);
-    size_t **spot = &n->spots[job], choice = 0;
-    struct nodes_answer best = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    struct told *told = &n->told[job];
+    struct nodes_answer best = {
+        .start_s = HUGE_VAL, .run_s = HUGE_VAL, .done_s = HUGE_VAL};
+    double others_s = HUGE_VAL;
+    size_t choice = 0;
 
     for (size_t c = 0; c < j->choice_count; c++) {
         struct nodes_answer found;
@@ -163,19 +173,25 @@ struct board_spot board_fit_nodes(struct board *b, size_t job,
 
         if (!make_question(b, job, c, reach, &q))
             continue;
-        if (!*spot)
-            *spot = NEW(b->a, size_t, j->nodes);
+        if (!told->positions)
+            told->positions = NEW(b->a, size_t, j->nodes);
         nodes_best(n->room, &q, n->found, &found);
-        if (!is_earlier(&found, &best))
+        others_s = fmin(others_s, found.others_s);
+        if (!is_earlier(&found, &best)) {
+            others_s = fmin(others_s, found.done_s);
             continue;
+        }
+        others_s = fmin(others_s, best.done_s);
         best = found;
         choice = c;
-        memcpy(*spot, n->found, j->nodes * sizeof(**spot));
+        memcpy(told->positions, n->found, j->nodes * sizeof(*told->positions));
     }
+    told->held_s = best.held_s;
+    told->is_least = others_s >= best.done_s;
     if (best.start_s == HUGE_VAL)
         return board_nowhere();
     return (struct board_spot){
-        .positions = *spot,
+        .positions = told->positions,
         .position_count = j->nodes,
         .choice = choice,
         .start_s = best.start_s,
@@ -203,4 +219,55 @@ struct board_spot board_best_nodes(struct board *b, size_t job)
     const struct board_reach anywhere = {.latest_s = HUGE_VAL};
 
     return board_fit_nodes(b, job, &anywhere);
+}
+
+static bool holds_last(const struct profile *p, const int64_t *at_least)
+{
+    const int64_t *free = p->free + (p->count - 1) * p->amount_count;
+
+    for (size_t k = 0; k < p->amount_count; k++)
+        if (free[k] < at_least[k])
+            return false;
+    return true;
+}
+
+/* Whatever is planned ends, so that the last steps stay what they are. */
+bool board_has_last_resort(struct board *b, size_t job)
+{
+    const struct world *w = b->w;
+    const struct world_job *j = &w->jobs[job];
+    const int64_t *at_least = board_need(b, job).at_least;
+    size_t most = 0;
+
+    if (j->group != WORLD_NONE || j->barred != WORLD_WAIT_NONE)
+        return false;
+    for (size_t k = w->node_amount_count; k < w->amount_count; k++)
+        if (j->needs[k] > 0 &&
+            !holds_last(&b->shared[k - w->node_amount_count].empty, &j->needs[k]))
+            return false;
+    for (size_t c = 0; c < j->choice_count && most < j->nodes; c++) {
+        most = 0;
+        for (size_t i = 0; i < w->resource_count && most < j->nodes; i++)
+            most += board_may_use(b, job, c, i) && holds_last(&b->empty[i], at_least);
+        budget_step(w->budget, 4 * w->resource_count);
+    }
+    return most >= j->nodes;
+}
+
+bool board_keeps_nodes(struct board *b, size_t job, const size_t *positions,
+                       double start_s)
+{
+    const struct world_job *j = &b->w->jobs[job];
+    const struct told *told = &b->nodes->told[job];
+    const int64_t *at_least = board_need(b, job).at_least;
+
+    if (!told->is_least || j->group != WORLD_NONE ||
+        !(start_s + told->held_s > start_s) ||
+        board_fit_shared(b, job, told->held_s, start_s, start_s) > start_s)
+        return false;
+    for (size_t i = 0; i < j->nodes; i++)
+        if (profile_fit_amounts(&b->now[positions[i]], at_least, told->held_s, start_s,
+                                start_s, &b->looks) > start_s)
+            return false;
+    return true;
 }

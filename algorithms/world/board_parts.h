@@ -154,4 +154,14 @@ bool board_unit_is_due(const struct board *b, size_t job);
 /* board_best() of a job of several nodes. */
 struct board_spot board_best_nodes(struct board *b, size_t job);
 
+/* The job of several nodes has a place in every plan: at the latest behind all that ends.
+ * false: it may have none. O(resources). */
+bool board_has_last_resort(struct board *b, size_t job);
+
+/* The positions and the start that board_best() told last of a job of several nodes can
+ * be had still, and so it completes no earlier anywhere: nothing was given back since
+ * then. false: it may be so, ask board_best(). O(nodes log steps). */
+bool board_keeps_nodes(struct board *b, size_t job, const size_t *positions,
+                       double start_s);
+
 #endif

@@ -27,6 +27,7 @@
 struct standing {
     struct board_spot best, rival; /* of several nodes: best.positions is not kept */
     bool competes, is_coupled;
+    bool has_any; /* it is sure to have some place, and nobody asks for its time */
 };
 
 enum { NO_LINK = -1 };
@@ -76,6 +77,11 @@ static size_t better_of(const struct batch *t, size_t left, size_t right)
     if (left == WORLD_NONE || right == WORLD_NONE)
         return left == WORLD_NONE ? right : left;
     return key_of(t, right) < key_of(t, left) ? right : left;
+}
+
+static bool by_sufferage(const struct batch *t)
+{
+    return t->rule == WORLD_SUFFERAGE || t->rule == WORLD_XSUFFERAGE;
 }
 
 static void update_tree(struct batch *t, size_t job)
@@ -139,25 +145,16 @@ static void decide(struct batch *t, size_t job, const struct board_spot *spot)
         t->released[t->released_count++] = behind;
 }
 
-/* Looks for the job's places anew. A job that can have none is refused. false: the budget
- * is spent. */
-static bool look_anew(struct batch *t, size_t job)
+/* These are the job's places now. One that can have none is refused. */
+static void settle(struct batch *t, size_t job, const struct board_pair *pair)
 {
-    struct board *b = t->b;
     struct standing *s = &t->of[job];
-    struct board_pair pair = {.best = board_nowhere(), .rival = board_nowhere()};
     ptrdiff_t link = 2 * (ptrdiff_t)job;
 
-    if (b->w->jobs[job].nodes > 1 || t->rule == WORLD_MIN_MIN || t->rule == WORLD_MAX_MIN)
-        pair.best = board_best(b, job);
-    else
-        pair = board_pair_of(b, job, t->rule == WORLD_XSUFFERAGE);
-    if (board_tick(b))
-        return false;
     unlink_place(t, link);
     unlink_place(t, link + 1);
-    s->best = pair.best;
-    s->rival = pair.rival;
+    s->best = pair->best;
+    s->rival = pair->rival;
     keep_places(t, job, &s->best);
     s->competes = s->best.done_s < HUGE_VAL;
     if (t->rule != WORLD_MIN_MIN) {
@@ -167,17 +164,33 @@ static bool look_anew(struct batch *t, size_t job)
     update_tree(t, job);
     if (!s->competes)
         decide(t, job, &s->best);
+}
+
+/* Looks for the job's places anew; false: the budget is spent. */
+static bool look_anew(struct batch *t, size_t job)
+{
+    struct board *b = t->b;
+    struct board_pair pair = {.best = board_nowhere(), .rival = board_nowhere()};
+
+    if (b->w->jobs[job].nodes > 1 || t->rule == WORLD_MIN_MIN || t->rule == WORLD_MAX_MIN)
+        pair.best = board_best(b, job);
+    else
+        pair = board_pair_of(b, job, t->rule == WORLD_XSUFFERAGE);
+    if (board_tick(b))
+        return false;
+    settle(t, job, &pair);
     return true;
 }
 
-static bool can_be_had(struct board *b, size_t job, const struct board_spot *spot)
+static bool can_be_had(struct batch *t, size_t job, const struct board_spot *spot)
 {
+    struct board *b = t->b;
     struct board_spot now;
 
     if (spot->done_s == HUGE_VAL)
         return true;
     if (spot->position_count != 1)
-        return false; /* its positions are not kept */
+        return !b->files && board_keeps_nodes(b, job, t->places[job], spot->start_s);
     /* files that come in time for a start have to set out before it */
     now = board_fit(b, job, spot->choice, spot->positions[0],
                     b->files ? 0 : spot->start_s, spot->start_s);
@@ -189,8 +202,8 @@ static bool look_again(struct batch *t, size_t job)
 {
     const struct standing *s = &t->of[job];
 
-    if (!s->competes ||
-        (can_be_had(t->b, job, &s->best) && can_be_had(t->b, job, &s->rival)))
+    if (!s->competes || s->has_any ||
+        (can_be_had(t, job, &s->best) && can_be_had(t, job, &s->rival)))
         return !board_tick(t->b);
     return look_anew(t, job);
 }
@@ -237,6 +250,20 @@ static size_t next_to_compete(struct batch *t)
     return WORLD_NONE;
 }
 
+/* A sufferage without a rival is infinite, whenever the job completes: of several nodes
+ * it is asked for its best in its turn only. false: the budget is spent. */
+static bool let_compete(struct batch *t, size_t job)
+{
+    struct standing *s = &t->of[job];
+
+    if (by_sufferage(t) && t->b->w->jobs[job].nodes > 1 && !t->b->files)
+        s->has_any = board_has_last_resort(t->b, job);
+    s->is_coupled = !s->has_any && is_coupled(t->b->w, job);
+    if (s->is_coupled)
+        t->coupled[t->coupled_count++] = job;
+    return look_anew(t, job);
+}
+
 /* Single jobs that have become ready compete; units are placed at once, wherever they
  * are. false: the budget is spent. */
 static bool let_in(struct batch *t)
@@ -248,10 +275,7 @@ static bool let_in(struct batch *t)
             return false;
         t->unsettled = false;
         while ((job = next_to_compete(t)) != WORLD_NONE) {
-            t->of[job].is_coupled = is_coupled(t->b->w, job);
-            if (t->of[job].is_coupled)
-                t->coupled[t->coupled_count++] = job;
-            if (!look_anew(t, job))
+            if (!let_compete(t, job))
                 return false;
         }
     } while (t->unsettled && t->rule != WORLD_MIN_MIN);
@@ -305,18 +329,20 @@ static bool place_winner(struct batch *t, size_t job, bool *again)
 {
     struct standing *s = &t->of[job];
     struct board_spot spot = s->best;
+    bool several = spot.position_count > 1;
 
-    *again = false;
-    if (s->best.position_count > 1) {
+    if (several)
         spot = board_best(t->b, job);
-        *again = spot.done_s > s->best.done_s;
-    } else {
-        *again = !can_be_had(t->b, job, &s->best);
-    }
+    *again = several ? spot.done_s > s->best.done_s && !s->has_any
+                     : !can_be_had(t, job, &spot);
     if (board_tick(t->b))
         return false;
-    if (*again)
+    if (*again && several)
+        settle(t, job, &(struct board_pair){.best = spot, .rival = board_nowhere()});
+    else if (*again)
         return look_anew(t, job);
+    if (*again)
+        return true;
     s->competes = false;
     unlink_place(t, 2 * (ptrdiff_t)job);
     unlink_place(t, 2 * (ptrdiff_t)job + 1);

@@ -58,14 +58,24 @@ struct chosen {
     size_t index, position;
 };
 
+/* The first time at which a node is open for held_s; for longer times, which are of use
+ * up to an earlier start only, it is not before that. */
+struct opening {
+    double held_s, least_run_s; /* of the sweep that asked */
+    double open_s;              /* HUGE_VAL: none up to the last start of use */
+    double close_s;             /* as of a stream */
+    size_t step;
+};
+
 /* Working memory, see the header. */
 struct nodes_room {
     struct stream *streams;
     struct moment *waiting, *active;
     size_t *nodes_on, *places_on; /* by value */
     struct chosen *chosen;
-    double *first_s;       /* by candidate: it starts no earlier, whatever the limit */
-    double *least;         /* heap of the least of these */
+    struct opening *first; /* by candidate: for the least limit */
+    struct opening *later; /* the same, for the limit asked last for which it grew */
+    double *least;         /* heap of the least of the first openings */
     struct profile always; /* of a node that is never reserved as a whole */
 };
 
@@ -78,6 +88,7 @@ struct sweep {
     double last_s;      /* later starts are not looked for */
     size_t stream_count, waiting_count, active_count;
     size_t shared_on, shared_count;
+    bool can_open; /* enough nodes ever do */
     size_t usable; /* nodes that could be taken together */
     bool cut;
 };
@@ -93,7 +104,8 @@ struct nodes_room *nodes_room_create(size_t candidate_count, size_t shared_count
     room->active = NEW(a, struct moment, stream_count);
     room->nodes_on = NEW(a, size_t, value_count);
     room->places_on = NEW(a, size_t, value_count);
-    room->first_s = NEW(a, double, candidate_count);
+    room->first = NEW(a, struct opening, candidate_count);
+    room->later = NEW(a, struct opening, candidate_count);
     room->least = NEW(a, double, candidate_count);
     room->chosen = NEW(a, struct chosen, candidate_count);
     profile_reset(&room->always, (int64_t[]){1}, 1, a);
@@ -224,6 +236,41 @@ static struct stream node_stream(const struct nodes_room *room,
     return s;
 }
 
+/* A node waits for its first start, or is left out if that is too late. What was found
+ * for shorter times is gone on from. */
+static void add_node(struct sweep *sw, size_t candidate)
+{
+    struct nodes_room *room = sw->room;
+    struct opening *later = &room->later[candidate];
+    bool grew = sw->held_s >= later->held_s && sw->least_run_s >= later->least_run_s;
+    const struct opening *from = grew ? later : &room->first[candidate];
+    size_t i = sw->stream_count++, looks = 0;
+    struct stream *s = &room->streams[i];
+    bool opens = from->open_s <= sw->last_s;
+
+    s->on = false;
+    if (!opens)
+        return;
+    *s = node_stream(room, sw->q, candidate, sw->held_s);
+    if (!s->at_least)
+        s->at_least = &s->one_amount;
+    s->open_s = from->open_s;
+    if (from->held_s > 0 || !(sw->held_s > 0)) {
+        s->close_s = from->close_s;
+        s->step = from->step;
+        opens = stream_holds(s, s->open_s, sw->held_s, &looks);
+    } else { /* another profile */
+        s->step = profile_at(s->profile, s->open_s);
+        opens = false;
+    }
+    opens = opens || stream_open(s, s->open_s, sw->last_s, sw->held_s, &looks);
+    if (opens)
+        moments_push(room->waiting, &sw->waiting_count, (struct moment){s->open_s, i});
+    *later = (struct opening){sw->held_s, sw->least_run_s, opens ? s->open_s : HUGE_VAL,
+                              s->close_s, s->step};
+    tick(sw, looks);
+}
+
 /* The second place of a value is open when two are free, and so on. */
 static void add_places(struct sweep *sw)
 {
@@ -254,7 +301,10 @@ static void begin(struct sweep *sw)
     for (size_t v = 0; v < q->value_count; v++)
         sw->room->places_on[v] = q->room ? q->room[v] : timeless ? SIZE_MAX : 0;
     for (size_t i = 0; i < sw->node_count; i++)
-        add_stream(sw, node_stream(sw->room, q, i, sw->held_s), sw->room->first_s[i]);
+        add_node(sw, i);
+    sw->can_open = sw->waiting_count >= q->wanted;
+    if (!sw->can_open)
+        return;
     sw->shared_count = timeless ? 0 : q->shared_count;
     for (size_t k = 0; k < sw->shared_count; k++)
         add_stream(sw,
@@ -310,7 +360,7 @@ static double sweep_start(struct sweep *sw, const struct nodes_answer *best)
         sw->last_s =
             fmin(sw->last_s, best->done_s - sw->least_run_s + 1e-15 * best->done_s);
     begin(sw);
-    while (sw->waiting_count > 0 && !sw->cut) {
+    while (sw->can_open && sw->waiting_count > 0 && !sw->cut) {
         double t_s = sw->room->waiting[0].at_s;
 
         if (t_s > q->latest_s || !is_better(best, t_s, t_s + sw->least_run_s))
@@ -384,6 +434,7 @@ struct limit {
     size_t within; /* candidates, the fastest */
     double limit_s, least_run_s;
     double first_s; /* no set starts earlier */
+    double found_s; /* the first start; HUGE_VAL: none, or none that was better */
 };
 
 /* Rising; of more than NODES_RUN_TIMES_MAX run times as many quantiles, rounded up. */
@@ -402,8 +453,11 @@ static size_t list_limits(const struct nodes_question *q,
             least_run_s = q->candidates[i].run_s;
         seen += is_limit(q, i);
         if (is_limit(q, i) && seen == ((count + 1) * all + step - 1) / step)
-            limits[count++] =
-                (struct limit){i + 1, q->candidates[i].run_s, least_run_s, HUGE_VAL};
+            limits[count++] = (struct limit){.within = i + 1,
+                                             .limit_s = q->candidates[i].run_s,
+                                             .least_run_s = least_run_s,
+                                             .first_s = HUGE_VAL,
+                                             .found_s = HUGE_VAL};
     }
     budget_step(q->w->budget, 4 * q->candidate_count);
     return count;
@@ -431,12 +485,14 @@ static void find_first(struct nodes_room *room, const struct nodes_question *q,
         if (!s.at_least)
             s.at_least = &s.one_amount;
         s.step = profile_at(s.profile, q->from_s);
-        room->first_s[i] =
-            stream_open(&s, q->from_s, q->latest_s, held_s, &looks) ? s.open_s : HUGE_VAL;
+        if (!stream_open(&s, q->from_s, q->latest_s, held_s, &looks))
+            s.open_s = HUGE_VAL;
+        room->first[i] = room->later[i] =
+            (struct opening){held_s, 0, s.open_s, s.close_s, s.step};
         if (count < q->wanted) {
-            latest_push(room->least, &count, room->first_s[i]);
-        } else if (room->first_s[i] < room->least[0]) {
-            room->least[0] = room->first_s[i];
+            latest_push(room->least, &count, s.open_s);
+        } else if (s.open_s < room->least[0]) {
+            room->least[0] = s.open_s;
             latest_first_changed(room->least, count);
         }
         if (l < limit_count && limits[l].within == i + 1)
@@ -458,8 +514,7 @@ static int by_promise(const void *left, const void *right)
 
 /* The best within a limit, if that is better than *out; false: the budget is spent. */
 static bool try_limit(struct nodes_room *room, const struct nodes_question *q,
-                      const struct limit *limit, size_t *positions,
-                      struct nodes_answer *out)
+                      struct limit *limit, size_t *positions, struct nodes_answer *out)
 {
     struct sweep sw = {.room = room,
                        .q = q,
@@ -468,41 +523,66 @@ static bool try_limit(struct nodes_room *room, const struct nodes_question *q,
                        .least_run_s = limit->least_run_s};
     double start_s = sweep_start(&sw, out), run_s;
 
+    limit->found_s = start_s;
     if (sw.cut || start_s == HUGE_VAL)
         return !sw.cut;
     run_s = choose(&sw);
     if (!is_better(out, start_s, start_s + run_s))
         return true;
-    *out = (struct nodes_answer){start_s, run_s, start_s + run_s};
+    *out = (struct nodes_answer){.start_s = start_s,
+                                 .run_s = run_s,
+                                 .done_s = start_s + run_s,
+                                 .held_s = sw.held_s};
     for (size_t i = 0; i < q->wanted; i++)
         positions[i] = room->chosen[i].position;
     return true;
+}
+
+static const struct nodes_answer nowhere = {
+    .start_s = HUGE_VAL, .run_s = HUGE_VAL, .done_s = HUGE_VAL, .others_s = HUGE_VAL};
+
+/* Sets within other limits: from when on they may start is known where they were found,
+ * and else that they were no better. */
+static double others_done_s(const struct limit *limits, size_t count, size_t winner)
+{
+    double done_s = HUGE_VAL;
+
+    for (size_t l = 0; l < count; l++)
+        if (l != winner)
+            done_s = fmin(done_s, limits[l].found_s + limits[l].least_run_s);
+    return done_s;
 }
 
 void nodes_best(struct nodes_room *room, const struct nodes_question *q,
                 size_t *positions, struct nodes_answer *out)
 {
     struct limit limits[NODES_RUN_TIMES_MAX];
-    size_t count;
+    size_t count, winner = SIZE_MAX;
 
-    *out = (struct nodes_answer){HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    *out = nowhere;
     sort_candidates(q);
     count = list_limits(q, limits);
     if (count == 0)
         return;
     find_first(room, q, limits, count);
     qsort(limits, count, sizeof *limits, by_promise);
-    for (size_t l = 0; l < count; l++)
-        if (limits[l].first_s < HUGE_VAL &&
-            is_better(out, limits[l].first_s,
-                      limits[l].first_s + limits[l].least_run_s) &&
-            !try_limit(room, q, &limits[l], positions, out))
+    for (size_t l = 0; l < count; l++) {
+        const struct nodes_answer before = *out;
+        double first_s = limits[l].first_s;
+
+        if (first_s == HUGE_VAL ||
+            !is_better(out, first_s, first_s + limits[l].least_run_s))
+            continue;
+        if (!try_limit(room, q, &limits[l], positions, out))
             return;
+        if (out->done_s != before.done_s || out->start_s != before.start_s)
+            winner = l;
+    }
+    out->others_s = others_done_s(limits, count, winner);
 }
 
 double nodes_first_start(struct nodes_room *room, const struct nodes_question *q)
 {
-    const struct nodes_answer none = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
     struct nodes_question earlier = *q;
     struct limit limits[NODES_RUN_TIMES_MAX];
     double first_s = HUGE_VAL;
@@ -517,7 +597,8 @@ double nodes_first_start(struct nodes_room *room, const struct nodes_question *q
                            .q = &earlier,
                            .node_count = limits[l].within,
                            .held_s = world_held_s(q->w, q->job, limits[l].limit_s)};
-        double start_s = limits[l].first_s < first_s ? sweep_start(&sw, &none) : HUGE_VAL;
+        double start_s =
+            limits[l].first_s < first_s ? sweep_start(&sw, &nowhere) : HUGE_VAL;
 
         if (sw.cut)
             return HUGE_VAL;

@@ -53,6 +53,11 @@ struct nodes_answer {
     double start_s; /* HUGE_VAL: never */
     double run_s;
     double done_s; /* start_s + run_s */
+
+    /* As long as these nodes, and the shared amounts, are free in [start_s, start_s +
+     * held_s), and elsewhere nothing becomes free, no other completion is below others_s.
+     * held_s >= how long the job holds them. */
+    double held_s, others_s;
 };
 
 /* Working memory for questions, used again for each. */
