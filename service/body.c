@@ -269,7 +269,8 @@ const char *body_limit_hint(bool is_upload)
                      : "whoever runs the service can raise max_body_bytes "
                        "(GRIDPLAN_MAX_BODY_BYTES); a job log may be larger in POST "
                        "/v1/workloads and be named by workload_id, Slurm's accounting in "
-                       "POST /v1/imports/slurm/history, records go in several requests";
+                       "POST /v1/imports/slurm/history, where what sacct -P prints is "
+                       "read row by row, records go in several requests";
 }
 
 /* ---- the end ---- */

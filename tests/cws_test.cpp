@@ -341,7 +341,8 @@ TEST_CASE("tasks of nf-cws: states, metrics, what is not known", "[db]")
     CHECK(run["processors"] == 4);
     CHECK(run.dump().find("secret") == std::string::npos);
 
-    // A second registration begins anew.
+    // A second registration begins anew, whatever it says of a strategy.
+    CHECK(call(a, "POST", at + "x", "").status == 200);
     CHECK(call(a, "POST", at + "x", "{}").status == 200);
     CHECK(state(a, "x/task/7") == "404");
     for (const char *method : {"DELETE", "GET"})

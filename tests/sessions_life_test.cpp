@@ -405,6 +405,9 @@ TEST_CASE("tasks come, change and go while a workflow runs", "[api][db]")
                R"([{"id":"c"},{"id":"later","depends_on":["a"],"replace":true}])");
     CHECK(cycle.status == 422);
     CHECK(cycle.json()["errors"][0]["code"] == "cycle");
+    CHECK(cycle.json()["errors"][0]["pointer"] == "/1/depends_on");
+    cycle = s.post(s.path + "/tasks", R"({"id":"e","depends_on":["e"]})");
+    CHECK(cycle.json()["errors"][0]["pointer"] == "/depends_on/0/task_id");
     api_reply nowhere =
         s.post(s.path + "/tasks", R"([{"id":"c"},{"id":"d","partition_ids":["none"]}])");
     CHECK(nowhere.status == 422);
@@ -414,7 +417,7 @@ TEST_CASE("tasks come, change and go while a workflow runs", "[api][db]")
             .json();
     CHECK(loose["errors"][0]["code"] == "wrong_type");
     CHECK(loose["errors"][0]["pointer"] == "/1/model/parameters");
-    CHECK(nowhere.json()["errors"][0]["pointer"] == "/workflow/tasks/4/partition_ids/0");
+    CHECK(nowhere.json()["errors"][0]["pointer"] == "/1/partition_ids/0");
     CHECK(s.get(s.path + "/tasks").json()["items"].size() == 3);
 
     CHECK(add(R"({"id":"b","remove":true})")["stored"] == 1);

@@ -208,6 +208,70 @@ TEST_CASE("what Slurm's programs do wrong is told, within the time", "[slurm][sy
     CHECK(e.out.size() > 3000000);
 }
 
+TEST_CASE("a snapshot has what Slurm can still say", "[slurm][system]")
+{
+    const std::string t0 = GRIDPLAN_SOURCE_DIR "/tests/data/engines/slurm/plan1/t0/";
+    folder f;
+    std::string path = fake_slurm(f);
+
+    // All that was said is kept, lists of tasks in full.
+    f.write("sprio", "#!/bin/sh\n[ \"$*\" = -l ] && echo PRIORITIES\n", true);
+    f.write("sacctmgr", "#!/bin/sh\nprintf '%s' \"$SLURM_BITSTR_LEN\"\n", true);
+    ended e = client(f, "snapshot", path);
+    REQUIRE(e.status == 0);
+    json r = json::parse(e.out);
+    CHECK(r.at("sprio") == "PRIORITIES\n");
+    CHECK(r.at("nodes").get<std::string>() ==
+          recorded("plan1", "t0/" + std::string("scontrol_show_node.txt")));
+    CHECK(r.at("qos") == "0");
+    f.write("sacctmgr", "#!/bin/sh\nexit 1\n", true);
+    json whole = json::parse(client(f, "snapshot --anonymise", path).out);
+
+    // Since v0.0.39 sinfo has a row for nodes that are alike: scontrol tells them apart.
+    f.write("sinfo",
+            "#!/bin/sh\necho '{\"sinfo\": [{\"nodes\": {\"nodes\": [\"node[1-8]\"]}, "
+            "\"cpus\": {\"minimum\": 1, \"maximum\": 64}}]}'\n",
+            true);
+    r = json::parse(client(f, "snapshot --anonymise", path).out);
+    CHECK(r.at("cluster").at("resources") == whole.at("cluster").at("resources"));
+
+    // Tables, where neither JSON nor scontrol can be had.
+    f.write("squeue",
+            "#!/bin/sh\n[ \"$1 $2\" = '-a -o' ] || exit 1\nprintf '%s\\n' "
+            "'JOBID|ARRAY_JOB_ID|PARTITION|USER|STATE|NODES|CPUS|MIN_MEMORY|TIME_LIMIT|"
+            "START_TIME|NODELIST|REASON|NAME' "
+            "'41|41|batch|user1|PENDING|2|8|500M|1:30:00|N/A||Priority|a'\n",
+            true);
+    f.write("sinfo",
+            "#!/bin/sh\n[ \"$1 $2 $3\" = '-a -N -o' ] || exit 1\nprintf '%s\\n' "
+            "'NODELIST|PARTITION|STATE|CPUS|MEMORY' 'node1|batch*|idle|16|32000' "
+            "'node2|batch*|idle|16|32000'\n",
+            true);
+    f.write("scontrol",
+            "#!/bin/sh\ncase \"$*\" in *'show job'|*'show node') exit 1;; esac\n"
+            "exec cat " +
+                t0 + "scontrol_show_$2.txt\n",
+            true);
+    e = client(f, "advise", path);
+    INFO(e.out << e.err);
+    CHECK(e.status == 0);
+    CHECK(e.out.find("\n41 ") != std::string::npos);
+    r = json::parse(client(f, "snapshot --anonymise", path).out);
+    CHECK(r.at("jobs").at(0).at("time_limit_s") == 5400);
+    CHECK(r.at("cluster").at("resources").at(1).at("cpus") == 16);
+
+    // Times of a bundle may be of another zone than UTC.
+    json bundle = {{"schema", "gridplan-slurm/1"},
+                   {"now_s", 1795343022},
+                   {"tz_offset_s", 3600},
+                   {"squeue", "JobId=7 JobState=RUNNING NodeList=node1 NumCPUs=1 "
+                              "StartTime=2026-11-22T11:23:42 TimeLimit=01:00:00\n"},
+                   {"sinfo", "NodeName=node1 CPUTot=4 RealMemory=1000 State=MIXED\n"}};
+    f.write("b.json", bundle.dump());
+    r = json::parse(client(f, "snapshot --anonymise --from '" + f.path + "/b.json'").out);
+    CHECK(r.at("cluster").at("running").at(0).at("expected_end_s") == 1795343022 + 3600);
+}
+
 TEST_CASE("command lines that are wrong", "[slurm][system]")
 {
     folder f;
@@ -308,6 +372,45 @@ TEST_CASE("accounting goes to the history of a service", "[slurm][system]")
             true);
     CHECK(client(f, "ingest --url http://x:1", "PATH='" + f.path + "':$PATH").status ==
           3);
+
+    // What was kept in a folder is not asked for again.
+    f.write("curl",
+            "#!/bin/sh\ncat >>'" + f.path + "/bodies'\necho >>'" + f.path +
+                "/bodies'\ncat '" + f.path + "/converted'\nprintf '\\n200'\n",
+            true);
+    remove((f.path + "/bodies").c_str());
+    f.write("sacct", "#!/bin/sh\nexit 1\n", true);
+    e = client(f, "ingest --url http://x:1 --from '" + recording + "'",
+               "PATH='" + f.path + "':$PATH");
+    INFO(e.err);
+    CHECK(e.status == 0);
+    bodies = sent();
+    REQUIRE(bodies.size() == 2);
+    CHECK(bodies.at(0).at("events").get<std::string>() ==
+          recorded("plan1", "t0/sacctmgr_events.txt"));
+    CHECK(bodies.at(1).at("sacct").get<std::string>() == recorded("plan1", "sacct.txt"));
+    folder empty;
+    CHECK(client(f, "ingest --url http://x:1 --from '" + empty.path + "'").status == 2);
+    empty.write("sacct.json", R"({"jobs": []})");
+    e = client(f, "ingest --url http://x:1 --from '" + empty.path + "'",
+               "PATH='" + f.path + "':$PATH");
+    CHECK(sent().at(0).at("sacct").get<std::string>() == R"({"jobs": []})");
+    CHECK(client(f, "ingest --since 3d --url http://x:1 --from '" + empty.path + "'")
+              .status == 2);
+
+    // Nothing ended since then: there was nothing to do.
+    f.write("converted", R"({"executions": [], "failures": [], "ingested":
+            {"executions_stored": 0, "executions_duplicates": 0, "failures_stored": 0,
+             "failures_duplicates": 0, "refused": 0}})");
+    f.write("sacct",
+            "#!/bin/sh\nprintf '<%s>' \"$@\" >'" + f.path +
+                "/calls'\necho 'JobID|Submit|Start|End|State|NCPUS'\n",
+            true);
+    e = client(f, "ingest --since 7d --url http://x:1", "PATH='" + f.path + "':$PATH");
+    CHECK(e.status == 4);
+    CHECK(e.out == "executions: 0 sent\nfailures: 0 sent\n");
+    CHECK(e.err.find("nothing to do") != std::string::npos);
+    CHECK(f.read("calls").find("<-S><now-7days>") != std::string::npos);
 
     CHECK(client(f, "ingest").status == 2);
     CHECK(client(f, "ingest --since=-x --url http://x:1").status == 2);

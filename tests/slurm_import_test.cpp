@@ -147,8 +147,10 @@ TEST_CASE("all forms of a recording give the same cluster", "[slurm]")
 
         CHECK(of_json.at("lost").size() == 0);
         CHECK(of_json.at("cluster").at("resources").size() == 8);
-        CHECK(difference(lines(import(a, import_body(recording, FORM_TEXT))), want) ==
-              "");
+        json of_text = import(a, import_body(recording, FORM_TEXT));
+        CHECK(difference(lines(of_text), want) == "");
+        // Texts have sentences for some reasons.
+        CHECK(of_text.at("estimates") == of_json.at("estimates"));
         if (!recorded(recording, "t0/rest_jobs.json").empty())
             CHECK(difference(lines(import(a, import_body(recording, FORM_REST))), want) ==
                   "");

@@ -383,6 +383,25 @@ TEST_CASE("accounting is larger than a body of JSON may be, and than memory",
     CHECK(items.at(0).at("memory_peak_bytes") == 1024000);
 }
 
+TEST_CASE("what is read as a whole and is too long says what is not", "[slurm][api][db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    std::string row = "1   2026-01-01T00:00:00  2026-01-01T00:00:10  COMPLETED\n";
+    std::string text = "JobID   Start   End   State\n";
+
+    while (text.size() < 4 << 20)
+        text += row;
+    json r = a.call("POST", "/v1/imports/slurm/history", text,
+                    {{"content_type", "text/plain"}}, 16 << 20)
+                 .json();
+    INFO(r.dump());
+    CHECK(r.at("status") == 413);
+    std::string told = r.at("errors").at(0).dump();
+    CHECK(told.find("GRIDPLAN_REQUEST_MEMORY_BYTES") != std::string::npos);
+    CHECK(told.find("sacct -P prints is read row by row") != std::string::npos);
+}
+
 TEST_CASE("older attempts that come later are told of, and orphaned steps",
           "[slurm][api][db]")
 {

@@ -94,11 +94,12 @@ enum error_code post_cws_run(struct request *rq, const void *in, void *out)
 {
     const struct raw_body *body = in;
     struct db_session *db;
-    const char *strategy;
+    const char *strategy = NULL;
 
     (void)out;
     TRY(check_text(rq, body));
-    TRY(cws_strategy_read(body->text, body->length, &strategy, rq->arena, rq->err));
+    if (body->length > 0)
+        TRY(cws_strategy_read(body->text, body->length, &strategy, rq->arena, rq->err));
     if (!is_short(rq->path_value[0]) || !is_short(strategy))
         return fail(rq->err, ERR_MALFORMED, "", "a name has more than %d bytes",
                     NAME_MAX_BYTES);

@@ -11,6 +11,8 @@
 #include "service/service.h"
 #include "service/session_watch.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- POST ---- */
@@ -137,9 +139,59 @@ static void add_one(struct adding *x, size_t i)
                "it is there with other members; replace: true takes its place");
 }
 
+/* Where in the body a task of the whole is; NULL: it did not come with it. */
+static const char *place_of(const struct adding *x, const char *id)
+{
+    for (size_t i = x->items->count; i-- > 0;) {
+        if (strcmp(item(x, i)->task.id, id) != 0)
+            continue;
+        if (x->items->line || x->items->is_single)
+            return "";
+        return arena_printf(x->rq->arena, "/%zu", i);
+    }
+    return NULL;
+}
+
+/* Where the body closes a cycle that the whole has at a task which was there before: at
+ * the first of its tasks that the cycle's text names. */
+static const char *place_in_cycle(const struct adding *x, const char *text)
+{
+    for (size_t i = 0; i < x->items->count; i++) {
+        const char *id = item(x, i)->task.id;
+
+        if (strstr(text, arena_printf(x->rq->arena, " %s -> ", id)))
+            return place_of(x, id);
+    }
+    return NULL;
+}
+
+/* What is wrong with the whole stands where the body has it. */
+static void point_at_body(const struct adding *x, const struct session_run *run)
+{
+    static const char tasks[] = "/workflow/tasks/";
+    struct error *err = x->rq->err;
+
+    for (struct error_item *e = err->first; e; e = e->next) {
+        const char *at = e->pointer, *place;
+        char *rest;
+        size_t k;
+
+        if (strncmp(at, tasks, sizeof(tasks) - 1) != 0)
+            continue;
+        k = (size_t)strtoull(at + sizeof(tasks) - 1, &rest, 10);
+        place = k < run->task_count ? place_of(x, run->tasks[k].task.id) : NULL;
+        if (!place && e->code == ITEM_CYCLE)
+            place = place_in_cycle(x, e->detail);
+        e->pointer = place ? arena_printf(x->rq->arena, "%s%s", place, rest) : "";
+    }
+    if (err->first)
+        snprintf(err->field, sizeof(err->field), "%s", err->first->pointer);
+}
+
 /* With the tasks as they will be: a cycle refuses the whole batch. */
 static enum error_code check_graph(struct adding *x)
 {
+    enum error_code code;
     struct session_run run = {.rq = x->rq, .row = x->run.row};
 
     run.definition = x->run.definition;
@@ -150,7 +202,10 @@ static enum error_code check_graph(struct adding *x)
     session_state_of(run.graph, run.task_count, &run.fold, &run.state, &x->rq->finish,
                      x->rq->arena);
     TRY(session_world(&run));
-    return session_request_check(&run);
+    code = session_request_check(&run);
+    if (code == ERR_INVALID)
+        point_at_body(x, &run);
+    return code;
 }
 
 /* Tasks that nobody has heard of run nowhere yet. */

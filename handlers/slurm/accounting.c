@@ -121,10 +121,13 @@ static enum error_code read_whole(struct accounting *c, struct slurm_records *re
     const char *text;
     size_t length;
 
+    rq->err->hint = "JSON, and columns without a rule of dashes, are read as a whole; "
+                    "what sacct -P prints is read row by row, of any length";
     TRY(request_whole_body(rq, &text, &length));
     *line_count = lines_of(text, length);
     *records = (struct slurm_records){.updated_s = (double)NAN};
     TRY(slurm_records_read(text, length, "", records, rq->arena, rq->err));
+    rq->err->hint = NULL;
     if (records->of[SLURM_JOB].count + records->of[SLURM_EVENT].count == 0)
         return OK;
     return store_batch(c, records, rq->arena, rq->err);

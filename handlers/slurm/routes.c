@@ -40,8 +40,10 @@ const struct route slurm_routes[] = {
      "set otherwise (GRIDPLAN_MAX_UPLOAD_BYTES): it is read row by row and stored in "
      "batches, as POST /v1/imports/slurm does with `ingest`. Columns may be set by "
      "blanks, "
-     "if there is a rule of dashes below their names; other forms, as sacct --json, are "
-     "read as a whole and may not be so long. What is stored already stays, so that the "
+     "if there is a rule of dashes below their names; other forms, as sacct --json and "
+     "columns set by blanks without that rule, are read as a whole, in the memory that a "
+     "request may take (GRIDPLAN_REQUEST_MEMORY_BYTES, 1 GiB): about 50 MB of them fit, "
+     "and a longer one is refused with 413. What is stored already stays, so that the "
      "same text may be sent again, and a long one in parts that are cut between jobs, "
      "the "
      "oldest first. When it fails halfway, what is stored stays too.",

@@ -248,10 +248,14 @@ static enum error_code read_accounting_body(struct request *rq, struct workload_
     TRY(accounting_log_end(body.log, &needs_whole, read, rq->err));
     if (!needs_whole)
         return OK;
+    rq->err->hint = "JSON of accounting is read as a whole; what sacct -P prints is "
+                    "read row by row, of any length";
     TRY(request_whole_body(rq, &whole.text, &whole.length));
     *length = whole.length;
-    return workload_log_read(workload_kinds[WORKLOAD_AS_SACCT], whole.text, whole.length,
-                             read, rq->arena, rq->err);
+    TRY(workload_log_read(workload_kinds[WORKLOAD_AS_SACCT], whole.text, whole.length,
+                          read, rq->arena, rq->err));
+    rq->err->hint = NULL;
+    return OK;
 }
 
 static void warn_accounting(const struct workload_log *read, struct workload_summary *s,

@@ -685,11 +685,27 @@ static bool is_held_back(const char *states)
     return false;
 }
 
+/* Texts have a sentence in the place of Resources, and more behind a comma. */
+static const char *reason_of(const struct slurm_reading *c, const struct slurm_record *r)
+{
+    static const char sentence[] = "Nodes required for job are";
+    const char *reason = slurm_text_of(r, SLURM_F_REASON);
+    size_t i = 0;
+
+    if (!reason)
+        return NULL;
+    while (sentence[i] && (reason[i] == '_' ? ' ' : reason[i]) == sentence[i])
+        i++;
+    if (!sentence[i])
+        return "Resources";
+    return arena_text(c->arena, reason, strcspn(reason, ","));
+}
+
 static void read_waiting(struct jobs *j, const struct slurm_record *r)
 {
     struct slurm_reading *c = j->c;
     struct slurm_waiting *w = &j->waiting[j->waiting_count];
-    const char *reason = slurm_text_of(r, SLURM_F_REASON), *array, *task,
+    const char *reason = reason_of(c, r), *array, *task,
                *requeue = r->value[SLURM_F_REQUEUE];
     double priority = slurm_number_of(r, SLURM_F_PRIORITY);
     bool unknown;

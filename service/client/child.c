@@ -49,6 +49,7 @@ static void become(const struct child *c, const struct pipes *p)
     setenv("TZ", "UTC", 1);
     setenv("LC_ALL", "C", 1);
     setenv("SLURM_TIME_FORMAT", "standard", 1);
+    setenv("SLURM_BITSTR_LEN", "0", 1); /* else tasks of arrays end in ... */
     signal(SIGPIPE, SIG_DFL);
     if (dup2(p->in[0], 0) == 0 && dup2(p->out[1], 1) == 1 && dup2(p->error[1], 2) == 2)
         execvp(c->arguments[0], (char *const *)c->arguments);

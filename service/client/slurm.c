@@ -28,7 +28,7 @@
 #define ASK_TIME_LIMIT_S     120.0
 #define BUNDLE_SCHEMA        "gridplan-slurm/1"
 
-enum { WORDS_MAX = 8, FILES_MAX = 3 };
+enum { WORDS_MAX = 8, FILES_MAX = 3, COMMANDS_MAX = 3 };
 static const size_t ARENA_BYTES = (size_t)8 << 30; /* used as needed */
 
 const char slurm_help[] =
@@ -43,7 +43,7 @@ const char slurm_help[] =
     "             [--yes] [--decision FILE] [--mode nice]\n"
     "             [--render slurmrestd|sbatch]: the changes that bring it about, and "
     "with\n"
-    "             --yes make them; ingest --url URL [--since now-7days]: accounting to "
+    "             --yes make them; ingest --url URL [--since 7d]: accounting to "
     "the\n"
     "             history of a service. With --from FILE|FOLDER of a snapshot instead of "
     "this\n"
@@ -53,54 +53,71 @@ const char slurm_help[] =
     "Slurm failed, 3: gridplan refused, 4: nothing to "
     "do";
 
-/* The documents: member of a request, what prints it, what does if that fails, files of a
- * folder that have it, whether there is no doing without. */
+/* All that a table of squeue and of sinfo can say of what an import reads. Each column
+ * has the name that the documents of other commands give it. */
+static const char squeue_columns[] =
+    "%i|%F|%K|%P|%u|%a|%q|%T|%Q|%y|%D|%C|%c|%m|%l|%M|%V|%S|%e|%f|%E|%b|%h|%v|%W|%n|%x|%N|"
+    "%r|%j";
+static const char sinfo_columns[] = "%N|%P|%T|%c|%m|%X|%Y|%Z|%w|%f|%G|%C";
+
+/* The documents: member of a request, what prints it, what does if that fails (the second
+ * where the first fails too), files of a folder that have it, and whether there is no
+ * doing without. What is KEPT stays in the bundle: an import takes it only in the place
+ * of another. */
 static const struct part {
     const char *name;
-    const char *command[WORDS_MAX], *instead[WORDS_MAX];
+    const char *commands[COMMANDS_MAX][WORDS_MAX];
     const char *files[FILES_MAX];
-    bool required;
+    enum need { NEEDED, WANTED, KEPT } need;
 } parts[] = {
     {"squeue",
-     {"squeue", "--json"},
-     {"scontrol", "-d", "show", "job"},
+     {{"squeue", "--json"},
+      {"scontrol", "-d", "show", "job"},
+      {"squeue", "-a", "-o", squeue_columns}},
      {"squeue.json", "scontrol_show_job.txt", "rest_jobs.json"},
-     true},
+     NEEDED},
     {"sinfo",
-     {"sinfo", "--json"},
-     {"scontrol", "show", "node"},
+     {{"sinfo", "--json"},
+      {"scontrol", "show", "node"},
+      {"sinfo", "-a", "-N", "-o", sinfo_columns}},
      {"sinfo.json", "scontrol_show_node.txt", "rest_nodes.json"},
-     true},
+     NEEDED},
     {"scontrol_config",
-     {"scontrol", "show", "config"},
-     {NULL},
+     {{"scontrol", "show", "config"}},
      {"scontrol_show_config.txt"},
-     true},
+     NEEDED},
     {"partitions",
-     {"scontrol", "show", "partition"},
-     {NULL},
+     {{"scontrol", "show", "partition"}},
      {"scontrol_show_partition.txt", "rest_partitions.json"},
-     true},
+     NEEDED},
     {"reservations",
-     {"scontrol", "show", "reservation"},
-     {NULL},
+     {{"scontrol", "show", "reservation"}},
      {"scontrol_show_reservation.txt", "rest_reservations.json"},
-     true},
+     NEEDED},
     {"licenses",
-     {"scontrol", "show", "licenses"},
-     {NULL},
+     {{"scontrol", "show", "licenses"}},
      {"scontrol_show_licenses.txt", "rest_licenses.json"},
-     true},
-    {"shares", {"sshare", "-P", "-l", "-a"}, {NULL}, {"sshare.txt"}, false},
-    {"qos", {"sacctmgr", "-P", "show", "qos"}, {NULL}, {"sacctmgr_qos.txt"}, false},
+     NEEDED},
+    {"shares", {{"sshare", "-P", "-l", "-a"}}, {"sshare.txt"}, WANTED},
+    {"qos", {{"sacctmgr", "-P", "show", "qos"}}, {"sacctmgr_qos.txt"}, WANTED},
     {"associations",
-     {"sacctmgr", "-P", "show", "assoc"},
-     {NULL},
+     {{"sacctmgr", "-P", "show", "assoc"}},
      {"sacctmgr_assoc.txt"},
-     false},
+     WANTED},
+    {"nodes", {{"scontrol", "show", "node"}}, {"scontrol_show_node.txt"}, KEPT},
+    {"sprio", {{"sprio", "-l"}}, {"sprio.txt"}, KEPT},
 };
 
 enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };
+
+static size_t part_named(const char *name)
+{
+    size_t i = 0;
+
+    while (i < PART_COUNT - 1 && strcmp(parts[i].name, name) != 0)
+        i++;
+    return i;
+}
 
 struct flags {
     const char *from, *out, *user, *job, *policy, *decision, *mode, *render, *url,
@@ -117,8 +134,9 @@ struct client {
     struct arena *arena;
     struct error *err;
     const char *text[PART_COUNT]; /* NULL: nothing */
-    double now_s, time_limit_s;   /* of a command that asks */
-    const char *imported;         /* what POST /v1/imports/slurm answers */
+    double now_s, tz_offset_s;
+    double time_limit_s;  /* of a command that asks */
+    const char *imported; /* what POST /v1/imports/slurm answers */
 };
 
 static int failed(const struct client *c, int status)
@@ -144,21 +162,36 @@ static bool run(struct client *c, const char *const *command, double time_limit_
     return out->status == 0 && !out->timed_out;
 }
 
+/* Whether one of the commands of a part answered; else what is the matter with the last
+ * but a table: that one only lacks what the others have. */
+static bool gather_part(struct client *c, const struct part *part, struct child *out,
+                        const char **problem)
+{
+    for (size_t k = 0; k < COMMANDS_MAX && part->commands[k][0]; k++) {
+        if (run(c, part->commands[k], c->time_limit_s, out))
+            return true;
+        if (k < 2)
+            *problem = child_problem(out, c->arena);
+        if (k > 0 && out->timed_out) /* nobody answers */
+            break;
+    }
+    return false;
+}
+
 static int gather(struct client *c)
 {
+    const char *problem = "";
     struct child out;
 
     c->now_s = clock_wall_s();
     for (size_t i = 0; i < PART_COUNT; i++) {
-        bool good = run(c, parts[i].command, c->time_limit_s, &out);
+        bool good = gather_part(c, &parts[i], &out, &problem);
 
-        if (!good && parts[i].instead[0])
-            good = run(c, parts[i].instead, c->time_limit_s, &out);
         if (good && out.output_length > 0)
             c->text[i] = out.output;
-        if (good || (!parts[i].required && !out.timed_out))
+        if (good || parts[i].need == KEPT || (parts[i].need == WANTED && !out.timed_out))
             continue;
-        fprintf(stderr, "gridplan: %s\n", child_problem(&out, c->arena));
+        fprintf(stderr, "gridplan: %s\n", problem);
         return SLURM_EXIT_SLURM;
     }
     return SLURM_EXIT_DONE;
@@ -218,6 +251,7 @@ static int read_bundle(struct client *c)
     struct json_walk w;
     const char *name, *found;
     bool known = false, converted = false;
+    double nothing;
 
     if (!text) {
         fprintf(stderr, "gridplan: %s: %s\n", c->flags.from, strerror(errno));
@@ -232,8 +266,12 @@ static int read_bundle(struct client *c)
             known = strcmp(json_walk_string(&w), BUNDLE_SCHEMA) == 0;
             continue;
         }
-        if (strcmp(name, "now_s") == 0 && json_walk_type(&w) == '0') {
-            c->now_s = json_walk_number(&w);
+        if (json_walk_type(&w) == '0') {
+            double *to = strcmp(name, "now_s") == 0         ? &c->now_s
+                         : strcmp(name, "tz_offset_s") == 0 ? &c->tz_offset_s
+                                                            : &nothing;
+
+            *to = json_walk_number(&w);
             continue;
         }
         converted = converted || strcmp(name, "cluster") == 0;
@@ -269,18 +307,36 @@ static int load(struct client *c)
     return read_bundle(c);
 }
 
+/* The document of a part that an import is sent. Since v0.0.39 sinfo --json has a row for
+ * nodes that are alike, with the least and the most of each amount: scontrol has each. */
+static const char *text_sent(const struct client *c, size_t i)
+{
+    const char *text = c->text[i], *nodes = c->text[part_named("nodes")];
+    const char *rows = NULL;
+    struct error ignored = {.arena = c->arena};
+
+    if (!text || !nodes || i != part_named("sinfo") || *text != '{')
+        return text;
+    if (json_member(text, "sinfo", &rows, c->arena, &ignored) == OK && rows)
+        return nodes;
+    return text;
+}
+
 /* {"schema", "now_s", each document as a string}; without `schema` a request. */
 static void print_parts(const struct client *c, bool schema, struct text_buffer *b)
 {
-    text_addf(b, schema ? "{\"schema\": \"" BUNDLE_SCHEMA "\", \"tz_offset_s\": 0"
-                        : "{\"tz_offset_s\": 0");
+    text_addf(b, "{%s\"tz_offset_s\": %.15g",
+              schema ? "\"schema\": \"" BUNDLE_SCHEMA "\", " : "", c->tz_offset_s);
     if (!isnan(c->now_s))
         text_addf(b, ", \"now_s\": %.6f", c->now_s);
-    for (size_t i = 0; i < PART_COUNT; i++)
-        if (c->text[i]) {
-            text_addf(b, ",\n\"%s\": ", parts[i].name);
-            json_print_text(c->text[i], b);
-        }
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        const char *text = schema ? c->text[i] : text_sent(c, i);
+
+        if (!text || (parts[i].need == KEPT && !schema))
+            continue;
+        text_addf(b, ",\n\"%s\": ", parts[i].name);
+        json_print_text(text, b);
+    }
     text_addf(b, "}");
 }
 
@@ -848,7 +904,7 @@ static bool send_part(struct client *c, const char *name, const char *head,
     if (text_finish(&part, c->err) != OK)
         return false;
     text_addf(&b, "{\"tz_offset_s\": 0, \"now_s\": %.0f, \"ingest\": true, \"%s\": ",
-              clock_wall_s(), name);
+              isnan(c->now_s) ? clock_wall_s() : c->now_s, name);
     json_print_text(part.data, &b);
     text_addf(&b, "}");
     if (!finish(c, &b) || ask_post(&c->gridplan, "/v1/imports/slurm", b.data, b.length,
@@ -899,13 +955,15 @@ static size_t part_length(const char *text, size_t length, bool is_sacct)
     return length;
 }
 
-/* A table in parts that each begin with its first line. */
-static bool send_table(struct client *c, const char *name, const struct child *said,
-                       struct sent *sent)
+/* A table in parts that each begin with its first line; JSON of a file as a whole. */
+static bool send_table(struct client *c, const char *name, const char *head,
+                       size_t length, struct sent *sent)
 {
-    const char *head = said->output, *at, *end = head + said->output_length;
+    const char *at, *end = head + length;
     size_t head_length = strcspn(head, "\n");
 
+    if (head[strspn(head, " \t\r\n")] == '{')
+        return send_part(c, name, head, length, head, 0, sent);
     head_length += head[head_length] == '\n';
     at = head + head_length;
     do {
@@ -926,34 +984,100 @@ static void print_sent(const char *name, size_t count, double stored, double kno
     putchar('\n');
 }
 
-/* Runs and failures since then to the history of a service; what is there already stays.
- * Events come first: they say how long nodes were down. */
-static int ingest(struct client *c)
+/* "30d" is sacct's now-30days. */
+static const char *since_of(struct client *c, const char *otherwise)
 {
-    const char *since = c->flags.since ? c->flags.since : "now-1days";
+    const char *since = c->flags.since ? c->flags.since : otherwise;
+    size_t digits = strspn(since, "0123456789");
+
+    if (digits == 0 || strcmp(since + digits, "d") != 0)
+        return since;
+    return arena_try_printf(c->arena, "now-%.*sdays", (int)digits, since);
+}
+
+/* Accounting and events, as they are sent. */
+struct past {
+    const char *text;
+    size_t length;
+};
+
+/* What sacct and sacctmgr say since then. */
+static int ask_past(struct client *c, const char *since, struct past past[2])
+{
     const char *const sacct[] = {"sacct", "-P",  "-D", "-a",  "-o", sacct_columns,
                                  "-S",    since, "-E", "now", NULL};
     const char *start = arena_try_printf(c->arena, "Start=%s", since);
     const char *const events[] = {"sacctmgr", "-P", "show", "event", start, NULL};
+    struct child out;
+
+    for (int i = 0; i < 2; i++) {
+        if (!run(c, i ? sacct : events, 10 * c->time_limit_s, &out)) {
+            fprintf(stderr, "gridplan: %s\n", child_problem(&out, c->arena));
+            return SLURM_EXIT_SLURM;
+        }
+        past[i] = (struct past){out.output, out.output_length};
+    }
+    return SLURM_EXIT_DONE;
+}
+
+/* What a folder has of them. */
+static int read_past(struct client *c, struct past past[2])
+{
+    static const char *const files[2][2] = {{"sacctmgr_events.txt"},
+                                            {"sacct.txt", "sacct.json"}};
+    const char *now = read_kept(c, "now_s");
+
+    c->now_s = now ? strtod(now, NULL) : (double)NAN;
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2 && files[i][k] && !past[i].text; k++) {
+            past[i].text = read_kept(c, files[i][k]);
+            past[i].length = past[i].text ? strlen(past[i].text) : 0;
+        }
+    if (past[0].text || past[1].text)
+        return SLURM_EXIT_DONE;
+    fprintf(stderr,
+            "gridplan: %s: no sacct.txt, sacct.json or sacctmgr_events.txt in it\n",
+            c->flags.from);
+    return SLURM_EXIT_USAGE;
+}
+
+static int print_all_sent(const struct sent *sent)
+{
+    print_sent("executions", sent->runs, sent->runs_stored, sent->runs_known);
+    print_sent("failures", sent->failures, sent->failures_stored, sent->failures_known);
+    if (sent->refused > 0)
+        printf("refused: %.0f with values that no history takes\n", sent->refused);
+    if (sent->runs + sent->failures > 0)
+        return SLURM_EXIT_DONE;
+    fprintf(stderr, "gridplan: no run and no failure ended since then: nothing to do\n");
+    return SLURM_EXIT_NOTHING;
+}
+
+/* Runs and failures since then to the history of a service; what is there already stays.
+ * Events come first: they say how long nodes were down. */
+static int ingest(struct client *c)
+{
+    const char *since = since_of(c, "1d");
+    struct past past[2] = {{0}};
     struct sent sent = {0};
-    struct child out[2];
+    int status;
 
     if (!c->gridplan.url) {
         fprintf(stderr, "gridplan: slurm ingest needs --url: this program alone keeps "
                         "nothing\n");
         return SLURM_EXIT_USAGE;
     }
-    if (!start || *since == '-') {
-        fprintf(stderr, "gridplan: --since: a time of sacct, as now-7days\n");
+    if (!since || *since == '-' || (c->flags.since && c->flags.from)) {
+        fprintf(stderr, "gridplan: --since: days, as 7d, or a time of sacct; not with "
+                        "--from\n");
         return SLURM_EXIT_USAGE;
     }
+    status = c->flags.from ? read_past(c, past) : ask_past(c, since, past);
+    if (status != SLURM_EXIT_DONE)
+        return status;
     for (int i = 0; i < 2; i++)
-        if (!run(c, i ? sacct : events, 10 * c->time_limit_s, &out[i])) {
-            fprintf(stderr, "gridplan: %s\n", child_problem(&out[i], c->arena));
-            return SLURM_EXIT_SLURM;
-        }
-    for (int i = 0; i < 2; i++)
-        if (!send_table(c, i ? "sacct" : "events", &out[i], &sent)) {
+        if (past[i].text &&
+            !send_table(c, i ? "sacct" : "events", past[i].text, past[i].length, &sent)) {
             if (sent.parts > 0)
                 fprintf(stderr,
                         "gridplan: %zu parts were stored before, and stay so when they "
@@ -961,25 +1085,10 @@ static int ingest(struct client *c)
                         sent.parts);
             return failed(c, SLURM_EXIT_SERVICE);
         }
-    print_sent("executions", sent.runs, sent.runs_stored, sent.runs_known);
-    print_sent("failures", sent.failures, sent.failures_stored, sent.failures_known);
-    if (sent.refused > 0)
-        printf("refused: %.0f with values that no history takes\n", sent.refused);
-    return SLURM_EXIT_DONE;
+    return print_all_sent(&sent);
 }
 
 /* ---- what-if ---- */
-
-/* "30d" is sacct's now-30days. */
-static const char *since_of(struct client *c)
-{
-    const char *since = c->flags.since ? c->flags.since : "30d";
-    size_t digits = strspn(since, "0123456789");
-
-    if (digits == 0 || strcmp(since + digits, "d") != 0)
-        return since;
-    return arena_try_printf(c->arena, "now-%.*sdays", (int)digits, since);
-}
 
 /* Of a folder; NULL: it has been said that there is none. */
 static const char *kept_accounting(struct client *c)
@@ -999,7 +1108,7 @@ static const char *kept_accounting(struct client *c)
  * the command that submitted a job. */
 static const char *accounting(struct client *c)
 {
-    const char *since = since_of(c), *columns;
+    const char *since = since_of(c, "30d"), *columns;
     struct child out;
 
     for (int i = 0; i < 2; i++) {
