@@ -8,6 +8,8 @@
 #include "service/client/explain.h"
 
 #include "models/base/duration.h"
+#include "models/base/plural.h"
+#include "models/base/text_width.h"
 #include "service/client/set.h"
 #include "service/json.h"
 
@@ -94,8 +96,12 @@ static const cJSON *row_of(const cJSON *list, const char *id)
 /* Names come from others: what a terminal might obey becomes '?'. */
 static void add_safe(struct text_buffer *b, const char *words)
 {
-    for (; *words; words++)
-        text_add(b, (unsigned char)*words < 0x20 || *words == 0x7f ? "?" : words, 1);
+    while (*words) {
+        struct text_character c = text_character(words);
+
+        text_add(b, c.is_control ? "?" : words, c.is_control ? 1 : c.length);
+        words += c.length;
+    }
 }
 
 __attribute__((format(printf, 2, 3))) static void say(struct explaining *x,

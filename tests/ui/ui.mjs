@@ -60,6 +60,17 @@ await page.addInitScript(() => { // what is done in each frame takes so long
 
 // 2: list, filter, deep link, back.
 await visit(page, "#/decisions");
+// 9.1, 9.2: prefixes and times as the service has them (gantt_test.cpp); widths of texts.
+{
+  const said = await page.evaluate(async ([prefixes, times, texts]) => {
+    const f = await import(performance.getEntriesByType("resource").find((e) => /\/ui\/format\./.test(e.name)).name);
+    return { prefixes: prefixes.map(f.commonPrefix), times: times.map(f.duration), columns: texts.map(f.columns), fitting: texts.map((t) => f.fitting(t, 3)) };
+  }, [[["demo/a", "demo/b"], ["cluster-a-node-001", "cluster-a-node-002", "cluster-a-node-100"], ["align_s1", "align_s2", "sort_s1"], ["n1", "n2"], ["alone/x"], ["abc", "abcd"], ["rnaseq/align_sample_00001", "rnaseq/align_sample_00002"]],
+    [0, 0.00042, 0.25, 3.5, 59.96, 86.6466667, 3600, 5400, 86400, 121605, 1000000, 31536000], ["abcd", "漢字", "e漢", "\u{1f600}x"]]);
+  const wanted = { prefixes: ["demo/", "cluster-a-node-", "", "", "", "", "rnaseq/align_sample_"],
+    times: ["0 s", "420 µs", "250 ms", "3.5 s", "60 s", "1 min 27 s", "1 h", "1 h 30 min", "1 d", "1 d 9 h", "11 d 13 h", "365 d"], columns: [4, 4, 3, 3], fitting: ["abc", "漢", "e漢", "\u{1f600}x"] };
+  check("prefixes, times and widths are those of the service", JSON.stringify(said) === JSON.stringify(wanted), said);
+}
 await page.waitForSelector("tbody tr");
 check("five decisions", await page.locator("tbody tr").count() === 5);
 await page.selectOption("select", "placements");
@@ -369,6 +380,18 @@ check("no script of theirs ran", seen.dialogs === 0 && await page.locator("main 
   const order = [];
   await page.evaluate(() => document.activeElement.blur());
   for (let i = 0; i < 40 && !/\d\d:\d\d:\d\d$/.test(order[order.length - 1] || ""); i++) { await page.keyboard.press("Tab"); order.push(await focused()); }
+// A label of ideographs is drawn only where it has room: what the canvas writes is no wider than its bar.
+{
+  const id = "漢字の名前", { decision_id } = await (await fetch(base + "/v1/placements", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ store: true, algorithm: "mct", snapshot: { resources: [{ id: "計算機" }] }, jobs: [{ id, estimate_ref_s: 450 }, { id: id + "長", estimate_ref_s: 950 }, { id: "rest", estimate_ref_s: 8600 }] }) })).json();
+  await page.addInitScript(() => { window.written = []; const plain = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = function (t, ...at) { window.written.push([t, this.measureText(t).width]); return plain.call(this, t, ...at); }; });
+  await visit(page, "#/decisions/" + decision_id);
+  await page.waitForFunction(() => document.querySelector("canvas") && document.querySelector("canvas").dataset.drawn === "3");
+  const { written, width } = await page.evaluate(() => ({ written: window.written, width: document.querySelector("canvas").clientWidth })), of = (t) => written.filter((w) => w[0] === t);
+  check("a label without room is not drawn", of(id).length === 0, written);
+  check("one with room is, within its bar", of(id + "長").length > 0 && of(id + "長")[0][1] <= width * 950 / 10000, [written, width]);
+  check("names of rows have their room", of("計算機").length > 0);
+  await fetch(`${base}/v1/decisions/${decision_id}`, { method: "DELETE" });
+}
   const places = ["To the content", "Decisions", "Load", "Sessions", "Docs", "Id or job"].map((t) => order.indexOf(t));
   check("tabs go from the skip link over the pages and the filter to the rows", places.every((x, i) => x >= 0 && (i === 0 || x > places[i - 1])), order);
   await page.keyboard.press("Enter");
