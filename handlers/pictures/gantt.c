@@ -626,9 +626,10 @@ static void note_merged(struct drawing *d)
     if (d->merged) {
         duration_text((d->to_s - d->from_s) / d->width * 0.5, width, sizeof(width));
         note(d, arena_printf(d->arena,
-                             "%zu of %zu bars are drawn with a neighbour: narrower or "
+                             "%zu of %zu bars %s drawn with a neighbour: narrower or "
                              "nearer than %s%s.",
-                             d->merged, d->chart->bar_count - d->dropped, width,
+                             d->merged, d->chart->bar_count - d->dropped,
+                             plural(d->merged, "is", "are"), width,
                              d->lane_count < d->track_count ? ", or behind each other"
                                                             : ""));
     }
@@ -656,8 +657,10 @@ static void write_notes(struct drawing *d)
     else
         note_merged(d);
     if (d->dropped)
-        note(d, arena_printf(d->arena, "%zu bars are left out: they have no time or row.",
-                             d->dropped));
+        note(d,
+             arena_printf(
+                 d->arena, "%s %s no time or row.", counted(d->dropped, "bar").text,
+                 plural(d->dropped, "is left out: it has", "are left out: they have")));
     if (d->has_critical_transfers_only && !d->summary && !d->view.no_transfers)
         note(d, "There are many transfers: drawn are those of the chain that ends last.");
     if (d->shape_count == 0)

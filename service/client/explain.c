@@ -218,7 +218,10 @@ static void tell_critical(struct explaining *x)
 
     if (!count)
         return;
-    say(x, "The end hangs on %zu tasks, one behind the other: ", count);
+    if (count == 1)
+        say(x, "The end hangs on 1 task: ");
+    else
+        say(x, "The end hangs on %zu tasks, one behind the other: ", count);
     for (const cJSON *r = list->child; r && told < 4 * LISTED_MAX; r = r->next, told++) {
         const char *id = cJSON_IsString(r) ? r->valuestring : id_of(r);
         double wait_s = number(r, "wait_s");
@@ -562,8 +565,8 @@ static void tell_place(struct explaining *x, const cJSON *row)
     say(x, " Held on another one and planned anew:");
     tell_next_best(x, list, known, &here);
     if (tried < count)
-        say(x, " (%zu of %zu other resources were tried, the fastest first.)", tried,
-            count);
+        say(x, " (%zu of %s %s tried, the fastest first.)", tried,
+            counted(count, "other resource").text, plural(tried, "was", "were"));
     end_paragraph(x);
 }
 
