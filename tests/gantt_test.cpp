@@ -454,6 +454,17 @@ TEST_CASE("a summary has each cell's share of busy time", "[gantt]")
     CHECK(s.lane_count == 31);
     CHECK(std::vector<double>(s.share, s.share + 4) ==
           std::vector<double>{0.5, 1, 1, 0.5});
+    // Shades 2 4 4 2; of a thousand rows the first lane has 0 to 16, the last 986 to 999.
+    const std::vector<unsigned> shades = {2, 4, 4, 2};
+    for (size_t i = 0; i < 4; i++)
+        CHECK(gantt_shade(s.share[i]) == shades[i]);
+    c.g.row_count = 1000;
+    REQUIRE(gantt_summarise(&c.g, 0, 12, 4, &s, a, &err) == OK);
+    REQUIRE(s.lane_count == 59);
+    CHECK(s.rows_per_lane == 17);
+    CHECK(gantt_summary_rows(&c.g, &s, 0) == 17);
+    CHECK(58 * s.rows_per_lane == 986);
+    CHECK(gantt_summary_rows(&c.g, &s, 58) == 14);
     CHECK(gantt_shade(0) == 0);
     CHECK(gantt_shade(0.01) == 1);
     CHECK(gantt_shade(0.5) == 2);
