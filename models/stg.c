@@ -2,6 +2,7 @@
 #include "models/stg.h"
 
 #include "models/base/budget_read.h"
+#include "models/base/plural.h"
 #include "models/lines.h"
 
 #include <math.h>
@@ -156,9 +157,9 @@ enum error_code stg_read(const char *text, size_t length, const char *pointer,
     }
     if ((double)tasks < declared.number)
         return workflow_mistake(r.b, r.line, ITEM_CUT,
-                                "%zu tasks are there, the first line says %.0f and two "
-                                "dummies",
-                                tasks, declared.number);
+                                "%s %s there, the first line says %.0f and two dummies",
+                                counted(tasks, "task").text, plural(tasks, "is", "are"),
+                                declared.number);
     if ((double)tasks != declared.number && (double)tasks != declared.number + 2)
         workflow_count(r.b, WORKFLOW_REPAIR_missing_counts, 1);
     return workflow_build(r.b, out);

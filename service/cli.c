@@ -2,6 +2,7 @@
 #include "service/cli.h"
 
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "service/auth.h"
 #include "service/client/explain.h"
 #include "service/client/page_text.h"
@@ -391,8 +392,8 @@ static enum error_code compare_openapi(struct cli *c, const struct text_buffer *
                              : "addition",
                d->operation, *d->place ? " " : "", d->place, d->what);
     }
-    printf("%zu breaking, %zu allowed, %zu additions\n", r.breaking_count,
-           r.allowed_count, r.addition_count);
+    printf("%zu breaking, %zu allowed, %s\n", r.breaking_count, r.allowed_count,
+           counted(r.addition_count, "addition").text);
     c->exit_status = r.breaking_count ? EXIT_FAILURE : EXIT_SUCCESS;
     return OK;
 }
@@ -530,7 +531,7 @@ static enum error_code write_pages(struct cli *c, struct service *service,
         TRY(write_page(c, service, paths[i], &written, a, err));
         done += written;
     }
-    printf("%zu files below %s\n", done, c->out);
+    printf("%s below %s\n", counted(done, "file").text, c->out);
     return OK;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "service/maintenance.h"
 
+#include "models/base/plural.h"
 #include "service/clock.h"
 #include "service/governor.h"
 #include "service/rollup.h"
@@ -274,8 +275,8 @@ static void note_moved(const struct round *round, const struct filling *f, size_
         __atomic_fetch_add(options->moved_row_count, rows, __ATOMIC_RELAXED);
     if (!options->log)
         return;
-    snprintf(text, sizeof(text), "moved %zu rows of %s_default to %s%s", rows,
-             f->table->name, f->name,
+    snprintf(text, sizeof(text), "moved %s of %s_default to %s%s",
+             counted(rows, "row").text, f->table->name, f->name,
              f->until_s < f->end_s ? ", more are to follow" : "");
     options->log(options->log_context, text);
 }

@@ -123,6 +123,31 @@ TEST_CASE("charts in characters show states, overlaps and odd names", "[ask]")
         30);
 }
 
+TEST_CASE("charts in characters stand below each other whatever the names' script",
+          "[ask]")
+{
+    const std::vector<bar_row> bars = {{"a", 0, 0, 4}, {"b", 1, 0, 4}, {"c", 2, 0, 4}};
+    std::string text =
+        terminal(bars, {"\u6f22\u5b57\u5316\u3051", "e\u0301-node", "x"}, 40, true);
+
+    // Four ideographs have eight columns, the letter with its accent one.
+    CHECK(line_of(text, 0) == "\u6f22\u5b57\u5316\u3051  |█a" + times(26, "█") + "|");
+    CHECK(line_of(text, 1) == "e\u0301-node    |█b" + times(26, "█") + "|");
+    CHECK(line_of(text, 2) == "x         |█c" + times(26, "█") + "|");
+
+    // Of a long one as many as have room, never half of one.
+    std::string name;
+    for (int i = 0; i < 30; i++)
+        name += "\u6f22";
+    CHECK(line_of(terminal({{"a", 0, 0, 4}}, {name.c_str()}, 60, true), 0) ==
+          times(11, "\u6f22") + "  |█a" + times(32, "█") + "|");
+    CHECK(line_of(terminal({{"a", 0, 0, 4}}, {("x" + name).c_str()}, 60, true), 0) ==
+          "x" + times(10, "\u6f22") + "   |█a" + times(32, "█") + "|");
+    // What a terminal obeys in UTF-8, too, and what turns the direction.
+    CHECK(line_of(terminal({{"a", 0, 0, 4}}, {"\u009b31m\u202ex"}, 30, true), 0)
+              .rfind("?31m?x  |", 0) == 0);
+}
+
 TEST_CASE("charts in characters have colours when they are wanted", "[ask]")
 {
     std::vector<bar_row> bars = {{"d", 0, 0, 2, GANTT_DONE},
@@ -561,6 +586,9 @@ TEST_CASE("rows of an answer are lines of a terminal", "[ask]")
     CHECK(table(R"({"unplaced":[{"id":"z","reasons":[{"count":2,"reason":"memory"},
                 {"reason":"down"}],"ids":["a","b"],"none":[]}]})",
                 "unplaced", 80) == "id  reasons       ids\nz   memory, down  a, b\n");
+    CHECK(table("{\"rows\":[{\"id\":\"\u6f22\u5b57\",\"n\":1},{\"id\":\"e\u0301\u202e\","
+                "\"n\":2}]}",
+                nullptr, 80) == "id    n\n\u6f22\u5b57  1\ne\u0301?    2\n");
     CHECK(table("{}", nullptr, 80).empty());
     CHECK(table(R"({"rows":[]})", "rows", 80).empty());
     CHECK(table(R"({"rows":[1]})", nullptr, 80).empty());

@@ -9,6 +9,43 @@ extern "C" {
 #include "models/base/order.h"
 #include "models/base/plural.h"
 #include "models/base/policy.h"
+#include "models/base/text_width.h"
+}
+
+TEST_CASE("a text has columns: two of an ideograph, none of a mark", "[base]")
+{
+    const std::pair<const char *, size_t> cases[] = {
+        {"", 0},
+        {"abc", 3},
+        {"\u00e9t\u00e9", 3},
+        {"e\u0301", 1},       // an accent of its own
+        {"\u6f22\u5b57", 4},  // ideographs
+        {"\u30ab\u3099x", 3}, // kana with its mark, behind it a letter
+        {"\ud55c\uae00", 4},  // Hangul
+        {"\uff21\uff71", 3},  // fullwidth A, halfwidth a
+        {"\U0001f600", 2},    // a face
+        {"\U0001d400", 1},    // mathematical, of one column
+        {"\U00020000", 2},
+        {"a\tb", 3},         // shown as '?'
+        {"\xff\xe6\xbc", 3}, // no UTF-8: a byte each
+        {"\xf0\x9f", 2},
+    };
+    for (auto &[text, columns] : cases) {
+        INFO(text);
+        CHECK(text_columns(text) == columns);
+    }
+    for (const char *text : {"\x1b[31m", "\x7f", "\u009b", "\u202e", "\u2066", "\u200f"})
+        CHECK(text_character(text).is_control);
+    for (const char *text : {"a", " ", "\u00a0", "\u6f22", "\u0301", "\xff"})
+        CHECK_FALSE(text_character(text).is_control);
+
+    size_t columns = 7;
+    CHECK(text_fitting("\u6f22\u5b57", 3, &columns) == 3); // no half of one
+    CHECK(columns == 2);
+    CHECK(text_fitting("e\u0301e", 1, &columns) == 3); // its mark with it
+    CHECK(text_fitting("abc", 0, nullptr) == 0);
+    CHECK(text_fitting("abc", 9, &columns) == 3);
+    CHECK(columns == 3);
 }
 
 TEST_CASE("an arena stops at its cap", "[base]")

@@ -250,7 +250,7 @@ TEST_CASE("tasks of nf-cws have an order, of whichever replica", "[db]")
     CHECK(j["edge_count"] == 5); // one has no end
     CHECK(j["processes"].size() == 3);
     CHECK(j["warnings"].size() == 3);
-    CHECK(j["warnings"][0] == "cycle: 1 edges that close one are cut");
+    CHECK(j["warnings"][0] == "cycle: 1 edge that closes one is cut");
     took(1, 8000);
     took(2, 20000);
     // A as the mean of these two, 14 s.

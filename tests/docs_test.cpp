@@ -710,6 +710,28 @@ TEST_CASE("questions find their answers", "[docs][api]")
     }
 }
 
+TEST_CASE("an index of pages has all pages, and nothing of what they say", "[docs]")
+{
+    test_arena a(64 << 20), small(64 << 20);
+    struct docs_index ix = docs_index(routes(), a);
+    struct docs_index pages = docs_pages_index(routes(), small);
+    size_t n = 0;
+
+    for (size_t i = 0; i < ix.count; i++) {
+        if (ix.items[i].anchor)
+            continue;
+        REQUIRE(n < pages.count);
+        const docs_entry &e = pages.items[n++];
+        INFO(e.path);
+        CHECK(std::string(e.path) == ix.items[i].path);
+        CHECK(std::string(e.title) == ix.items[i].title);
+        CHECK_FALSE(e.anchor);
+    }
+    CHECK(n == pages.count);
+    // A page that is not there, as each picture that an example has not, takes this one.
+    CHECK(10 * arena_used_bytes(small) < arena_used_bytes(a));
+}
+
 TEST_CASE("what the search finds is there, its part of the page too", "[docs][api]")
 {
     manual service;

@@ -148,6 +148,40 @@ TEST_CASE("bars that overlap in a row stand below each other", "[gantt]")
     CHECK(p.y_of("w") > p.y_of("y"));
 }
 
+TEST_CASE("a label has room by the columns of its characters", "[gantt]")
+{
+    test_arena a;
+    chart_of c;
+
+    // The area is 1,124.6 px wide, and as many seconds long.
+    c.name_rows(1);
+    c.bar("\u6f22\u5b57\u6f22\u5b57", 0, 0, 50); // 8 columns: 49.6 px, and 8
+    c.bar("\u6f22\u5b57\u6f22\u6f22", 0, 100, 160);
+    c.bar("e\u0301e\u0301e\u0301e\u0301", 0, 200, 240); // 4 columns
+    c.bar("last", 0, 1000, 1124.6);
+    for (gantt_bar &bar : c.bars)
+        bar.group = "one"; // the legend has no names then
+    picture p(c.print(a));
+    CHECK_FALSE(p.has_text("\u6f22\u5b57\u6f22\u5b57"));
+    CHECK(p.has_text("\u6f22\u5b57\u6f22\u6f22"));
+    CHECK(p.has_text("e\u0301e\u0301e\u0301e\u0301"));
+
+    // Names of rows: twice as wide, and cut when they have no room at all.
+    chart_of wide;
+    wide.name_rows(2);
+    wide.names[0] = "\u6f22\u5b57\u6f22\u5b57";
+    wide.rows[0] = wide.names[0].c_str();
+    wide.bar("x", 0, 0, 1);
+    // 1200 - 16 - (14 + 6.7 * 8) - 32
+    CHECK(wide.print(a).find("width=\"1083.8\"") != std::string::npos);
+    std::string name;
+    for (int i = 0; i < 40; i++)
+        name += "\u6f22";
+    wide.rows[0] = name.c_str();
+    picture cut(wide.print(a));
+    CHECK(cut.has_text(name.substr(0, 3 * 15) + "\u2026")); // 206 px of 13.4 each
+}
+
 TEST_CASE("ticks are what people count in", "[gantt]")
 {
     struct {
@@ -420,6 +454,17 @@ TEST_CASE("a summary has each cell's share of busy time", "[gantt]")
     CHECK(s.lane_count == 31);
     CHECK(std::vector<double>(s.share, s.share + 4) ==
           std::vector<double>{0.5, 1, 1, 0.5});
+    // Shades 2 4 4 2; of a thousand rows the first lane has 0 to 16, the last 986 to 999.
+    const std::vector<unsigned> shades = {2, 4, 4, 2};
+    for (size_t i = 0; i < 4; i++)
+        CHECK(gantt_shade(s.share[i]) == shades[i]);
+    c.g.row_count = 1000;
+    REQUIRE(gantt_summarise(&c.g, 0, 12, 4, &s, a, &err) == OK);
+    REQUIRE(s.lane_count == 59);
+    CHECK(s.rows_per_lane == 17);
+    CHECK(gantt_summary_rows(&c.g, &s, 0) == 17);
+    CHECK(58 * s.rows_per_lane == 986);
+    CHECK(gantt_summary_rows(&c.g, &s, 58) == 14);
     CHECK(gantt_shade(0) == 0);
     CHECK(gantt_shade(0.01) == 1);
     CHECK(gantt_shade(0.5) == 2);

@@ -789,3 +789,62 @@ TEST_CASE("a decision that has all it needs is made while the database is down",
                     {{"idempotency_key", "k"}})
               .status == 503);
 }
+
+TEST_CASE("a key from an outage to its end: contract.md 18 O", "[idempotency][api][db]")
+{
+    NEED_DATABASE();
+    keyed_api one(database()), two(database());
+    const std::string k1 = "k1 " + unique_key();
+    db_options away = test_db_options("postgresql:///none?host=/nonexistent");
+    db *gone = nullptr, *ones = one.handle()->db, *twos = two.handle()->db;
+    error err{};
+    auto without_timings = [](const api_reply &r) {
+        nlohmann::json answer = r.json();
+        answer.erase("timings");
+        return answer;
+    };
+
+    // While it is down the decision is made, and on another instance the same.
+    REQUIRE(db_create(&away, &gone, &err) == OK);
+    one.handle()->db = two.handle()->db = gone;
+    api_reply first = one.keyed(k1, placement), elsewhere = two.keyed(k1, placement);
+    one.handle()->db = ones;
+    two.handle()->db = twos;
+    db_close(gone);
+    for (const api_reply *r : {&first, &elsewhere}) {
+        INFO(r->body);
+        REQUIRE(r->status == 200);
+        auto headers = r->headers;
+        CHECK(headers["Idempotency-Stored"] == "false");
+        CHECK_FALSE(headers.count("Idempotency-Replayed"));
+        CHECK(has_warning(*r, "idempotency_local"));
+    }
+    const std::string d = first.json()["decision_id"];
+    CHECK(d[14] == '8'); // of the key
+    CHECK(without_timings(first) == without_timings(elsewhere));
+
+    // It is back: made once more, of the same id, and kept from now on.
+    api_reply back = one.keyed(k1, placement);
+    INFO(back.body);
+    REQUIRE(back.status == 200);
+    CHECK(back.json()["decision_id"] == d);
+    CHECK_FALSE(back.headers.count("Idempotency-Stored"));
+    CHECK_FALSE(back.headers.count("Idempotency-Replayed"));
+    CHECK(back.json()["warnings"].empty());
+    auto same = without_timings(first);
+    same["warnings"] = nlohmann::json::array();
+    CHECK(without_timings(back) == same);
+
+    for (keyed_api *a : {&one, &two}) {
+        api_reply again = a->keyed(k1, placement);
+        CHECK(again.status == 200);
+        CHECK(again.body == back.body);
+        CHECK(again.headers["Idempotency-Replayed"] == "true");
+        CHECK_FALSE(again.headers.count("Idempotency-Stored"));
+        api_reply other = a->keyed(k1, placement + " ");
+        CHECK(other.status == 422);
+        CHECK(other.json()["errors"][0]["code"] == "key_reused");
+        CHECK(other.json()["errors"][0]["in"] == "header");
+        CHECK(other.json()["errors"][0]["name"] == "Idempotency-Key");
+    }
+}

@@ -819,7 +819,7 @@ TEST_CASE("runs of one, none, alike or absurd leave a model that says so",
     CHECK(learnt["note"] == "insufficient_samples");
     CHECK_THAT(m.read(id)["needs"].get<std::string>(),
                Catch::StartsWith("comprehensive needs") &&
-                   Catch::Contains("of 1 executions 1 can be used: 1 on one processor"));
+                   Catch::Contains("of 1 execution 1 can be used: 1 on one processor"));
     CHECK(learnt["waiting_count"] == 0);
     m.store(executions_of(std::vector<known_run>(60, known_runs()[40]), app, 10));
     CHECK(m.command(id, "refine")["outcome"].contains("reason"));

@@ -97,7 +97,7 @@ TEST_CASE("jobs without a place are listed as the request wants them", "[api]")
     CHECK(j["placement_count"] == 1);
     CHECK_FALSE(j.contains("unplaced_classes"));
     CHECK_FALSE(j.contains("unplaced_ids"));
-    CHECK(has_warning(j, "unplaced_repeats: 1200 jobs without a place repeat 1 kinds"));
+    CHECK(has_warning(j, "unplaced_repeats: 1200 jobs without a place repeat 1 kind"));
     json reasons = j["unplaced"][0]["reasons"];
 
     body["unplaced_form"] = "classes";

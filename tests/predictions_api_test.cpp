@@ -391,7 +391,7 @@ TEST_CASE("many questions say each warning once, with a count", "[models][api]")
                    Catch::EndsWith("3 times, first /queries/1"));
     CHECK_THAT(p["warnings"][2].get<std::string>(),
                Catch::StartsWith("input_never_varied") &&
-                   Catch::EndsWith("1 times, first /queries/3"));
+                   Catch::EndsWith("1 time, first /queries/3"));
 }
 
 TEST_CASE("what makes no sense is refused, all of it at once", "[models][api]")

@@ -549,7 +549,7 @@ TEST_CASE("a simulation says how waits are spread, by user and by size", "[queue
     CHECK(users[1]["p50_wait_s"] == 55);
     CHECK(users[1]["max_wait_s"] == 100);
     CHECK(warnings(short_one) ==
-          std::vector<std::string>{"truncated: by_user has its first 1 users, and a row "
+          std::vector<std::string>{"truncated: by_user has its first 1 user, and a row "
                                    "for the others, see /table_rows_max"});
     json none = a.call("POST", "/v1/simulations?policies=fcfs&processors=1",
                        "1 0 -1 10 4 -1 -1 4 10 -1 1 7 1 -1 -1 -1 -1 -1\n", text)

@@ -404,7 +404,7 @@ TEST_CASE("what-if: resources of a snapshot fail as they did", "[simulations][ap
     INFO(answer.dump().substr(0, 3000));
     CHECK(answer["runs_completed"] == 20);
     CHECK_THAT(joined(answer["warnings"]),
-               Catch::Contains("of 1 resources a Weibull distribution (12 failures "
+               Catch::Contains("of 1 resource a Weibull distribution (12 failures "
                                "seen), of 1 an exponential one (2 failures seen)"));
     // Without checkpoints it begins anew, without detection it may be lost.
     CHECK(mean_of(answer, 0, "failures") > 0);
@@ -1426,7 +1426,7 @@ TEST_CASE("resources of a stored snapshot fail as the stored failures say",
 
     INFO(answer.dump().substr(0, 3000));
     CHECK_THAT(joined(answer["warnings"]),
-               Catch::Contains("of 1 resources a Weibull distribution (12 failures "
+               Catch::Contains("of 1 resource a Weibull distribution (12 failures "
                                "seen), of 1 an exponential one (3 failures seen)"));
     CHECK_THAT(joined(answer["warnings"]), Catch::Contains("of 1 of 3 resources"));
     // In the order of names: few, many, new.

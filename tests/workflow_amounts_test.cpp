@@ -530,7 +530,7 @@ TEST_CASE("tasks of several nodes, limits and times that are the same everywhere
     answer = answered(a, body);
     CHECK(answer["unplaced"][0]["reasons"][0]["reason"] == "too_few_nodes");
     CHECK(answer["unplaced"][0]["reasons"][0]["detail"] ==
-          "it needs 2 nodes, and 1 suit it");
+          "it needs 2 nodes, and 1 suits it");
 
     tasks[0]["requirement"] = "cpus >";
     tasks[1]["cpus"] = 0;

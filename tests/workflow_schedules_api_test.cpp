@@ -160,6 +160,7 @@ TEST_CASE("the critical path says why each task does not start earlier",
           "[api][workflow]")
 {
     api service;
+    json schedule;
     auto path = [&](const std::string &tasks) {
         api_reply r = service.post(
             "/v1/workflow-schedules",
@@ -172,7 +173,16 @@ TEST_CASE("the critical path says why each task does not start earlier",
         for (auto &c : list)
             ids.push_back(c["task_id"]);
         CHECK(ids == r.json()["critical_tasks"]);
+        schedule = r.json()["schedule"];
         return list;
+    };
+    auto planned = [&](const char *task, const char *resource, double start_s,
+                       double finish_s) {
+        const json &row = row_of(schedule, task);
+        INFO(row);
+        CHECK(row["resource_id"] == resource);
+        CHECK(row["start_s"].get<double>() == Approx(start_s));
+        CHECK(row["finish_s"].get<double>() == Approx(finish_s));
     };
     json diamond = path(R"([{"id":"split","etc_s":[null,10]},
         {"id":"left","etc_s":[null,150],"depends_on":["split"]},
@@ -180,6 +190,10 @@ TEST_CASE("the critical path says why each task does not start earlier",
          "depends_on":[{"task_id":"split","transfer_s":32}]},
         {"id":"merge","etc_s":[null,20],
          "depends_on":["left",{"task_id":"right","transfer_s":0.08}]}])");
+    planned("split", "r1", 0, 10);
+    planned("left", "r1", 10, 160);
+    planned("right", "r0", 42, 242);
+    planned("merge", "r1", 242.08, 262.08);
     REQUIRE(diamond.size() == 3);
     CHECK(diamond[0] ==
           json::parse(R"({"task_id":"split","reason":"start","wait_s":0})"));
@@ -188,6 +202,14 @@ TEST_CASE("the critical path says why each task does not start earlier",
     CHECK(diamond[2]["task_id"] == "merge");
     CHECK(diamond[2]["reason"] == "transfer");
     CHECK(diamond[2]["wait_s"].get<double>() == Approx(0.08).epsilon(1e-12));
+
+    json second = path(R"([{"id":"a","etc_s":[3,null]},
+        {"id":"b","etc_s":[2,null],"depends_on":["a"]},{"id":"c","etc_s":[null,4.5]}])");
+    planned("a", "r0", 0, 3);
+    planned("b", "r0", 3, 5);
+    planned("c", "r1", 0, 4.5);
+    CHECK(second == json::parse(R"([{"task_id":"a","reason":"start","wait_s":0},
+                                    {"task_id":"b","reason":"data","wait_s":0}])"));
 
     json queue = path(R"([{"id":"a","etc_s":[5,null]},{"id":"b","etc_s":[3,null]}])");
     REQUIRE(queue.size() == 2);

@@ -2,6 +2,7 @@
 #include "algorithms/parallel/sites.h"
 
 #include "models/base/names.h"
+#include "models/base/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -90,8 +91,10 @@ static bool check_triangle(const struct site *site, const char *pointer,
     if (site->links.bandwidth_count == wanted)
         return true;
     return mistake(err, pointer, "/links/bandwidth_mbps", ITEM_WRONG_LENGTH,
-                   "%zu resources have %zu pairs, but there are %zu numbers", n, wanted,
-                   site->links.bandwidth_count);
+                   "%s %s %s, but there %s %s", counted(n, "resource").text,
+                   plural(n, "has", "have"), counted(wanted, "pair").text,
+                   plural(site->links.bandwidth_count, "is", "are"),
+                   counted(site->links.bandwidth_count, "number").text);
 }
 
 static void link_triangle(const struct site *site, double *links,

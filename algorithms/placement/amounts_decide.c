@@ -11,6 +11,7 @@
 #include "algorithms/placement/amounts_plans.h"
 #include "algorithms/placement/plan.h"
 #include "algorithms/placement/priority.h"
+#include "models/base/plural.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -126,10 +127,10 @@ static void start_now(struct amounts_maker *m)
     world_worth(m->w, &m->goal, m->best.plan, &m->best.worth, m->arena);
     m->best.algorithm = "auto";
     m->best.because = arena_printf(
-        m->arena,
-        "started_now_weight is first: %zu kinds of jobs, %zu nodes of the "
-        "search, %zu rounds",
-        m->best.now.class_count, m->best.now.node_count, m->best.now.round_count);
+        m->arena, "started_now_weight is first: %s of jobs, %s of the search, %s",
+        counted(m->best.now.class_count, "kind").text,
+        counted(m->best.now.node_count, "node").text,
+        counted(m->best.now.round_count, "round").text);
 }
 
 /* The world of the jobs that start, in which all others are barred for what they wait

@@ -12,6 +12,7 @@
  */
 #include "algorithms/placement/identical.h"
 #include "algorithms/placement/search.h"
+#include "models/base/plural.h"
 
 #include <string.h>
 
@@ -40,16 +41,15 @@ static const char *because(const struct placement_plan *plan, const struct portf
                            bool found)
 {
     const char *tried = portfolio_text(pf);
-    unsigned long long steps = plan->steps;
 
-    if (!steps)
+    if (!plan->steps)
         return arena_printf(plan->arena, "the best of %s; no search", tried);
     if (!found)
         return arena_printf(plan->arena,
-                            "the best of %s; a search of %llu steps found nothing better",
-                            tried, steps);
-    return arena_printf(plan->arena, "a search of %llu steps found %.6g s; before: %s",
-                        steps, plan->makespan_s, tried);
+                            "the best of %s; a search of %s found nothing better", tried,
+                            counted(plan->steps, "step").text);
+    return arena_printf(plan->arena, "a search of %s found %.6g s; before: %s",
+                        counted(plan->steps, "step").text, plan->makespan_s, tried);
 }
 
 static enum error_code try_all(struct placement_plan *plan,

@@ -7,6 +7,7 @@
 #include "algorithms/placement/check.h"
 
 #include "models/base/names.h"
+#include "models/base/plural.h"
 
 #include <float.h>
 #include <math.h>
@@ -166,9 +167,9 @@ static void check_matrix(const struct job *job, size_t resource_count, const cha
     if (job->etc_count != 0 && job->etc_count != resource_count) {
         snprintf(pointer, sizeof(pointer), "%s/etc_s", path);
         invalid(err, pointer, ITEM_WRONG_LENGTH,
-                "has %zu times for %zu resources; give one for each, null where the job "
-                "cannot run",
-                job->etc_count, resource_count);
+                "has %s for %s; give one for each, null where the job cannot run",
+                counted(job->etc_count, "time").text,
+                counted(resource_count, "resource").text);
         return;
     }
     for (size_t k = 0; k < job->etc_count; k++) {

@@ -9,6 +9,7 @@
 #include "algorithms/placement/initial.h"
 
 #include "algorithms/placement/verify.h"
+#include "models/base/plural.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,8 +85,9 @@ static void require_all(struct reader *r)
         }
     }
     if (missing)
-        invalid(r->err, "/initial", ITEM_REQUIRED, "%zu jobs have no row: '%.100s'%s",
-                missing, r->problem->jobs[first].given->id, missing > 1 ? " ..." : "");
+        invalid(r->err, "/initial", ITEM_REQUIRED, "%s %s no row: '%.100s'%s",
+                counted(missing, "job").text, plural(missing, "has", "have"),
+                r->problem->jobs[first].given->id, missing > 1 ? " ..." : "");
 }
 
 static enum error_code read_rows(struct reader *r, struct error *err)

@@ -511,9 +511,11 @@ static void warn_of_rest(const struct reasoner *w)
                      counted(w->omitted_count, "job").text);
     if (w->skipped_count)
         problem_warn(p,
-                     "explained: %zu of %zu jobs without a place; the time was up "
-                     "before the reasons of the others were looked for",
-                     w->explained_count, w->explained_count + w->skipped_count);
+                     "explained: %zu of %s without a place; the time was up before the "
+                     "reasons of the %s were looked for",
+                     w->explained_count,
+                     counted(w->explained_count + w->skipped_count, "job").text,
+                     plural(w->skipped_count, "other", "others"));
 }
 
 void reasons_fill(const struct placement_plan *plan, bool estimate,

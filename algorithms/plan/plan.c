@@ -3,6 +3,7 @@
 
 #include "algorithms/parallel/parallel.h"
 #include "algorithms/plan/bound.h"
+#include "models/base/plural.h"
 
 #include <math.h>
 #include <string.h>
@@ -340,9 +341,9 @@ static void fill_warnings(const struct plan_run *run, struct plan_out *out)
     if (run->grid.steps->clocked)
         warnings[count++] = arena_printf(
             run->arena,
-            "not_repeatable: the time limit ended %llu looks for machines or plans; "
-            "another run may find other ones",
-            (unsigned long long)run->grid.steps->clocked);
+            "not_repeatable: the time limit ended %s for machines or plans; another run "
+            "may find other ones",
+            counted(run->grid.steps->clocked, "look").text);
     if (run->count == 1 && !run->intervals[0].valid)
         warnings[count++] =
             "shorter_than_threshold: the phases left take less than min_interval_s";

@@ -2,6 +2,7 @@
  */
 #include "algorithms/queue/behind.h"
 #include "algorithms/queue/explain.h"
+#include "models/base/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -72,11 +73,13 @@ enum error_code queue_check(const struct queue_in *in, struct arena *a, struct e
                                r->processors))
             TRY(profile_take(&profile, r->start_s, r->end_s, r->processors, err));
         else
-            invalid(err, pointer, ITEM_CONFLICT,
-                    "%llu processors are not free from %.15g to %.15g: the cluster has "
-                    "%llu, of which the reservations before this one take too many",
-                    (unsigned long long)r->processors, r->start_s, r->end_s,
-                    (unsigned long long)in->processors);
+            invalid(
+                err, pointer, ITEM_CONFLICT,
+                "%s %s not free from %.15g to %.15g: the cluster has %llu, of which the "
+                "reservations before this one take too many",
+                counted(r->processors, "processor").text,
+                plural(r->processors, "is", "are"), r->start_s, r->end_s,
+                (unsigned long long)in->processors);
     }
     return err->code;
 }

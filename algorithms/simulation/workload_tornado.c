@@ -9,6 +9,8 @@
  */
 #include "algorithms/simulation/workload_parts.h"
 
+#include "models/base/plural.h"
+
 #include <stdlib.h>
 
 #define DAY_S 86400.0
@@ -33,10 +35,10 @@ static void check(const struct workload *w, struct workload_place at)
         workload_mistake(at, "batches_max", ITEM_OUT_OF_BOUNDS, "is below batches_min");
     else if (w->user_count <= DAY_BATCHES_MAX &&
              w->user_count * w->batches_max > DAY_BATCHES_MAX)
-        workload_mistake(
-            at, "user_count", ITEM_OUT_OF_BOUNDS,
-            "%ju users with up to %ju batches a day are more than %d batches",
-            (uintmax_t)w->user_count, (uintmax_t)w->batches_max, DAY_BATCHES_MAX);
+        workload_mistake(at, "user_count", ITEM_OUT_OF_BOUNDS,
+                         "%s with up to %ju batches a day are more than %d batches",
+                         counted(w->user_count, "user").text, (uintmax_t)w->batches_max,
+                         DAY_BATCHES_MAX);
 }
 
 static enum error_code open(struct workload_source *s, struct arena *a, struct error *err)

@@ -15,6 +15,7 @@
 #include "algorithms/world/board_parts.h"
 #include "algorithms/world/objective.h"
 #include "algorithms/world/reasons.h"
+#include "models/base/plural.h"
 #include "models/base/rng.h"
 
 #include <stdlib.h>
@@ -544,8 +545,9 @@ void workflow_amounts_why(struct workflow_amounts *x, size_t task,
     }
     if (j->nodes > most_nodes(x, j)) {
         out->reason = WORKFLOW_REASON(too_few_nodes);
-        out->detail = arena_printf(x->arena, "it needs %zu nodes, and %zu suit it",
-                                   j->nodes, most_nodes(x, j));
+        out->detail = arena_printf(x->arena, "it needs %s, and %zu %s it",
+                                   counted(j->nodes, "node").text, most_nodes(x, j),
+                                   plural(most_nodes(x, j), "suits", "suit"));
         return;
     }
     wait = board_plan(x->board)->placed[job].wait;

@@ -6,6 +6,7 @@
 #include "algorithms/workflow/problem_parts.h"
 
 #include "algorithms/placement/check.h"
+#include "models/base/plural.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -89,9 +90,9 @@ static void check_times(const struct workflow_task *t, size_t resource_count,
                 "give estimate_s or estimate_ref_s, not both");
     if (t->etc_count != 0 && t->etc_count != resource_count) {
         mistake(err, path, "etc_s", ITEM_WRONG_LENGTH,
-                "has %zu times for %zu resources; give one for each, null where the task "
-                "cannot run",
-                t->etc_count, resource_count);
+                "has %s for %s; give one for each, null where the task cannot run",
+                counted(t->etc_count, "time").text,
+                counted(resource_count, "resource").text);
         return;
     }
     for (size_t k = 0; k < t->etc_count; k++) {
@@ -185,9 +186,8 @@ static void read_nodes(struct workflow_problem *problem, size_t task, const char
     bool named = !t->resource_id;
 
     if (count != (t->nodes ? t->nodes : 1)) {
-        mistake(err, path, "resource_ids", ITEM_CONFLICT,
-                "%zu resources; the task runs on %zu", count,
-                (size_t)(t->nodes ? t->nodes : 1));
+        mistake(err, path, "resource_ids", ITEM_CONFLICT, "%s; the task runs on %zu",
+                counted(count, "resource").text, (size_t)(t->nodes ? t->nodes : 1));
         return;
     }
     for (size_t k = 0; k < count; k++) {

@@ -27,6 +27,7 @@
 
 #include "algorithms/workflow/words.h"
 #include "models/base/order.h"
+#include "models/base/plural.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -520,8 +521,9 @@ enum error_code workflow_guess_run_times(struct workflow_problem *problem,
     if (g.by_name + g.by_all == 0)
         return OK; /* nothing to guess from: they are unplaced, with a reason each */
     workflow_warn(problem,
-                  "run_times_guessed: %zu of %zu tasks have no run time: %zu got "
-                  "the median of their name, %zu that of all tasks",
-                  g.missing, n, g.by_name, g.by_all);
+                  "run_times_guessed: %zu of %s %s no run time: %zu got the median of %s "
+                  "name, %zu that of all tasks",
+                  g.missing, counted(n, "task").text, plural(g.missing, "has", "have"),
+                  g.by_name, plural(g.by_name, "its", "their"), g.by_all);
     return OK;
 }

@@ -156,10 +156,10 @@ static void warn_full(struct wf_request *rq, size_t resource)
 
     if (jobs <= slots)
         return;
-    workflow_warn(&rq->problem,
-                  "job_count: resource '%.60s' has %zu tasks and %zu slots: they stay, "
-                  "nothing is added",
-                  r->id, jobs, slots);
+    workflow_warn(
+        &rq->problem,
+        "job_count: resource '%.60s' has %s and %s: they stay, nothing is added", r->id,
+        counted(jobs, "task").text, counted(slots, "slot").text);
 }
 
 static void number_resources(struct wf_request *rq)

@@ -15,6 +15,7 @@
 #include "algorithms/workflow/round_request.h"
 #include "algorithms/workflow/words.h"
 #include "algorithms/world/profile.h"
+#include "models/base/plural.h"
 
 #include <math.h>
 
@@ -390,8 +391,9 @@ void wf_amounts_why(const struct wf_request *rq, const struct wf_plan *plan, siz
         workflow_amounts_too_small(x, &found, name, out);
     } else if (large < j->nodes) {
         out->reason = WORKFLOW_REASON(too_few_nodes);
-        out->detail = arena_printf(rq->arena, "it needs %zu nodes, and %zu suit it",
-                                   j->nodes, large);
+        out->detail = arena_printf(rq->arena, "it needs %s, and %zu %s it",
+                                   counted(j->nodes, "node").text, large,
+                                   plural(large, "suits", "suit"));
         out->resource_count = large;
     } else if (shared_short(x, plan, task)) {
         out->reason = WORKFLOW_REASON(shared_short);

@@ -2,6 +2,7 @@
 #include "algorithms/workflow/amounts.h"
 #include "algorithms/workflow/initial.h"
 #include "algorithms/workflow/moves.h"
+#include "models/base/plural.h"
 #include "models/reason_tally.h"
 
 enum { SLOTS, MOVES, GAIN_MIN_S, GAIN_MIN_RATIO, RESTART_S, COMMON_COUNT };
@@ -202,8 +203,9 @@ static void warn_of_unplaced(struct workflow_problem *problem,
         reason_tally_add(&tally, out->unplaced[i].reason);
     }
     if (out->unplaced_count > 0)
-        workflow_warn(problem, "%s; of %zu tasks, makespan_s is that of the others",
-                      reason_tally_text(&tally, problem->arena), problem->task_count);
+        workflow_warn(problem, "%s; of %s, makespan_s is that of the others",
+                      reason_tally_text(&tally, problem->arena),
+                      counted(problem->task_count, "task").text);
 }
 
 /* Which policies there are where amounts count, and how long they search. */

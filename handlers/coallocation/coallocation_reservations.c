@@ -302,8 +302,8 @@ static void need_speedup(const struct plans_request *body, double processors,
                          struct error *err)
 {
     if (!isnan(body->reference_processors) && isnan(speedup_of(body, processors)))
-        invalid(err, "/speedups", ITEM_REQUIRED, "there is no entry for %g processors",
-                processors);
+        invalid(err, "/speedups", ITEM_REQUIRED, "there is no entry for %g processor%s",
+                processors, processors == 1 ? "" : "s");
 }
 
 static void check_request(const struct plans_request *body, struct error *err)

@@ -5,6 +5,7 @@
 #include "handlers/operations/routes.h"
 #include "handlers/snapshots/lease_view.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "models/base/spelling.h"
 #include "service/log.h"
 #include "service/metrics.h"
@@ -187,11 +188,14 @@ enum error_code decision_world_snapshot(struct request *rq, const struct snapsho
     *stored = snapshot_with_leases(stored, view, rq->arena);
     if (stored->leased_id_count)
         decision_note(
-            rq, arena_printf(rq->arena,
-                             "leases: %zu of /snapshot_id count%s, with %zu jobs that "
-                             "do not run yet: their amounts are not free",
-                             view->lease_count, view->lease_count == 1 ? "s" : "",
-                             stored->leased_id_count));
+            rq,
+            arena_printf(rq->arena,
+                         "leases: %zu of /snapshot_id count%s, with %s that %s not run "
+                         "yet: %s amounts are not free",
+                         view->lease_count, view->lease_count == 1 ? "s" : "",
+                         counted(stored->leased_id_count, "job").text,
+                         plural(stored->leased_id_count, "does", "do"),
+                         plural(stored->leased_id_count, "its", "their")));
     return OK;
 }
 

@@ -1,6 +1,7 @@
 /* experiment.c - the experiments of simulations, played for a request. */
 #include "handlers/common/experiment.h"
 
+#include "models/base/plural.h"
 #include "service/aside.h"
 #include "service/store_simulation.h"
 
@@ -113,5 +114,6 @@ enum error_code simulation_warn_cut(struct request *rq, const struct experiment 
                          "time_limit: the time was up, or the simulation was cancelled, "
                          "when %zu of %zu %s; with Prefer: respond-async it may take "
                          "longer",
-                         played->runs_done, played->in->run_count, what);
+                         played->runs_done, played->in->run_count,
+                         plural_text(played->in->run_count, what, rq->arena));
 }

@@ -11,7 +11,8 @@
 enum error_code simulation_experiment(struct request *rq, struct experiment_in *in,
                                       struct experiment *out);
 
-/* Warns when not all runs were played. `what` they are: "runs were complete". */
+/* Warns when not all runs were played. `what` they are, in both
+ * forms of plural_text(): "{run was|runs were} complete". */
 enum error_code simulation_warn_cut(struct request *rq, const struct experiment *played,
                                     const char *what, struct decision_answer *out);
 

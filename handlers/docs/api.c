@@ -373,6 +373,16 @@ static void add_members(const struct json_object *table, int depth,
     }
 }
 
+static void add_texts(const struct route *r, struct text_buffer *names,
+                      struct text_buffer *text)
+{
+    text_addf(names, "%s ", r->operation);
+    text_addf(text, "%s ", r->doc);
+    add_members(r->query, 0, names, text);
+    add_members(r->request, 0, names, text);
+    add_members(r->response, 0, names, text);
+}
+
 void docs_list_api(struct docs_index *ix)
 {
     for (const struct route *r = ix->routes; r->method; r++) {
@@ -380,11 +390,8 @@ void docs_list_api(struct docs_index *ix)
 
         if (r->flags & ROUTE_ASSET)
             continue;
-        text_addf(&names, "%s ", r->operation);
-        text_addf(&text, "%s ", r->doc);
-        add_members(r->query, 0, &names, &text);
-        add_members(r->request, 0, &names, &text);
-        add_members(r->response, 0, &names, &text);
+        if (!ix->pages_only)
+            add_texts(r, &names, &text);
         docs_index_add(
             ix, (struct docs_entry){
                     arena_printf(ix->arena, "/docs/api/%s", r->operation),

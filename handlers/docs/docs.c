@@ -113,15 +113,28 @@ const char *docs_anchor(const char *text, size_t length, struct arena *a)
     return text_end(&b);
 }
 
+static void list_all(struct docs_index *ix)
+{
+    docs_list_guide(ix);
+    docs_list_api(ix);
+    docs_list_algorithms(ix);
+    docs_list_reference(ix);
+    qsort(ix->items, ix->count, sizeof(*ix->items), compare_entries);
+}
+
 struct docs_index docs_index(const struct route *routes, struct arena *a)
 {
     struct docs_index ix = {.arena = a, .routes = routes};
 
-    docs_list_guide(&ix);
-    docs_list_api(&ix);
-    docs_list_algorithms(&ix);
-    docs_list_reference(&ix);
-    qsort(ix.items, ix.count, sizeof(*ix.items), compare_entries);
+    list_all(&ix);
+    return ix;
+}
+
+struct docs_index docs_pages_index(const struct route *routes, struct arena *a)
+{
+    struct docs_index ix = {.arena = a, .routes = routes, .pages_only = true};
+
+    list_all(&ix);
     return ix;
 }
 
@@ -150,9 +163,15 @@ static size_t words_lacking(const char *path, const char *wanted)
 
 static void print_nearest(struct docs_page *p, const char *path)
 {
-    struct docs_index ix = docs_index(p->rq->service->routes, p->rq->arena);
-    bool *shown = NEW(p->rq->arena, bool, ix.count);
+    struct docs_index ix = docs_pages_index(p->rq->service->routes, p->rq->arena);
+    size_t *distance = NEW(p->rq->arena, size_t, ix.count);
     const char *wanted = arena_printf(p->rq->arena, "/docs/%.200s", path);
+
+    for (size_t i = 0; i < ix.count; i++)
+        distance[i] = ix.items[i].anchor
+                          ? SIZE_MAX
+                          : names_distance(ix.items[i].path, wanted) +
+                                WORD_WORTH * words_lacking(ix.items[i].path, wanted);
 
     p->title = "There is no such page";
     html_add(p->b, "<p>There is no page <code>%t</code>. Did you mean:</p>\n<ul>\n",
@@ -160,21 +179,14 @@ static void print_nearest(struct docs_page *p, const char *path)
     for (size_t k = 0; k < NEAREST && k < ix.count; k++) {
         size_t best = SIZE_MAX, least = SIZE_MAX;
 
-        for (size_t i = 0; i < ix.count; i++) {
-            const char *to = ix.items[i].path;
-            size_t distance =
-                shown[i] || ix.items[i].anchor
-                    ? SIZE_MAX
-                    : names_distance(to, wanted) + WORD_WORTH * words_lacking(to, wanted);
-
-            if (distance < least) {
-                least = distance;
+        for (size_t i = 0; i < ix.count; i++)
+            if (distance[i] < least) {
+                least = distance[i];
                 best = i;
             }
-        }
         if (best == SIZE_MAX)
             break;
-        shown[best] = true;
+        distance[best] = SIZE_MAX;
         html_add(p->b, "<li><a href=\"%u\">%t</a></li>\n", ix.items[best].path,
                  ix.items[best].title);
     }
@@ -316,7 +328,7 @@ enum error_code get_docs_folder(struct request *rq, const void *in, void *out)
 
 const char *const *docs_paths(const struct route *routes, size_t *count, struct arena *a)
 {
-    struct docs_index ix = docs_index(routes, a);
+    struct docs_index ix = docs_pages_index(routes, a);
     const char **paths = NEW(a, const char *, ix.count + 2 * example_file_count + 8);
     size_t n = 0;
 

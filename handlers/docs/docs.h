@@ -51,12 +51,16 @@ struct docs_entry {
 struct docs_index {
     struct arena *arena;
     const struct route *routes;
+    bool pages_only; /* of whole pages path and title: what they say takes most of the
+                        time */
     struct docs_entry *items;
     size_t count, size;
 };
 
 /* All pages and those of their parts that the search finds, sorted by path. */
 struct docs_index docs_index(const struct route *routes, struct arena *a);
+/* The pages only, with path and title. */
+struct docs_index docs_pages_index(const struct route *routes, struct arena *a);
 void docs_index_add(struct docs_index *ix, struct docs_entry entry);
 /* ... of each file */
 typedef void docs_list_fn(struct docs_index *ix);

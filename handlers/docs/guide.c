@@ -409,11 +409,14 @@ void docs_list_guide(struct docs_index *ix)
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
         docs_index_add(ix, pages[i]);
     for (size_t i = 0; i < PARTS; i++)
-        docs_index_add(ix, (struct docs_entry){parts[i].path, parts[i].title, NULL,
-                                               text_of_part(&parts[i], ix->arena), NULL,
-                                               NULL});
-    list_words(ix);
-    list_questions(ix);
+        docs_index_add(ix, (struct docs_entry){
+                               parts[i].path, parts[i].title, NULL,
+                               ix->pages_only ? NULL : text_of_part(&parts[i], ix->arena),
+                               NULL, NULL});
+    if (!ix->pages_only) {
+        list_words(ix);
+        list_questions(ix);
+    }
     for (size_t i = 0; i < API_TAGS; i++)
         docs_index_add(ix,
                        (struct docs_entry){

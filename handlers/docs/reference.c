@@ -322,7 +322,8 @@ void docs_list_reference(struct docs_index *ix)
     }
     docs_index_add(ix, (struct docs_entry){"/docs/settings", "Settings", text_end(&names),
                                            NULL, NULL, NULL});
-    list_rows(ix);
+    if (!ix->pages_only)
+        list_rows(ix);
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
         docs_index_add(ix, pages[i]);
     for (size_t i = 0; i < CODES; i++) {

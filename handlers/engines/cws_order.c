@@ -7,6 +7,7 @@
 #include "handlers/engines/routes.h"
 
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "service/metrics.h"
 #include "service/service.h"
 #include "service/store_cws.h"
@@ -178,9 +179,8 @@ static void list_processes(struct request *rq, const struct store_cws_run *run,
         unknown += !learnt[i];
     }
     out->processes = list;
-    warn(rq, out, unknown,
-         "run_times_guessed: %zu processes have no executions that went well yet",
-         unknown);
+    warn(rq, out, unknown, "run_times_guessed: %zu %s no executions that went well yet",
+         unknown, plural(unknown, "process has", "processes have"));
 }
 
 /* Of two vertices of one name the first is a task's: which one is not said. */
@@ -239,8 +239,10 @@ enum error_code get_cws_run(struct request *rq, const void *in, void *out)
         .vertex_count = run.vertex_count,
         .edge_count = run.edge_count,
     };
-    warn(rq, answer, cut, "cycle: %zu edges that close one are cut", cut);
-    warn(rq, answer, loose, "unknown_vertex: %zu edges end where no vertex is", loose);
+    warn(rq, answer, cut, "cycle: %s %s cut", counted(cut, "edge").text,
+         plural(cut, "that closes one is", "that close one are"));
+    warn(rq, answer, loose, "unknown_vertex: %s %s where no vertex is",
+         counted(loose, "edge").text, plural(loose, "ends", "end"));
     list_processes(rq, &run, time_s, learnt, rank_s, answer);
     list_tasks(rq, &run, answer);
     return OK;

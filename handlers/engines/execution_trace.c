@@ -123,9 +123,10 @@ static void warn_all(struct reading *r)
     if (r->trace.rounded_count > 0)
         r->out->warnings[r->out->warning_count++] = arena_printf(
             r->a,
-            "rounded_values: %llu cells have a unit and are rounded: 1.1 GB stands for "
-            "1.05 to 1.15; trace.raw = true gives exact ones",
-            (unsigned long long)r->trace.rounded_count);
+            "rounded_values: %s %s rounded: 1.1 GB stands for 1.05 to 1.15; trace.raw = "
+            "true gives exact ones",
+            counted(r->trace.rounded_count, "cell").text,
+            plural(r->trace.rounded_count, "has a unit and is", "have a unit and are"));
 }
 
 enum error_code trace_read(const struct trace_query *query, const char *text,

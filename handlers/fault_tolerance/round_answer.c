@@ -490,26 +490,29 @@ static const char *because(const struct round_call *call, const struct round_cho
         none = &endless;
     if (c->chosen == SIZE_MAX)
         return arena_printf(call->rq->arena,
-                            "the cheapest of %zu options with room for %zu copies costs "
+                            "the cheapest of %s with room for %zu %s costs "
                             "%.6g times the run time, more than max_cost_ratio",
-                            c->option_count, c->placeable_count,
+                            counted(c->option_count, "option").text, c->placeable_count,
+                            plural(c->placeable_count, "copy", "copies"),
                             c->options[c->cheapest].expected_cost_cpu_s / c->execution_s);
     o = &c->options[c->chosen];
     if (c->chosen == 0 || isnan(none->expected_time_s))
-        return arena_printf(call->rq->arena,
-                            "least expected time of %zu options%s, with room for %zu "
-                            "copies: %.6g s%s",
-                            c->option_count, limit, c->placeable_count,
-                            o->expected_time_s,
-                            c->chosen == 0 ? "" : "; without a remedy it would not end");
+        return arena_printf(
+            call->rq->arena,
+            "least expected time of %s%s, with room for %zu %s: %.6g s%s",
+            counted(c->option_count, "option").text, limit, c->placeable_count,
+            plural(c->placeable_count, "copy", "copies"), o->expected_time_s,
+            c->chosen == 0 ? "" : "; without a remedy it would not end");
     saved_s = none->expected_time_s - o->expected_time_s;
     dearer_s = o->expected_cost_cpu_s - none->expected_cost_cpu_s;
     return arena_printf(call->rq->arena,
-                        "least expected time of %zu options%s, with room for %zu copies: "
+                        "least expected time of %s%s, with room for %zu %s: "
                         "%.6g s, %.6g s less than without a remedy, for %.6g s %s of "
                         "CPU time",
-                        c->option_count, limit, c->placeable_count, o->expected_time_s,
-                        saved_s, fabs(dearer_s), dearer_s < 0 ? "less" : "more");
+                        counted(c->option_count, "option").text, limit,
+                        c->placeable_count, plural(c->placeable_count, "copy", "copies"),
+                        o->expected_time_s, saved_s, fabs(dearer_s),
+                        dearer_s < 0 ? "less" : "more");
 }
 
 /* An expected time this far off what was played is doubtful. */

@@ -73,7 +73,7 @@ static const struct json_field replace_rows[] = {
     JSON_CHOICE(T, on_conflict, record_policies, RECORD_REPLACE, 0,
                 "What becomes of a record that is stored with other values: refuse (422; "
                 "of NDJSON the line), keep the stored one, or replace it; default "
-                "replace"),
+                "replace, as what is still going on is reported again with more"),
     {0},
 };
 static const struct json_object replace_query_json = {

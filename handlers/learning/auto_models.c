@@ -3,6 +3,7 @@
 
 #include "handlers/model/model_json.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "service/config.h"
 #include "service/service.h"
 #include "service/store_model.h"
@@ -140,11 +141,13 @@ static enum error_code make_missing(struct request *rq, struct db_session *db,
         enum error_code code;
 
         if (have >= most) {
-            *warning = arena_printf(rq->arena,
-                                    "auto_models_full: there are %llu models, so %zu "
-                                    "applications get none by themselves; POST "
-                                    "/v1/models makes one",
-                                    (unsigned long long)have, count - i);
+            *warning = arena_printf(
+                rq->arena,
+                "auto_models_full: there %s %s, so %s %s none by %s; POST "
+                "/v1/models makes one",
+                plural(have, "is", "are"), counted(have, "model").text,
+                counted(count - i, "application").text, plural(count - i, "gets", "get"),
+                plural(count - i, "itself", "themselves"));
             return OK;
         }
         code = make_one(rq, db, missing[i].application_id, target);

@@ -126,8 +126,8 @@ static void fill_fit(struct request *rq, const struct fit_request *in,
 
         *row = (struct fit_reason){
             m->reason,
-            arena_printf(rq->arena, "%zu runs, %zu of them unusable, gave no model",
-                         in->sample_count, m->unusable_count)};
+            arena_printf(rq->arena, "%s, %zu of them unusable, gave no model",
+                         counted(in->sample_count, "run").text, m->unusable_count)};
         out->reasons = row;
         out->reason_count = 1;
         return;

@@ -1,6 +1,7 @@
 /* model_json.c - fitted models in JSON. */
 #include "handlers/model/model_json.h"
 
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "models/fitted/core.h"
 #include "service/hash.h"
@@ -248,9 +249,9 @@ static bool read_combination(const struct combination_row *row, const char *poin
         return false;
     }
     if (row->coefficient_count != perf_term_count(out)) {
-        invalid(err, pointer, ITEM_INVALID_COMBINATION,
-                "%zu coefficients for %zu functions", row->coefficient_count,
-                perf_term_count(out));
+        invalid(err, pointer, ITEM_INVALID_COMBINATION, "%s for %s",
+                counted(row->coefficient_count, "coefficient").text,
+                counted(perf_term_count(out), "function").text);
         return false;
     }
     memcpy(out->coefficients, row->coefficients,
@@ -604,7 +605,7 @@ static const char *needs_of_terms(enum model_kind kind, const struct fitted_run 
         a,
         "%s needs runs with problem_size, cpu_available_ratio (or dedicated, or stored "
         "load samples of the machine) and, on two processors and more, bandwidth_mbps%s; "
-        "of %zu executions %zu can be used: %zu on one processor, %zu on two, %zu on "
+        "of %s %zu can be used: %zu on one processor, %zu on two, %zu on "
         "more; lacking or out of bounds: problem_size %zu, cpu_available_ratio %zu, "
         "bandwidth_mbps %zu. Kinds that need a problem_size only: linear, power_law",
         model_kind_names[kind],
@@ -612,8 +613,8 @@ static const char *needs_of_terms(enum model_kind kind, const struct fitted_run 
             ? ": 3 on one processor, 5 on two, 5 on two and more with two different "
               "numbers of processors"
             : ", all on one number of processors",
-        count, t.usable, t.single, t.pairs, t.usable - t.single - t.pairs, t.lacks[0],
-        t.lacks[2], t.lacks[3]);
+        counted(count, "execution").text, t.usable, t.single, t.pairs,
+        t.usable - t.single - t.pairs, t.lacks[0], t.lacks[2], t.lacks[3]);
 }
 
 const char *model_needs(enum model_kind kind, const struct model_settings *settings,
@@ -630,9 +631,9 @@ const char *model_needs(enum model_kind kind, const struct model_settings *setti
         return arena_printf(
             a,
             "auto needs one run that took time and is no outlier%s; of "
-            "%zu executions %zu can be used",
-            isnan(settings->since_s) ? "" : ", and started after settings.since", count,
-            usable);
+            "%s %zu can be used",
+            isnan(settings->since_s) ? "" : ", and started after settings.since",
+            counted(count, "execution").text, usable);
     }
     if (kind < MODEL_LINEAR)
         return needs_of_terms(kind, runs, count, a);
@@ -646,7 +647,8 @@ const char *model_needs(enum model_kind kind, const struct model_settings *setti
     text_addf(&b, "%s needs runs with", model_kind_names[kind]);
     for (size_t k = 0; k < input_count; k++)
         text_addf(&b, "%s %.60s", k ? "," : "", names[k]);
-    text_addf(&b, " that differ; of %zu executions %zu have all of them", count, usable);
+    text_addf(&b, " that differ; of %s %zu %s all of them",
+              counted(count, "execution").text, usable, plural(usable, "has", "have"));
     text_add(&b, "", 1);
     return text_end(&b);
 }

@@ -17,5 +17,7 @@ extern const struct json_words queue_words;     /* of queues of slots, and of cl
 extern const struct json_words scan_words;
 extern const struct json_words workflow_words;
 extern const struct json_words workflow_round_words;
+extern const struct json_words simulated_words; /* "pinned": no scheduler at all */
+extern const struct json_words decision_words;  /* of any decision that is stored */
 
 #endif

@@ -2,6 +2,8 @@
 #include "handlers/pictures/gantt_groups.h"
 #include "handlers/pictures/gantt_summary.h"
 #include "models/base/duration.h"
+#include "models/base/plural.h"
+#include "models/base/text_width.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +36,7 @@ enum {
     AXIS_GAP = 2 /* between the last time and the edge */
 };
 
-/* Mean width of a character of size 12, and 11 in bars. */
+/* Mean width of a column (models/base/text_width.h) of size 12, and 11 in bars. */
 #define NAME_CHARACTER  6.7
 #define LABEL_CHARACTER 6.2
 
@@ -132,18 +134,20 @@ static size_t character_length(const unsigned char *p)
     return is_in_xml(c, length) ? length : 0;
 }
 
-/* At most `max` characters, then an ellipsis. */
+/* At most `max` columns, then an ellipsis. */
 static void print_some(const char *text, size_t max, struct text_buffer *b)
 {
     const unsigned char *p = (const unsigned char *)text;
 
-    for (size_t count = 0; *p; count++) {
+    for (size_t used = 0; *p;) {
         size_t length = character_length(p);
+        unsigned columns = length ? text_character((const char *)p).columns : 1;
 
-        if (count == max) {
+        if (columns > max - used) {
             text_addf(b, "\xe2\x80\xa6");
             return;
         }
+        used += columns;
         if (*p == '<' || *p == '>' || *p == '&' || *p == '"')
             text_addf(b, "&#%d;", *p);
         else if (length == 0)
@@ -157,15 +161,6 @@ static void print_some(const char *text, size_t max, struct text_buffer *b)
 void gantt_print_text(const char *text, struct text_buffer *b)
 {
     print_some(text, SIZE_MAX, b);
-}
-
-static size_t character_count(const char *text)
-{
-    size_t count = 0;
-
-    for (; *text; text++)
-        count += (*text & 0xc0) != 0x80;
-    return count;
 }
 
 /* A length in the picture: two decimals, none that say nothing. */
@@ -631,9 +626,10 @@ static void note_merged(struct drawing *d)
     if (d->merged) {
         duration_text((d->to_s - d->from_s) / d->width * 0.5, width, sizeof(width));
         note(d, arena_printf(d->arena,
-                             "%zu of %zu bars are drawn with a neighbour: narrower or "
+                             "%zu of %zu bars %s drawn with a neighbour: narrower or "
                              "nearer than %s%s.",
-                             d->merged, d->chart->bar_count - d->dropped, width,
+                             d->merged, d->chart->bar_count - d->dropped,
+                             plural(d->merged, "is", "are"), width,
                              d->lane_count < d->track_count ? ", or behind each other"
                                                             : ""));
     }
@@ -661,8 +657,10 @@ static void write_notes(struct drawing *d)
     else
         note_merged(d);
     if (d->dropped)
-        note(d, arena_printf(d->arena, "%zu bars are left out: they have no time or row.",
-                             d->dropped));
+        note(d,
+             arena_printf(
+                 d->arena, "%s %s no time or row.", counted(d->dropped, "bar").text,
+                 plural(d->dropped, "is left out: it has", "are left out: they have")));
     if (d->has_critical_transfers_only && !d->summary && !d->view.no_transfers)
         note(d, "There are many transfers: drawn are those of the chain that ends last.");
     if (d->shape_count == 0)
@@ -679,9 +677,8 @@ static void lay_out(struct drawing *d)
     double track;
 
     for (size_t i = 0; i < d->chart->row_count; i++) {
-        size_t length = d->chart->rows
-                            ? character_count(d->chart->rows[i] + d->row_prefix)
-                            : (i > 99 ? 7 : 4);
+        size_t length = d->chart->rows ? text_columns(d->chart->rows[i] + d->row_prefix)
+                                       : (i > 99 ? 7 : 4);
 
         longest = length > longest ? length : longest;
     }
@@ -935,11 +932,11 @@ static void print_label(const struct drawing *d, const struct shape *s,
 {
     const char *label = s->first->id + d->bar_prefix;
     double room = (p->width - 8) / LABEL_CHARACTER;
-    size_t length = character_count(label);
+    size_t columns = text_columns(label);
     struct text_buffer *b = d->b;
 
-    if (s->count > 1 || p->height < LABEL_HEIGHT_MIN || length == 0 ||
-        (double)length > room - (s->first->late ? 2 : 0))
+    if (s->count > 1 || p->height < LABEL_HEIGHT_MIN || columns == 0 ||
+        (double)columns > room - (s->first->late ? 2 : 0))
         return;
     text_addf(b, "<text%s",
               s->state == GANTT_DONE      ? " class=\"gp-done\""

@@ -3,6 +3,7 @@
 
 #include "handlers/pictures/gantt_summary.h"
 #include "models/base/duration.h"
+#include "models/base/text_width.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,37 +47,21 @@ static bool is_drawable(const struct gantt_bar *bar)
            bar->finish_s >= bar->start_s;
 }
 
-/* A character of a name; of UTF-8 the bytes behind the first one take no column. */
-static size_t width_of(const char *text)
+static void add_name(struct text_buffer *b, const char *text, size_t bytes)
 {
-    size_t width = 0;
+    for (const char *end = text + bytes; text < end;) {
+        struct text_character c = text_character(text);
 
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
-static void add_name(struct text_buffer *b, const char *text, size_t width)
-{
-    for (; *text; text++) {
-        bool first = ((unsigned char)*text & 0xc0) != 0x80;
-
-        if (first && width-- == 0)
-            return;
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            text_add(b, "?", 1);
-        else
-            text_add(b, text, 1);
+        text_add(b, c.is_control ? "?" : text, c.is_control ? 1 : c.length);
+        text += c.length;
     }
 }
 
 static void begin_line(struct writer *w, const char *label, bool critical)
 {
-    size_t width = width_of(label);
+    size_t width, bytes = text_fitting(label, w->label - 2, &width);
 
-    if (width > w->label - 2)
-        width = w->label - 2;
-    add_name(w->b, label, width);
+    add_name(w->b, label, bytes);
     text_addf(w->b, "%*s%s|", (int)(w->label - 1 - width), "", critical ? "*" : " ");
 }
 
@@ -260,7 +245,7 @@ enum error_code gantt_print_terminal(const struct gantt *chart,
     char text[32];
 
     for (size_t i = 0; i < chart->row_count; i++) {
-        size_t width = width_of(row_name(chart, i, text, sizeof(text))) + 2;
+        size_t width = text_columns(row_name(chart, i, text, sizeof(text))) + 2;
 
         w.label = width > w.label ? width : w.label;
     }

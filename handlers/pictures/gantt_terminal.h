@@ -13,7 +13,7 @@
 enum { GANTT_TERMINAL_LABEL_MAX = 24, GANTT_TERMINAL_COLUMNS_MIN = 10 };
 
 struct gantt_terminal {
-    size_t width; /* of a line, in characters */
+    size_t width; /* of a line, in columns: text_width.h */
     bool utf8;    /* else # and = */
     bool colour; /* by escape sequences of ECMA-48: done grey, running green, critical red
                   */

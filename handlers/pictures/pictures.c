@@ -1015,7 +1015,8 @@ static const char *detail_of(struct picture *p, const struct entry *e)
     if (e->resource_id && e->slot > 0)
         text_addf(&b, ", slot %.0f", e->slot);
     if (!isnan(e->processors))
-        text_addf(&b, "%s%.0f processors", b.length ? ", " : "", e->processors);
+        text_addf(&b, "%s%.0f processor%s", b.length ? ", " : "", e->processors,
+                  e->processors == 1 ? "" : "s");
     if (e->state)
         text_addf(&b, "%s%s", b.length ? ", " : "", e->state);
     text = text_end(&b);

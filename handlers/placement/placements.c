@@ -14,6 +14,7 @@
 #include "handlers/placement/search_json.h"
 #include "handlers/snapshots/lease_view.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "service/metrics.h"
 #include "service/service.h"
@@ -674,11 +675,12 @@ static void hint_classes(const struct request *rq, struct placements_answer *ans
     warnings = NEW(rq->arena, const char *, count + 1);
     for (size_t i = 0; i < count; i++)
         warnings[i] = answer->decision.warnings[i];
-    warnings[count] =
-        arena_printf(rq->arena,
-                     "unplaced_repeats: %zu jobs without a place repeat %zu kinds of "
-                     "reasons; unplaced_form classes lists each kind once",
-                     plan->unplaced_count, plan->unplaced_class_count);
+    warnings[count] = arena_printf(
+        rq->arena,
+        "unplaced_repeats: %zu jobs without a place repeat %s of reasons; "
+        "unplaced_form classes lists %s once",
+        plan->unplaced_count, counted(plan->unplaced_class_count, "kind").text,
+        plural(plan->unplaced_class_count, "it", "each kind"));
     answer->decision.warnings = warnings;
     answer->decision.warning_count = count + 1;
 }

@@ -4,6 +4,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/learning/machine_effects.h"
 #include "handlers/model/model_learn.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "models/forecast/forecast.h"
 
@@ -110,10 +111,10 @@ const char *prediction_model_note(const struct model_at_hand *at, unsigned bit,
     if (!core || !(core->notes & 1u << bit))
         return NULL;
     if (bit == CORE_BIT_CHANGED)
-        return arena_printf(a,
-                            "%s: %s: model '%.100s', by a factor of %.3g, %zu runs since",
+        return arena_printf(a, "%s: %s: model '%.100s', by a factor of %.3g, %s since",
                             core_note_names[bit], core_note_texts[bit], id,
-                            core->change_factor, core->runs_since_change);
+                            core->change_factor,
+                            counted(core->runs_since_change, "run").text);
     return arena_printf(a, "%s: %s: model '%.100s'", core_note_names[bit],
                         core_note_texts[bit], id);
 }

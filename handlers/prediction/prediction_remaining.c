@@ -15,6 +15,7 @@
 
 #include "handlers/common/decision.h"
 #include "handlers/history/progress_samples.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "service/json_holds.h"
 
@@ -401,8 +402,9 @@ static void check_init(const struct function_in *f, size_t i, struct error *err)
     if (!f->init)
         return;
     if (f->init_count != want)
-        invalid(err, pointer.text, ITEM_WRONG_LENGTH, "%s has %zu parameters, not %zu",
-                progress_function_names[f->name], want, f->init_count);
+        invalid(err, pointer.text, ITEM_WRONG_LENGTH, "%s has %s, not %zu",
+                progress_function_names[f->name], counted(want, "parameter").text,
+                f->init_count);
     else if (want == PROGRESS_PARAMS_MAX && (!(f->init[1] >= 0) || !(f->init[2] > 0)))
         invalid(err, pointer.text, ITEM_OUT_OF_BOUNDS,
                 "the amplitude must not be negative, the decay above 0");

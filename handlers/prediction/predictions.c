@@ -14,6 +14,7 @@
 #include "handlers/learning/prediction_targets.h"
 #include "handlers/prediction/loads.h"
 #include "handlers/prediction/prediction_models.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "models/fitted/core.h"
 #include "models/performance/phase_sum.h"
@@ -508,9 +509,9 @@ static void explain_counted(struct predicting *p, const char *list,
     for (unsigned bit = 0; bit < WARNING_COUNT; bit++)
         if (c->count[bit] > 0)
             warn(p,
-                 arena_printf(p->rq->arena, "%s: %s: %zu times, first /%s/%zu",
+                 arena_printf(p->rq->arena, "%s: %s: %s, first /%s/%zu",
                               prediction_warning_name(bit), prediction_warning_text(bit),
-                              c->count[bit], list, c->first[bit]));
+                              counted(c->count[bit], "time").text, list, c->first[bit]));
 }
 
 /* What is to be known of the models themselves, once for each. */

@@ -523,9 +523,9 @@ static enum error_code take_log(struct playing *p, const char *member,
     p->left_out = workload_left_out(read, p->body->cluster != NULL, p->rq->arena);
     if (log.count == 0)
         return invalid(p->rq->err, member, ITEM_NO_JOBS,
-                       "none of the %llu lines is a job of the Standard Workload Format: "
-                       "a line has 18 numbers, -1 for what is not known",
-                       (unsigned long long)counts->lines);
+                       "none of %s is a job of the Standard Workload Format: a line has "
+                       "18 numbers, -1 for what is not known",
+                       counted(counts->lines, "line").text);
     if (log.count > JOBS_MAX)
         return too_many(p, member, log.count);
     p->in.jobs = log.jobs;
@@ -1362,14 +1362,15 @@ static enum error_code warn_outcome(struct playing *p)
     if (coarse)
         TRY(decision_warn(p->rq, &p->answer->decision,
                           "clamped: /utilisation_step_s would give more than %d rows for "
-                          "%llu policies, and is as much longer there",
-                          QUEUE_STEPS_MAX, (unsigned long long)coarse));
+                          "%llu %s, and is as much longer there",
+                          QUEUE_STEPS_MAX, (unsigned long long)coarse,
+                          plural(coarse, "policy", "policies")));
     if (rest)
         TRY(decision_warn(
             p->rq, &p->answer->decision,
-            "truncated: by_user has its first %llu users, and a row for the "
-            "others, see /table_rows_max",
-            (unsigned long long)p->body->table_rows_max));
+            "truncated: by_user has its first %s, and a row for the others, see "
+            "/table_rows_max",
+            counted(p->body->table_rows_max, "user").text));
     return OK;
 }
 
@@ -1686,7 +1687,8 @@ static enum error_code play(struct playing *p)
                                  "leave the queue before they start"),
                           plural(p->cancelled, "is", "are")));
     TRY(simulation_warn_cut(p->rq, &played,
-                            p->body->study ? "variants were done" : "policies were done",
+                            p->body->study ? "{variant was|variants were} done"
+                                           : "{policy was|policies were} done",
                             &p->answer->decision));
     rank(p, &played);
     decision_end(p->rq, "simulation",

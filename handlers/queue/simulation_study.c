@@ -9,6 +9,7 @@
 #include "handlers/operations/policy_words.h"
 #include "models/base/budget_read.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "models/json_walk.h"
 #include "service/json.h"
@@ -773,11 +774,13 @@ enum error_code study_check_window(const struct study_plan *plan)
             (plan->cluster || ceil(swf_processors(&log->jobs[i])) <= processors))
             return OK;
     }
-    return invalid(plan->rq->err, "/study", ITEM_NO_JOBS,
-                   "no job that the base can run arrives in the window: warm_up_s %.15g "
-                   "after the first of %zu jobs at %.15g, and cool_down_s %.15g before "
-                   "the last at %.15g",
-                   in->warm_up_s, log->job_count, first_s, in->cool_down_s, last_s);
+    return invalid(
+        plan->rq->err, "/study", ITEM_NO_JOBS,
+        "no job that the base can run arrives in the window: warm_up_s %.15g "
+        "after the first of %s at %.15g, and cool_down_s %.15g before the last "
+        "at %.15g",
+        in->warm_up_s, counted(log->job_count, "job").text, first_s, in->cool_down_s,
+        last_s);
 }
 
 /* ---- playing ---- */

@@ -1,6 +1,7 @@
 /* plan_answer.c - how plans look in an answer. */
 #include "handlers/operations/policy_words.h"
 #include "handlers/rescheduling/plan_parts.h"
+#include "models/base/plural.h"
 
 #define T struct plan_answer_interval
 static const struct json_field interval_rows[] = {
@@ -186,12 +187,15 @@ static enum error_code warn_far(struct plan_call *call, const struct plan_out *o
             call->extrapolation_ratio = d;
             model_id = m->model_id;
         }
-    return far > 0 ? plan_call_warn(call,
-                                    "far_extrapolation: %zu of %zu phases lie more than "
-                                    "twice outside what their models have seen, model "
-                                    "'%.100s' %.3g times",
-                                    far, call->in.phase_count - call->in.first_phase + 1,
-                                    model_id, call->extrapolation_ratio)
+    return far > 0 ? plan_call_warn(
+                         call,
+                         "far_extrapolation: %zu of %s %s more than twice "
+                         " outside what their models have seen, model "
+                         "'%.100s' %.3g times",
+                         far,
+                         counted(call->in.phase_count - call->in.first_phase + 1, "phase")
+                             .text,
+                         plural(far, "lies", "lie"), model_id, call->extrapolation_ratio)
                    : OK;
 }
 

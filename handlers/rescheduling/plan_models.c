@@ -9,6 +9,7 @@
  */
 #include "handlers/rescheduling/plan_parts.h"
 
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 
 /* ---- given models ---- */
@@ -29,8 +30,8 @@ static void read_list(struct plan_call *call, const struct plan_phase_request *l
 
         site_model_check(&list[i].model, call->job->problem_size, at.text, rq->err);
         if (k > call->job->phases)
-            invalid(rq->err, phase.text, ITEM_OUT_OF_BOUNDS, "the job has %llu phases",
-                    (unsigned long long)call->job->phases);
+            invalid(rq->err, phase.text, ITEM_OUT_OF_BOUNDS, "the job has %s",
+                    counted(call->job->phases, "phase").text);
         else if (phases[k - 1])
             invalid(rq->err, phase.text, ITEM_DUPLICATE, "phase %zu has a model already",
                     k);

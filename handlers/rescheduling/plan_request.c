@@ -2,6 +2,7 @@
 #include "handlers/rescheduling/plan_parts.h"
 
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 
 #include <string.h>
@@ -443,7 +444,7 @@ enum error_code plan_call_begin(struct plan_call *call, struct request *rq,
     call->job = &body->jobs[0];
     if (first_phase > call->job->phases)
         return invalid(rq->err, "/jobs/0/first_phase", ITEM_OUT_OF_BOUNDS,
-                       "the job has %llu phases", (unsigned long long)call->job->phases);
+                       "the job has %s", counted(call->job->phases, "phase").text);
     call->in.first_phase = first_phase;
     call->in.phase_count = call->job->phases;
     call->in.seed = body->decision.seed;

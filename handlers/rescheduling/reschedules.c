@@ -16,6 +16,7 @@
 #include "handlers/pictures/pictures.h"
 #include "handlers/rescheduling/plan_parts.h"
 #include "handlers/rescheduling/reschedule_kinds.h"
+#include "models/base/plural.h"
 
 #include <string.h>
 
@@ -203,8 +204,8 @@ static void check_job(const struct plan_request *body, struct error *err)
     if (body->job_count == 0)
         return;
     if (job->phases_done > job->phases)
-        invalid(err, "/jobs/0/phases_done", ITEM_OUT_OF_BOUNDS, "the job has %llu phases",
-                (unsigned long long)job->phases);
+        invalid(err, "/jobs/0/phases_done", ITEM_OUT_OF_BOUNDS, "the job has %s",
+                counted(job->phases, "phase").text);
     if (job->stop_phase > 0 && job->stop_phase != floor(job->stop_phase))
         invalid(err, "/jobs/0/stop_phase", ITEM_WRONG_TYPE, "not a whole number");
 }

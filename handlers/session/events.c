@@ -436,10 +436,10 @@ static enum error_code follow(struct storing *s, struct db_session *db)
     TRY(session_learn(&touched));
     TRY(session_sync_leases(&touched, &overcommitted));
     if (overcommitted)
-        session_warn(&s->run,
-                     "overcommitted: %zu attempts run on resources that have no room for "
-                     "them",
-                     overcommitted);
+        session_warn(&s->run, "overcommitted: %s %s",
+                     counted(overcommitted, "attempt").text,
+                     plural(overcommitted, "runs on a resource that has no room for it",
+                            "run on resources that have no room for them"));
     return stand(s, db, &touched);
 }
 
@@ -467,8 +467,8 @@ static enum error_code store_locked(struct db_session *db, void *context,
     TRY(find_known(s, db, &known));
     sort_out(s, &known);
     if (s->run.row.event_count + s->fresh_count > config->workflow_session_events)
-        return fail(err, ERR_TOO_LARGE, "", "a session has %zu events at most",
-                    config->workflow_session_events);
+        return fail(err, ERR_TOO_LARGE, "", "a session has %s at most",
+                    counted(config->workflow_session_events, "event").text);
     s->out->stored = s->fresh_count;
     s->out->revision = s->run.row.revision + s->fresh_count;
     if (s->fresh_count == 0)

@@ -184,9 +184,8 @@ static enum error_code make_new(struct putting *p, struct db_session *db,
                     p->wanted.session_id);
     TRY(store_session_count(db, rq->principal.tenant, &count, rq->arena, err));
     if (count >= rq->service->config->workflow_sessions)
-        return fail(err, ERR_CONFLICT, "",
-                    "there are %zu workflow sessions already; delete what has ended",
-                    rq->service->config->workflow_sessions);
+        return fail(err, ERR_CONFLICT, "", "there %s %s already; delete what has ended",
+                    plural(count, "is", "are"), counted(count, "workflow session").text);
     return store_session_create(db, rq->principal.tenant, &p->wanted, &p->made, err);
 }
 

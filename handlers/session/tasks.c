@@ -6,6 +6,7 @@
 #include "handlers/history/bulk.h"
 #include "handlers/session_run/plan.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "service/config.h"
 #include "service/service.h"
@@ -252,7 +253,8 @@ static enum error_code add_locked(struct db_session *db, void *context, struct e
     for (size_t i = 0; i < x->items->count; i++)
         add_one(x, i);
     if (x->run.task_count + x->count > most)
-        return fail(err, ERR_TOO_LARGE, "", "a session has %zu tasks at most", most);
+        return fail(err, ERR_TOO_LARGE, "", "a session has %s at most",
+                    counted(most, "task").text);
     if (x->count == 0)
         return OK;
     TRY(store_session_tasks_write(db, tenant, x->list, x->count, rq->arena, err));

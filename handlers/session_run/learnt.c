@@ -8,6 +8,7 @@
 
 #include "handlers/model/model_learn.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "service/store_model.h"
 
@@ -68,8 +69,8 @@ static const char *classes_asked(struct session_run *run, size_t *count)
     if (more)
         session_warn(run,
                      "classes_not_asked: models are looked for of the first %d classes; "
-                     "%zu more are not",
-                     CLASSES_MAX, more);
+                     "%zu more %s not",
+                     CLASSES_MAX, more, plural(more, "is", "are"));
     return text_end(&b);
 }
 

@@ -12,6 +12,7 @@
 #include "algorithms/workflow/list.h"
 #include "handlers/workflow/workflow_progress.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "service/service.h"
 
@@ -261,15 +262,18 @@ static void warn(struct session_run *run, const struct making *m)
         session_warn(run, "run_time_defaulted: %zu, of tasks of which nothing is known",
                      m->defaulted_count);
     if (m->lost_count)
-        session_warn(run,
-                     "unknown_resource: %zu running tasks are on resources that the "
-                     "snapshot has not; what waits for them is not planned",
-                     m->lost_count);
+        session_warn(run, "unknown_resource: %s %s not planned",
+                     counted(m->lost_count, "running task").text,
+                     plural(m->lost_count,
+                            "is on a resource that the snapshot has not; what waits for "
+                            "it is",
+                            "are on resources that the snapshot has not; what waits for "
+                            "them is"));
     if (m->narrow_count)
         session_warn(run,
-                     "running_incomplete: %zu running tasks of several nodes, whose "
-                     "`started` names fewer: only these are taken",
-                     m->narrow_count);
+                     "running_incomplete: %s of several nodes, whose `started` names "
+                     "fewer: only these are taken",
+                     counted(m->narrow_count, "running task").text);
     if (m->gang_count)
         session_warn(run,
                      "gang_held_back: %zu task%s in gangs with members that cannot "

@@ -13,6 +13,7 @@
  */
 #include "handlers/prediction/resource_histories.h"
 #include "handlers/simulation/simulation_parts.h"
+#include "models/base/plural.h"
 
 static const double SHAPE_MIN = 0.1;                   /* of what is drawn from */
 static const double MEAN_MIN_S = 1, MEAN_MAX_S = 1e15; /* likewise */
@@ -90,22 +91,24 @@ static void warn(struct building *b, const struct resource_histories *h,
 
     if (fitted)
         simulation_warn(b->out, b->a,
-                        "failures: from the history, of %zu resources a Weibull "
-                        "distribution (%zu failures seen), of %zu an exponential one "
-                        "(%zu failures seen); repairs exponential",
-                        basis->weibull_count, basis->weibull_failures,
-                        basis->exponential_count, basis->exponential_failures);
+                        "failures: from the history, of %s a Weibull distribution (%s "
+                        "seen), of %zu an exponential one (%s seen); repairs exponential",
+                        counted(basis->weibull_count, "resource").text,
+                        counted(basis->weibull_failures, "failure").text,
+                        basis->exponential_count,
+                        counted(basis->exponential_failures, "failure").text);
     if (basis->unknown_count)
         simulation_warn(b->out, b->a,
-                        "failures: of %zu of %zu resources no history is known%s; they "
-                        "do not fail",
-                        basis->unknown_count, h->count,
-                        h->unavailable ? " (the stored one could not be read)" : "");
+                        "failures: of %zu of %s no history is known%s; %s not fail",
+                        basis->unknown_count, counted(h->count, "resource").text,
+                        h->unavailable ? " (the stored one could not be read)" : "",
+                        plural(basis->unknown_count, "it does", "they do"));
     if (basis->without_repair_count)
         simulation_warn(b->out, b->a,
-                        "failures: how long repairs take is not known of %zu resources; "
-                        "they are up again at once",
-                        basis->without_repair_count);
+                        "failures: how long repairs take is not known of %s; %s up again "
+                        "at once",
+                        counted(basis->without_repair_count, "resource").text,
+                        plural(basis->without_repair_count, "it is", "they are"));
 }
 
 enum error_code simulation_histories(struct building *b, const struct snapshot *snapshot)

@@ -761,7 +761,7 @@ static const struct json_object log_row_json = {"SimulationEvent", "A line of th
 #define T struct simulation_label_answer
 static const struct json_field label_rows[] = {
     JSON_TEXT(T, label, 0, "The label of the request"),
-    JSON_TEXT(T, algorithm, 0, "The policy"),
+    JSON_WORD_OF(T, algorithm, simulated_words, 0, "The policy"),
     JSON_WORD_OF(T, checkpoint, checkpoint_words, JSON_OPTIONAL,
                  "Its checkpoint policy, if it has one"),
     JSON_INTEGER(T, runs, 0, JSON_EXACT, 0, 0, "Runs that the figures are of"),

@@ -12,6 +12,7 @@
 #include "handlers/simulation_grid/simulation_policies.h"
 #include "handlers/simulation_grid/simulation_scenario.h"
 #include "handlers/simulation_grid/simulation_workflow.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "service/background.h"
 #include "service/clock.h"
@@ -191,18 +192,20 @@ static void warn_cut(const struct simulation_plan *plan,
         return;
     if (outcome->events_spent)
         simulation_warn(setting, a,
-                        "max_events: %llu events did not suffice: %llu of %llu runs are "
-                        "complete; a run without stop.time_s may never end",
-                        (unsigned long long)plan->max_events,
+                        "max_events: %s did not suffice: %llu of %s %s complete; a run "
+                        "without stop.time_s may never end",
+                        counted(plan->max_events, "event").text,
                         (unsigned long long)outcome->runs_completed,
-                        (unsigned long long)plan->run_count);
+                        counted(plan->run_count, "run").text,
+                        plural(plan->run_count, "is", "are"));
     else
         simulation_warn(setting, a,
                         "time_limit: the time was up, or the simulation was cancelled, "
-                        "when %llu of %llu runs were complete; with Prefer: "
-                        "respond-async it may take longer",
+                        "when %llu of %s %s complete; with Prefer: respond-async it may "
+                        "take longer",
                         (unsigned long long)outcome->runs_completed,
-                        (unsigned long long)plan->run_count);
+                        counted(plan->run_count, "run").text,
+                        plural(plan->run_count, "was", "were"));
 }
 
 /* A generator that the service's limit ended, in a run at least: its figures are of
@@ -215,11 +218,11 @@ static void warn_truncated(struct simulation_outcome *outcome,
     outcome->status = DECISION_CUT;
     simulation_warn(setting, a,
                     "workload_truncated: the generator at /workload makes more than %d "
-                    "jobs, the most that are played: %llu of %llu runs ended when the "
-                    "next one would have come, the first at %.10g s, and the figures are "
+                    "jobs, the most that are played: %llu of %s ended when the next one "
+                    "would have come, the first at %.10g s, and the figures are "
                     "of the time before. Ask for an earlier stop.time_s",
                     SIMULATION_JOBS_MAX, (unsigned long long)outcome->truncated_count,
-                    (unsigned long long)outcome->runs_completed, outcome->truncated_s);
+                    counted(outcome->runs_completed, "run").text, outcome->truncated_s);
 }
 
 static enum error_code play(struct request *rq, const struct simulation_request *body,

@@ -446,10 +446,10 @@ static bool warn_truncated(struct cluster_playing *p, const struct experiment *p
     if (count)
         decision_warn(p->rq, &p->answer->decision,
                       "workload_truncated: the generator at /workload makes more jobs "
-                      "than are played: %zu of %zu runs ended when the next one would "
+                      "than are played: %zu of %s ended when the next one would "
                       "have come, the first at %.10g s, and the figures are of the time "
                       "before. Ask for an earlier stop.time_s, or a larger jobs_max",
-                      count, played->runs_done, first_s);
+                      count, counted(played->runs_done, "run").text, first_s);
     return count > 0;
 }
 
@@ -539,10 +539,10 @@ static void warn_confidence(struct cluster_playing *p, const struct experiment *
     if (p->confidence_metric < 0 || played->is_cut || is_enough(p, played))
         return;
     decision_warn(p->rq, &p->answer->decision,
-                  "confidence_missed: after %zu runs, /confidence/runs_max, %s is not "
+                  "confidence_missed: after %s, /confidence/runs_max, %s is not "
                   "known to %.6g of its mean for each label",
-                  played->runs_done, cluster_metric_names[p->confidence_metric],
-                  c->half_width_ratio);
+                  counted(played->runs_done, "run").text,
+                  cluster_metric_names[p->confidence_metric], c->half_width_ratio);
 }
 
 static void warn_cut(struct cluster_playing *p, const struct experiment *played)
@@ -550,12 +550,12 @@ static void warn_cut(struct cluster_playing *p, const struct experiment *played)
     if (played->is_cut && p->body->max_events &&
         played->event_count >= p->body->max_events)
         decision_warn(p->rq, &p->answer->decision,
-                      "max_events: %llu events did not suffice: %zu of %zu runs are "
-                      "complete",
-                      (unsigned long long)p->body->max_events, played->runs_done,
-                      played->in->run_count);
+                      "max_events: %s did not suffice: %zu of %s %s complete",
+                      counted(p->body->max_events, "event").text, played->runs_done,
+                      counted(played->in->run_count, "run").text,
+                      plural(played->in->run_count, "is", "are"));
     else
-        simulation_warn_cut(p->rq, played, "runs were complete", &p->answer->decision);
+        simulation_warn_cut(p->rq, played, "{run was|runs were} complete", &p->answer->decision);
 }
 
 static void fill_seeds(struct cluster_playing *p, const struct experiment *played)

@@ -3,6 +3,7 @@
 
 #include "handlers/simulation/simulations.h"
 #include "handlers/simulation_cluster/cluster_simulation_parts.h"
+#include "models/base/plural.h"
 
 static const double GENERATED_STOP_S = 604800; /* of generated jobs: a week */
 static const double JOB_BYTES = 700;           /* of a job that is played, about */
@@ -22,7 +23,8 @@ static void check_stop(struct cluster_playing *p)
 
     if (stop && !p->generates && p->err->code == OK && stop->jobs > p->jobs.count)
         invalid(p->err, "/stop/jobs", ITEM_OUT_OF_BOUNDS,
-                "there are %zu jobs: so many are never through", p->jobs.count);
+                "there %s %s: so many are never through",
+                plural(p->jobs.count, "is", "are"), counted(p->jobs.count, "job").text);
 }
 
 /* Runs can end when nobody waits for a node that is down for good: they do. */

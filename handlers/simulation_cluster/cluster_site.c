@@ -7,6 +7,7 @@
  * not limited; of a named amount it has nothing.
  */
 #include "handlers/simulation_cluster/cluster_simulation_parts.h"
+#include "models/base/plural.h"
 #include "service/config.h"
 #include "service/service.h"
 
@@ -536,12 +537,13 @@ enum error_code cluster_site_trace(struct cluster_playing *p)
     }
     s->outage_count = join_outages(s->outages, s->outage_count, &p->rq->budget);
     if (used < s->host_count || used < trace.node_count)
-        TRY(decision_warn(p->rq, &p->answer->decision,
-                          "failure_trace: %zu of %zu nodes fail, by %s; %zu of the %zu "
-                          "resources of the trace are used",
-                          used, s->host_count,
-                          by_their_names ? "their names" : "the order of names", used,
-                          trace.node_count));
+        TRY(decision_warn(
+            p->rq, &p->answer->decision,
+            "failure_trace: %zu of %s %s, by %s; %zu of %s of the trace %s "
+            "used",
+            used, counted(s->host_count, "node").text, plural(used, "fails", "fail"),
+            by_their_names ? "their names" : "the order of names", used,
+            counted(trace.node_count, "resource").text, plural(used, "is", "are")));
     return OK;
 }
 

@@ -458,10 +458,12 @@ static void check_fits(struct making *m, size_t job, const char *at)
         invalid(m->p->err, pointer, ITEM_OUT_OF_BOUNDS,
                 "it needs more of shared_capacities than there is: it never fits");
     else
-        invalid(m->p->err, fitting > 0 ? pointer : at, ITEM_OUT_OF_BOUNDS,
-                "it needs %llu nodes of those that it may use, and %llu have all that it "
-                "needs when all are up: it never fits",
-                (unsigned long long)wanted, (unsigned long long)fitting);
+        invalid(
+            m->p->err, fitting > 0 ? pointer : at, ITEM_OUT_OF_BOUNDS,
+            "it needs %s of those that it may use, and %llu %s all that it needs when "
+            "all are up: it never fits",
+            counted(wanted, "node").text, (unsigned long long)fitting,
+            plural(fitting, "has", "have"));
 }
 
 static void make_given(struct making *m, const struct arrival *order)

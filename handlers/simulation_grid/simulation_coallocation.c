@@ -7,6 +7,7 @@
 #include "handlers/simulation/simulation_json.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/simulation_grid/simulation_coallocation_parts.h"
+#include "models/base/plural.h"
 
 #include <string.h>
 
@@ -421,10 +422,11 @@ static enum error_code warn_truncated(const struct playing *p, struct answer *ou
     if (!jobs && !sizes)
         return OK;
     return decision_warn(p->rq, &out->decision,
-                         "truncated: of each policy the last %zu jobs and at least %zu "
-                         "sizes of jobs are not listed, as there are more than %d and %d "
+                         "truncated: of each policy the last %s and at least %s of jobs "
+                         "are not listed, as there are more than %d and %d "
                          "of them; the other figures are of all",
-                         jobs, sizes, CO_SIM_ROWS_MAX, SIZES_MAX);
+                         counted(jobs, "job").text, counted(sizes, "size").text,
+                         CO_SIM_ROWS_MAX, SIZES_MAX);
 }
 
 static void fill_answer(struct playing *p, const struct experiment *played,
@@ -473,7 +475,7 @@ enum error_code simulate_coallocation(struct request *rq, const void *in, void *
     p->results = NEW(rq->arena, struct policy_answer, p->setting.policy_count);
     experiment.label_count = p->setting.policy_count;
     TRY(simulation_experiment(rq, &experiment, &played));
-    TRY(simulation_warn_cut(rq, &played, "runs were complete", &answer->decision));
+    TRY(simulation_warn_cut(rq, &played, "{run was|runs were} complete", &answer->decision));
     fill_answer(p, &played, answer);
     TRY(warn_truncated(p, answer));
     decision_end(rq, "coallocation", played.is_cut ? DECISION_CUT : DECISION_FEASIBLE,

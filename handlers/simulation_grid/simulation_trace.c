@@ -1,5 +1,6 @@
 /* simulation_trace.c - uploaded failures as outages of the simulated resources. */
 #include "handlers/simulation/simulation_parts.h"
+#include "models/base/plural.h"
 #include "models/failure_trace.h"
 #include "service/json.h"
 
@@ -148,11 +149,13 @@ static void lay(struct building *b, const struct simulation_trace *t,
         traces[names[i].group][names[i].number].outage_count = t->nodes[node].count;
     }
     if (used < count || used < t->node_count)
-        simulation_warn(b->out, b->a,
-                        "failure_trace: %zu of %zu resources fail, by %s; %zu of the %zu "
-                        "resources of the trace are used",
-                        used, count, by_name ? "their names" : "the order of names", used,
-                        t->node_count);
+        simulation_warn(
+            b->out, b->a,
+            "failure_trace: %zu of %s %s, by %s; %zu of %s of the trace %s "
+            "used",
+            used, counted(count, "resource").text, plural(used, "fails", "fail"),
+            by_name ? "their names" : "the order of names", used,
+            counted(t->node_count, "resource").text, plural(used, "is", "are"));
 }
 
 enum error_code simulation_failure_trace(struct building *b)

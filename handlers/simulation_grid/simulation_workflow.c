@@ -7,6 +7,7 @@
 #include "handlers/simulation/simulation_json.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/simulation_grid/simulation_workflow_parts.h"
+#include "models/base/plural.h"
 
 /* ---- the answer ---- */
 
@@ -296,13 +297,14 @@ enum error_code simulate_workflows(struct request *rq, const void *in, void *out
     p->results = NEW(rq->arena, struct label_answer, p->setting.label_count);
     experiment.label_count = p->setting.label_count;
     TRY(simulation_experiment(rq, &experiment, &played));
-    TRY(simulation_warn_cut(rq, &played, "runs were complete", &answer->decision));
+    TRY(simulation_warn_cut(rq, &played, "{run was|runs were} complete", &answer->decision));
     if (p->left_out_count)
         TRY(decision_warn(rq, &answer->decision,
-                          "truncated: /per_workflow: of each policy the last %zu "
-                          "workflows of the first run are not listed, as there are more "
-                          "than %d; the other figures are of all",
-                          p->left_out_count, WF_SIM_ROWS_MAX));
+                          "truncated: /per_workflow: of each policy the last %s of the "
+                          "first run %s not listed, as there are more than %d; the "
+                          "other figures are of all",
+                          counted(p->left_out_count, "workflow").text,
+                          plural(p->left_out_count, "is", "are"), WF_SIM_ROWS_MAX));
     fill_answer(p, &played, answer);
     return OK;
 }

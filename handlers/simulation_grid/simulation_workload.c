@@ -370,9 +370,9 @@ static void check_width(struct building *b, const char *pointer, const struct wo
         wide += swf_processors(&w->swf_jobs[i]) > 1;
     if (wide > 0 && !b->body->ignore_width)
         invalid(b->err, "/workload_id", ITEM_NOT_ALLOWED,
-                "%zu of %zu jobs need several processors, which a slot of kind grid is "
-                "not: play them with kind cluster, or with ignore_width on one slot each",
-                wide, log_count);
+                "%zu of %s %s several processors, which a slot of kind grid is not: play "
+                "them with kind cluster, or with ignore_width on one slot each",
+                wide, counted(log_count, "job").text, plural(wide, "needs", "need"));
     for (size_t i = 0; i < w->given_count; i++) {
         if (w->jobs[i].cpus <= 1)
             continue;

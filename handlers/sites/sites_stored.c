@@ -14,6 +14,7 @@
 
 #include "handlers/prediction/loads.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 
 #include <string.h>
 
@@ -207,8 +208,8 @@ enum error_code stored_sites_make(struct request *rq, const struct snapshot *sna
     group(rq, &g);
     if (g.site_count > site_max)
         return fail(rq->err, ERR_TOO_LARGE, "/snapshot_id",
-                    "the snapshot has %zu sites; at most %zu are possible", g.site_count,
-                    site_max);
+                    "the snapshot has %zu sites; at most %zu %s possible", g.site_count,
+                    site_max, plural(site_max, "is", "are"));
     sites = NEW(rq->arena, struct site, g.site_count);
     for (size_t k = 0; k < g.site_count; k++) {
         if (g.count[k] > SITE_MACHINES_MAX)

@@ -7,6 +7,7 @@
  */
 #include "handlers/slurm/ingest.h"
 #include "handlers/slurm/slurm.h"
+#include "models/base/plural.h"
 #include "models/slurm/batches.h"
 #include "service/stream.h"
 
@@ -141,11 +142,11 @@ static void say_stored(const struct accounting *c, struct error *err)
 
     if (stored == 0)
         return;
-    text =
-        arena_printf(c->rq->arena,
-                     "%s%s%llu runs and failures of the text are stored, and stay so "
-                     "when it is sent again",
-                     known ? known : "", known ? "; " : "", (unsigned long long)stored);
+    text = arena_printf(
+        c->rq->arena, "%s%s%llu %s of the text %s when it is sent again",
+        known ? known : "", known ? "; " : "", (unsigned long long)stored,
+        plural(stored, "run or failure", "runs and failures"),
+        plural(stored, "is stored, and stays so", "are stored, and stay so"));
     if (err->noted)
         error_hint(err, "%s", text);
     else

@@ -515,8 +515,8 @@ enum error_code post_slurm_export(struct request *rq, const void *in, void *out)
     answer->left_out_count = c.order.left_out;
     if (without > 0)
         warnings[answer->warning_count++] =
-            arena_printf(rq->arena, "ignored: %zu changes that %s has nothing for",
-                         without, answer->render);
+            arena_printf(rq->arena, "ignored: %s that %s has nothing for",
+                         counted(without, "change").text, answer->render);
     if (c.order.too_small > 0)
         warnings[answer->warning_count++] =
             arena_printf(rq->arena, "rounded: %s would need a priority below 1, and %s",

@@ -8,6 +8,7 @@
 #include "algorithms/placement/amounts.h"
 #include "algorithms/world/lease.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 
 #include <stdio.h>
@@ -237,7 +238,7 @@ enum error_code lease_fits(struct request *rq, const struct snapshot *s, double 
     for (size_t i = 0; i < refused; i++)
         refuse(&f, w, &refusals[i]);
     return fail(rq->err, ERR_CONFLICT, "",
-                "%zu of %zu placements do not fit beside what others have; nothing is "
-                "leased",
-                refused, asked->count);
+                "%zu of %s %s not fit beside what others have; nothing is leased",
+                refused, counted(asked->count, "placement").text,
+                plural(refused, "does", "do"));
 }

@@ -11,6 +11,7 @@
 #include "handlers/snapshots/lease_view.h"
 #include "handlers/snapshots/stored_snapshot.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "models/base/pointer.h"
 #include "models/snapshot_at.h"
 #include "service/uuid.h"
@@ -501,8 +502,8 @@ static enum error_code check_confirmed(const struct leasing *l, const struct lea
         found += gone || row->start_at_s > l->now_at_s;
     }
     return found ? fail(rq->err, ERR_CONFLICT, "",
-                        "%zu of the %zu placements cannot run now; nothing is changed",
-                        found, lease->placement_count)
+                        "%zu of %s cannot run now; nothing is changed", found,
+                        counted(lease->placement_count, "placement").text)
                  : OK;
 }
 

@@ -2,6 +2,7 @@
 #include "handlers/stored/routes.h"
 
 #include "handlers/common/page.h"
+#include "handlers/operations/policy_words.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/stored/removal.h"
 #include "models/decision_status.h"
@@ -113,7 +114,8 @@ const struct json_object decisions_removal_json = {
     JSON_TEXT(T, decision_id, 0, "UUID of the decision"),                            \
         JSON_INSTANT(T, created_at, 0, "When it was stored"),                        \
         JSON_TEXT(T, endpoint, 0, "Endpoint that decided"),                          \
-        JSON_TEXT(T, algorithm, JSON_OPTIONAL, "Policy that decided"),               \
+        JSON_WORD_OF(T, algorithm, decision_words, JSON_OPTIONAL,                    \
+                     "Policy that decided"),                                         \
         JSON_WORD(T, status, decision_status_names, 0,                               \
                   "optimal, feasible, infeasible or cut"),                           \
         JSON_INTEGER(T, seed, 0, JSON_EXACT, 0, 0, "Seed of the random numbers"),    \

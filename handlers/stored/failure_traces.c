@@ -3,6 +3,7 @@
 
 #include "handlers/stored/stored_name.h"
 #include "models/base/name_pool.h"
+#include "models/base/plural.h"
 #include "models/failure_trace.h"
 #include "service/stream.h"
 
@@ -176,9 +177,8 @@ static enum error_code read_trace(struct request *rq, enum failure_trace_format 
     TRY(failure_trace_end(&l->reader, rq->err));
     *length = l->length;
     if (counts->failures == 0)
-        return fail(rq->err, ERR_INVALID, "",
-                    "none of the %llu lines is a failure in the format %s",
-                    (unsigned long long)counts->lines,
+        return fail(rq->err, ERR_INVALID, "", "none of %s is a failure in the format %s",
+                    counted(counts->lines, "line").text,
                     failure_trace_format_names[format]);
     list_refused(counts, &l->summary, a);
     l->summary.open_count = counts->open;

@@ -202,9 +202,9 @@ static enum error_code read_log(struct request *rq, struct store_trace *trace,
     *length = reading->length;
     if (reader->counts.jobs == 0)
         return fail(err, ERR_INVALID, "",
-                    "none of the %llu lines is a job of the Standard Workload Format: a "
-                    "line has 18 numbers, -1 for what is not known",
-                    (unsigned long long)reader->counts.lines);
+                    "none of %s is a job of the Standard Workload Format: a line has 18 "
+                    "numbers, -1 for what is not known",
+                    counted(reader->counts.lines, "line").text);
     list_skipped(&reader->counts, &summary, a);
     warn_lines(&reader->counts, &summary, a);
     summary.computer = reader->header.computer[0] ? reader->header.computer : NULL;

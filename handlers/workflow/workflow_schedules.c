@@ -14,6 +14,7 @@
 #include "handlers/workflow/workflow_given.h"
 #include "handlers/workflow/workflow_round_answer.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 
 #include <string.h>
 
@@ -351,8 +352,8 @@ static void choose_round(const struct workflow_body *body, struct workflow_call 
             unused = arena_printf(rq->arena, "%s /options/%s", unused, o->name);
     }
     if (body->initial_count)
-        unused = arena_printf(rq->arena, "%s /initial (%zu rows)", unused,
-                              body->initial_count);
+        unused = arena_printf(rq->arena, "%s /initial (%s)", unused,
+                              counted(body->initial_count, "row").text);
     if (*unused)
         workflow_call_warn(call, "ignored: a round does not use:%s", unused);
     out->because = body->kind == WORKFLOW_ROUND
@@ -378,8 +379,8 @@ static void settle_auto(const struct workflow_body *body, struct workflow_call *
     if (body->carry_count) {
         workflow_call_warn(call,
                            "ignored: /carry_over: the schedule places every task "
-                           "(%zu lists)",
-                           body->carry_count);
+                           "(%s)",
+                           counted(body->carry_count, "list").text);
     }
 }
 

@@ -8,6 +8,8 @@
 #include "service/client/explain.h"
 
 #include "models/base/duration.h"
+#include "models/base/plural.h"
+#include "models/base/text_width.h"
 #include "service/client/set.h"
 #include "service/json.h"
 
@@ -94,8 +96,12 @@ static const cJSON *row_of(const cJSON *list, const char *id)
 /* Names come from others: what a terminal might obey becomes '?'. */
 static void add_safe(struct text_buffer *b, const char *words)
 {
-    for (; *words; words++)
-        text_add(b, (unsigned char)*words < 0x20 || *words == 0x7f ? "?" : words, 1);
+    while (*words) {
+        struct text_character c = text_character(words);
+
+        text_add(b, c.is_control ? "?" : words, c.is_control ? 1 : c.length);
+        words += c.length;
+    }
 }
 
 __attribute__((format(printf, 2, 3))) static void say(struct explaining *x,
@@ -212,7 +218,10 @@ static void tell_critical(struct explaining *x)
 
     if (!count)
         return;
-    say(x, "The end hangs on %zu tasks, one behind the other: ", count);
+    if (count == 1)
+        say(x, "The end hangs on 1 task: ");
+    else
+        say(x, "The end hangs on %zu tasks, one behind the other: ", count);
     for (const cJSON *r = list->child; r && told < 4 * LISTED_MAX; r = r->next, told++) {
         const char *id = cJSON_IsString(r) ? r->valuestring : id_of(r);
         double wait_s = number(r, "wait_s");
@@ -556,8 +565,8 @@ static void tell_place(struct explaining *x, const cJSON *row)
     say(x, " Held on another one and planned anew:");
     tell_next_best(x, list, known, &here);
     if (tried < count)
-        say(x, " (%zu of %zu other resources were tried, the fastest first.)", tried,
-            count);
+        say(x, " (%zu of %s %s tried, the fastest first.)", tried,
+            counted(count, "other resource").text, plural(tried, "was", "were"));
     end_paragraph(x);
 }
 

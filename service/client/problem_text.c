@@ -1,6 +1,7 @@
 /* problem_text.c - a problem document as lines for people. */
 #include "service/client/problem_text.h"
 
+#include "models/base/text_width.h"
 #include "models/json_walk.h"
 
 #include <string.h>
@@ -12,8 +13,12 @@ struct mistake {
 
 static void add_plain(struct text_buffer *b, const char *text)
 {
-    for (; *text; text++)
-        text_add(b, (unsigned char)*text < 0x20 || *text == 0x7f ? "?" : text, 1);
+    while (*text) {
+        struct text_character c = text_character(text);
+
+        text_add(b, c.is_control ? "?" : text, c.is_control ? 1 : c.length);
+        text += c.length;
+    }
 }
 
 static void add_mistake(struct text_buffer *b, const struct mistake *m)

@@ -6,6 +6,7 @@
  */
 #include "service/client/slurm.h"
 
+#include "models/base/plural.h"
 #include "models/json_walk.h"
 #include "service/client/anonymise.h"
 #include "service/client/ask.h"
@@ -1079,10 +1080,10 @@ static int ingest(struct client *c)
         if (past[i].text &&
             !send_table(c, i ? "sacct" : "events", past[i].text, past[i].length, &sent)) {
             if (sent.parts > 0)
-                fprintf(stderr,
-                        "gridplan: %zu parts were stored before, and stay so when they "
-                        "are sent again\n",
-                        sent.parts);
+                fprintf(stderr, "gridplan: %s %s sent again\n",
+                        counted(sent.parts, "part").text,
+                        plural(sent.parts, "was stored before, and stays so when it is",
+                               "were stored before, and stay so when they are"));
             return failed(c, SLURM_EXIT_SERVICE);
         }
     return print_all_sent(&sent);
@@ -1153,10 +1154,11 @@ static void print_study(void *context)
 static void say_workload(const struct slurm_workload *log)
 {
     fprintf(stderr,
-            "gridplan: %zu jobs of accounting, %zu cancelled before they ran; left out: "
-            "%zu not ended, %zu never ran, %zu unreadable; %zu earlier attempts\n",
-            log->job_count, log->withdrawn_count, log->not_ended, log->never_ran,
-            log->unusable, log->merged);
+            "gridplan: %s of accounting, %zu cancelled before %s ran; left out: %zu not "
+            "ended, %zu never ran, %zu unreadable; %s\n",
+            counted(log->job_count, "job").text, log->withdrawn_count,
+            plural(log->withdrawn_count, "it", "they"), log->not_ended, log->never_ran,
+            log->unusable, counted(log->merged, "earlier attempt").text);
     if (log->job_count)
         fprintf(
             stderr,
@@ -1175,9 +1177,11 @@ static int ask_study(struct client *c, struct asking *asking)
     if (asking->w->unknown)
         fprintf(
             stderr,
-            "gridplan: %zu jobs name a partition, account or QOS that the cluster does "
-            "not have, and go without it\n",
-            asking->w->unknown);
+            "gridplan: %s %s a partition, account or QOS that the cluster does not have, "
+            "and %s without it\n",
+            counted(asking->w->unknown, "job").text,
+            plural(asking->w->unknown, "names", "name"),
+            plural(asking->w->unknown, "goes", "go"));
     if (!finish(c, &asking->body))
         return failed(c, SLURM_EXIT_SERVICE);
     if (ask_post(&c->gridplan, "/v1/simulations", asking->body.data, asking->body.length,

@@ -1,6 +1,8 @@
 /* table.c - rows of an answer as lines for a terminal. */
 #include "service/client/table.h"
 
+#include "models/base/text_width.h"
+
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +11,7 @@ enum { COLUMNS_MAX = 32, CELL_MAX_BYTES = 64, GAP = 2 };
 
 struct column {
     const char *name;
-    size_t width; /* characters */
+    size_t width; /* columns of the terminal */
     bool numbers;
 };
 
@@ -62,6 +64,24 @@ static bool list_cell(const cJSON *list, char text[CELL_MAX_BYTES])
     return *text;
 }
 
+/* Control characters become '?'. */
+static void make_plain(char *text)
+{
+    char *to = text;
+
+    while (*text) {
+        struct text_character c = text_character(text);
+
+        if (c.is_control)
+            *to = '?';
+        else
+            memmove(to, text, c.length);
+        to += c.is_control ? 1 : c.length;
+        text += c.length;
+    }
+    *to = 0;
+}
+
 /* A value as text; false: it has no short one. Control characters are shown as '?'. */
 static bool cell(const cJSON *v, char text[CELL_MAX_BYTES])
 {
@@ -78,20 +98,8 @@ static bool cell(const cJSON *v, char text[CELL_MAX_BYTES])
     if (strlen(text) + 1 == CELL_MAX_BYTES)
         for (size_t n = CELL_MAX_BYTES - 1; n > 0 && (text[n - 1] & 0x80); n--)
             text[n - 1] = 0; /* no half of a character */
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
+    make_plain(text);
     return true;
-}
-
-/* Characters of a UTF-8 text. */
-static size_t characters(const char *text)
-{
-    size_t count = 0;
-
-    for (; *text; text++)
-        count += ((unsigned char)*text & 0xc0) != 0x80;
-    return count;
 }
 
 static struct column *column_of(struct table *t, const char *name)
@@ -101,7 +109,7 @@ static struct column *column_of(struct table *t, const char *name)
             return &t->columns[i];
     if (t->count == COLUMNS_MAX)
         return NULL;
-    t->columns[t->count] = (struct column){name, characters(name), true};
+    t->columns[t->count] = (struct column){name, text_columns(name), true};
     return &t->columns[t->count++];
 }
 
@@ -112,7 +120,7 @@ static void measure(const cJSON *list, struct table *t)
     for (const cJSON *row = list->child; row; row = row->next)
         for (const cJSON *v = row->child; v; v = v->next) {
             struct column *c = cell(v, text) ? column_of(t, v->string) : NULL;
-            size_t width = c ? characters(text) : 0;
+            size_t width = c ? text_columns(text) : 0;
 
             if (!c)
                 continue;
@@ -134,7 +142,7 @@ static size_t fitting(const struct table *t, size_t width)
 static void add_cell(struct text_buffer *b, const struct column *c, const char *text,
                      bool last)
 {
-    size_t length = characters(text);
+    size_t length = text_columns(text);
     int blanks = (int)(c->width > length ? c->width - length : 0);
 
     if (c->numbers)

@@ -519,7 +519,8 @@ static void print_line(const struct table_row *line, FILE *to)
     if (line->user[0])
         snprintf(hurt, sizeof(hurt), "%s %+.0f", line->user, line->user_change_s);
     if (line->never_fit_count > 0)
-        snprintf(fits, sizeof(fits), "; %.0f jobs never fit", line->never_fit_count);
+        snprintf(fits, sizeof(fits), "; %.0f job%s", line->never_fit_count,
+                 line->never_fit_count == 1 ? " never fits" : "s never fit");
     fprintf(to, "%-28s %12.0f %12.2f %10s %20s %-10s %s%s\n", line->id, line->mean_wait_s,
             line->slowdown, change, interval, line->verdict[0] ? line->verdict : "-",
             hurt, fits);

@@ -46,6 +46,26 @@ export function instant(text) {
     : `${t.getFullYear()}-${String(t.getMonth() + 1).padStart(2, "0")}-${String(t.getDate()).padStart(2, "0")} ${time}`;
 }
 
+// Columns of a text (models/base/text_width.h): ideographs, kana, Hangul and pictographs,
+// which are two UTF-16 units, take two.
+const WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]/;
+export function columns(text) {
+  let n = text.length;
+  if (WIDE.test(text)) for (const c of text) if (WIDE.test(c)) n++;
+  return n;
+}
+// As much of a text as has room in so many columns.
+export function fitting(text, most) {
+  if (columns(text) <= most) return text;
+  let out = "", n = 0;
+  for (const c of text) {
+    n += columns(c);
+    if (n > most) break;
+    out += c;
+  }
+  return out;
+}
+
 // What all labels begin with, that can be left out: it ends behind one of "/._-:", has
 // three characters at least, and leaves something of each.
 export function commonPrefix(labels) {

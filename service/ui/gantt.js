@@ -4,7 +4,7 @@
 // that can be seen only the ones that are 0.7 px from the last one drawn are drawn.
 import { html, useEffect, useMemo, useRef, useState } from "/ui/preact-htm.js";
 import { colours, prepare, useCanvas, Rows } from "/ui/chart.js";
-import { commonPrefix, duration, fineStep, number } from "/ui/format.js";
+import { columns, commonPrefix, duration, fineStep, fitting, number } from "/ui/format.js";
 
 const CLOSE_PX = 0.7, TRANSFERS_MAX = 200, CHARACTER_PX = 6.2, AXIS_PX = 24, MARK_PX = 14, GROUPS = 7, ROW_PX = 22, FIT_TRACKS = 120;
 
@@ -86,7 +86,7 @@ export function arrange(bars, rowNames) {
     if (tracks.length === first) tracks.push([]);
     rows.push({ name: names[i], first, count: tracks.length - first });
   }
-  return { rows, tracks, longest: rows.reduce((m, r) => Math.max(m, r.name.length), 3), isSplit: tracks.length > rows.length };
+  return { rows, tracks, longest: rows.reduce((m, r) => Math.max(m, columns(r.name)), 3), isSplit: tracks.length > rows.length };
 }
 
 const stateOf = (b) => [b.state, b.critical ? "critical" : "", b.late ? "late" : ""].filter(Boolean).join(", ");
@@ -104,7 +104,8 @@ function firstAfter(track, t) {
   return low;
 }
 
-// Only a rectangle in its colour: without marks, and too small for a label.
+// Only a rectangle in its colour: without marks, and too small for a label, in which no
+// character is narrower than one column.
 const isPlain = (b, w, h, prefix) => !b.state && !b.late && !b.moved && !(b.stageIn > 0) && (b.colour < 4 || b.colour === GROUPS || w <= 4) &&
   (h < 11 || (b.id.length - prefix) * CHARACTER_PX + 4 > w);
 
@@ -130,7 +131,7 @@ function drawBar(c, col, b, critical, x0, x1, y, h, prefix) {
   if (b.moved) { c.strokeStyle = col.text; c.lineWidth = 2; c.setLineDash([4, 3]); c.strokeRect(x0 + 1, y + 1, Math.max(1, w - 2), Math.max(1, h - 2)); c.setLineDash([]); c.lineWidth = 1; }
   if (b.late && w > 10) { c.fillStyle = over || runs ? col.bad : col.ground; c.fillText("!", x1 - 8, y + h / 2); }
   // a label stands on one colour
-  const label = b.id.slice(prefix), done = runs ? w * Math.max(0, Math.min(1, b.progress ?? 0)) : 0, need = label.length * CHARACTER_PX + 4;
+  const label = b.id.slice(prefix), done = runs ? w * Math.max(0, Math.min(1, b.progress ?? 0)) : 0, need = columns(label) * CHARACTER_PX + 4;
   const inside = !runs || done >= need, room = (runs ? inside ? done : w - done : w) - (b.late ? 10 : 0);
   if (h >= 11 && need <= room && crossed) { c.fillStyle = col.ground; c.fillRect(x0 + 1, y + h / 2 - 6, need, 12); c.fillStyle = col.text; c.fillText(label, x0 + 3, y + h / 2); }
   else if (h >= 11 && need <= room) { c.fillStyle = over || bad || !inside ? col.text : col.ground; c.fillText(label, x0 + 3 + (inside ? 0 : done), y + h / 2); }
@@ -153,7 +154,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
 
   const draw = (canvas) => {
     const { context: c, width, height } = prepare(canvas), col = colours(), a = at.current;
-    const longest = Math.max(3, plan.longest - rowPrefix.length);
+    const longest = Math.max(3, plan.longest - columns(rowPrefix));
     const left = Math.min(160, width / 4, longest * CHARACTER_PX + 12), plotW = width - left - 2, above = bound !== undefined && bound !== null || now !== undefined ? MARK_PX : 0, plotH = height - AXIS_PX - above;
     const trackH = Math.max(3, Math.min(ROW_PX, plotH / plan.tracks.length));
     a.top = Math.max(0, Math.min(a.top, plan.tracks.length * trackH - plotH));
@@ -217,9 +218,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
     for (const r of plan.rows) {
       const y = Math.min(Math.max((r.first + 0.5) * trackH - a.top, trackH / 2), (r.first + r.count - 0.5) * trackH - a.top); // its first track in sight
       if (y < 6 || y > plotH - 4 || y - lastY < 12) continue;
-      let text = r.name.slice(rowPrefix.length);
-      if (text.length * CHARACTER_PX > left - 8) text = text.slice(0, Math.floor((left - 8) / CHARACTER_PX));
-      c.fillText(text, left - 5, y); lastY = y;
+      c.fillText(fitting(r.name.slice(rowPrefix.length), Math.floor((left - 8) / CHARACTER_PX)), left - 5, y); lastY = y;
     }
     c.restore();
     drawn.current = { bars: count, list };

@@ -112,10 +112,22 @@ export function Load({ p, set }) {
 
 // ---- failures ----
 
-// All outages of a resource in the window, page by page, and again when there are more:
-// {times: from, to, from, to ... in seconds, to NaN: not yet up; count, more, error}.
+// All failures of a resource in the window, page by page, and again when there are more:
+// {times: from, to, from, to ... in seconds, to NaN: not yet up; count, outages, more, error}.
 const PAGE = 1000, PAGES_MAX = 200, PAGES_SHOWN = 10;
 const AGAIN_MAX = 10000; // of more, those that come are seen when the page is opened again
+
+// Outages of so many failures: those that overlap or touch are one, as the service has it;
+// one without an end goes on to the next one.
+function outageCount(times) {
+  const order = Array.from({ length: times.length / 2 }, (x, i) => 2 * i).sort((a, b) => times[a] - times[b]);
+  let count = 0, end = -Infinity;
+  for (const i of order) {
+    if (!(times[i] <= end)) count++;
+    end = Math.max(end, Number.isNaN(times[i + 1]) ? times[i] : times[i + 1]);
+  }
+  return count;
+}
 
 function useOutages(id, from, to, count) {
   const [state, setState] = useState(null);
@@ -130,14 +142,16 @@ function useOutages(id, from, to, count) {
           const { items, next_page_token } = (await get("/v1/failures" + query({ resource_id: id, from: iso(from), to: iso(to), page_size: PAGE, page_token: token }), { signal: abort.signal })).data;
           for (const f of items) times.push(Date.parse(f.down_at) / 1000, f.up_at ? Date.parse(f.up_at) / 1000 : NaN);
           token = next_page_token;
-          if (++pages === 1 || pages % PAGES_SHOWN === 0 || !token) setState({ id, times: Float64Array.from(times), count: times.length / 2, more: Boolean(token), error: null });
+          if (++pages === 1 || pages % PAGES_SHOWN === 0 || !token) setState({ id, times: Float64Array.from(times), count: times.length / 2, outages: outageCount(times), more: Boolean(token), error: null });
         } while (token && pages < PAGES_MAX);
-      } catch (e) { if (e.name !== "AbortError") setState((s) => ({ ...(s && s.id === id ? s : { id, times: new Float64Array(0), count: 0, more: false }), error: e })); }
+      } catch (e) { if (e.name !== "AbortError") setState((s) => ({ ...(s && s.id === id ? s : { id, times: new Float64Array(0), count: 0, outages: 0, more: false }), error: e })); }
     })();
     return () => abort.abort();
   }, [id, from, to, count]);
   return state && state.id === id ? state : null;
 }
+
+const counted = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 // Up and down over the window, one row: of outages that share a pixel the first is drawn.
 function Outages({ outages, from, to, name }) {
@@ -155,7 +169,7 @@ function Outages({ outages, from, to, name }) {
     canvas.dataset.drawn = String(spans.length);
   };
   const [ref] = useCanvas(draw, [outages, from, to]);
-  return html`<canvas class="small" ref=${ref} role="img" aria-label=${`${name}: ${outages.count} ${outages.count === 1 ? "outage" : "outages"} from ${iso(from)} to ${iso(to)}`}></canvas>`;
+  return html`<canvas class="small" ref=${ref} role="img" aria-label=${`${name}: ${counted(outages.outages, "outage")} from ${iso(from)} to ${iso(to)}`}></canvas>`;
 }
 const outageCells = (i, times) => [instant(times[i] * 1000), Number.isNaN(times[i + 1]) ? "" : instant(times[i + 1] * 1000), Number.isNaN(times[i + 1]) ? "not yet up" : duration(times[i + 1] - times[i])];
 
@@ -213,12 +227,12 @@ export function Failures({ p, set }) {
   return html`<${Title} text="Failures" /><div class="bar"><span>of 90 days, the least available first</span><span class="grow"></span><${LiveBar} live=${live} /></div>
     <${Wrong} error=${live.error || (outages && outages.error)} />
     ${live.data && !items.length ? html`<${Empty} what="No failures were reported. Report one:" path="/v1/failures" body='{"resource_id":"m0","down_at":"2026-11-20T10:00:00Z","up_at":"2026-11-20T11:00:00Z"}' />` : ""}
-    ${items.length ? html`<div class="split"><div><${Wide}><table aria-label="Resources"><thead><tr><th scope="col">resource</th><th scope="col" class="n">available</th><th scope="col" class="n">failures</th><th scope="col" class="n">MTBF</th><th scope="col" class="n">MTTR</th></tr></thead>
+    ${items.length ? html`<div class="split"><div><${Wide}><table aria-label="Resources"><thead><tr><th scope="col">resource</th><th scope="col" class="n">available</th><th scope="col" class="n">outages</th><th scope="col" class="n">MTBF</th><th scope="col" class="n">MTTR</th></tr></thead>
       <tbody>${items.map((x) => html`<tr class=${x.resource_id === picked ? "picked" : ""}><td><button aria-pressed=${x.resource_id === picked} onClick=${() => set({ resource: x.resource_id })}>${x.resource_id}</button></td>
         <td class="n">${percent(x.availability_ratio)}</td><td class="n">${number(x.failure_count)}</td><td class="n">${duration(x.mtbf_bayes_s)}</td><td class="n">${duration(x.mttr_s)}</td></tr>`)}</tbody></table><//>
       <${Pages} live=${live} p=${p} set=${set} /></div>
       <div>${outages ? html`<${MapOrTable} title=${picked} label="Outages" head=${["down", "up", "for"]} rows=${starts} cells=${(i) => outageCells(i, outages.times)}><${Outages} outages=${outages} from=${from} to=${to} name=${picked} /><//>
-      <p class="dim" aria-live="polite">${picked}: ${number(outages.count)} ${outages.count === 1 ? "outage" : "outages"}${outages.more ? " so far" : ""} in 90 days</p>
+      <p class="dim" aria-live="polite">${picked}: ${counted(outages.outages, "outage")}${outages.more ? " so far" : ""} in 90 days${outages.count === outages.outages ? "" : `, of ${counted(outages.count, "failure")}: those that overlap are one outage`}</p>
       <${WeekMap} outages=${outages} />` : html`<h2>${picked}</h2>`}<${Statistics} key=${picked} id=${picked} from=${from} to=${to} /></div></div>` : ""}`;
 }
 

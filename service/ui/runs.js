@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from "/ui/preact-htm.js";
 import { get, query } from "/ui/api.js";
 import { colours, prepare, useCanvas, Rows, Wide } from "/ui/chart.js";
-import { bytes, duration, instant, number, percent, short } from "/ui/format.js";
+import { bytes, duration, fitting, instant, number, percent, short } from "/ui/format.js";
 import { Empty, LiveBar, Pages, Title, Wrong, usePoll } from "/ui/live.js";
 import { Answer, Choice } from "/ui/decisions.js";
 
@@ -18,7 +18,7 @@ function Intervals({ rows, name }) {
     c.clearRect(0, 0, width, height); c.font = "11px system-ui, sans-serif"; c.textBaseline = "middle";
     rows.forEach((r, i) => {
       const y = i * h + h / 2;
-      c.fillStyle = col.text; c.fillText(r.label.slice(0, Math.floor(left / 6.2)), 2, y);
+      c.fillStyle = col.text; c.fillText(fitting(r.label, Math.floor(left / 6.2)), 2, y);
       c.strokeStyle = col.series[0]; c.lineWidth = 2; c.beginPath();
       c.moveTo(x(r.mean - (r.ci || 0)), y); c.lineTo(x(r.mean + (r.ci || 0)), y);
       for (const e of [-1, 1]) if (r.ci) { c.moveTo(x(r.mean + e * r.ci), y - 5); c.lineTo(x(r.mean + e * r.ci), y + 5); }

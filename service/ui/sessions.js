@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useState } from "/ui/preact-htm.js";
 import { get, query } from "/ui/api.js";
 import { colours, prepare, useCanvas, Rows, Wide } from "/ui/chart.js";
-import { commonPrefix, duration, instant, number, percent } from "/ui/format.js";
+import { columns as columnsOf, commonPrefix, duration, instant, number, percent } from "/ui/format.js";
 import { Empty, LiveBar, Pages, Title, Wrong, useLong, usePoll } from "/ui/live.js";
 import { Gantt, stem } from "/ui/gantt.js";
 
@@ -89,7 +89,7 @@ function Levels({ graph, status }) {
       const s = status.get(id) || "idle", filled = s !== "idle";
       c.fillStyle = filled ? statusColour(col, s) : col.ground; c.fillRect(x - boxW / 2, y - boxH / 2, boxW, boxH);
       c.strokeStyle = filled ? statusColour(col, s) : col.edge; c.strokeRect(x - boxW / 2, y - boxH / 2, boxW, boxH);
-      const text = (SIGNS[s] ? SIGNS[s] + " " : "") + id, fits = text.length * 6.2 + 6 <= boxW;
+      const text = (SIGNS[s] ? SIGNS[s] + " " : "") + id, fits = columnsOf(text) * 6.2 + 6 <= boxW;
       c.fillStyle = filled && s !== "done" ? col.ground : col.text;
       if (boxH >= 11 && (fits || SIGNS[s])) c.fillText(fits ? text : SIGNS[s], x, y);
     }
