@@ -447,6 +447,50 @@ enum error_code store_models_now(struct db_session *s, const char *tenant,
                                phase_index, list, count, a, err);
 }
 
+/* Of the latest runs. */
+static const struct db_statement select_failure_share = {
+    "select_failure_share",
+    "WITH runs AS MATERIALIZED (SELECT problem_size, parameters,"
+    " coalesce(attempt, 1) AS attempt, failure_kind, exit_code, run_time_s, started_at"
+    " FROM execution WHERE tenant = $1 AND application_id = $2 AND phase_index = -1"
+    " AND NOT ignored AND run_time_s > 0 ORDER BY started_at DESC LIMIT 2000)"
+    " SELECT count(*)::double precision AS run_count,"
+    " percentile_cont(0.5) WITHIN GROUP (ORDER BY f.run_time_s / n.run_time_s) AS share"
+    " FROM runs AS f CROSS JOIN LATERAL (SELECT g.run_time_s FROM runs AS g"
+    " WHERE g.attempt = f.attempt + 1 AND g.failure_kind = 'none'"
+    " AND coalesce(g.exit_code, 0) = 0 AND g.started_at >= f.started_at"
+    " AND g.problem_size IS NOT DISTINCT FROM f.problem_size"
+    " AND g.parameters IS NOT DISTINCT FROM f.parameters"
+    " ORDER BY g.started_at LIMIT 1) AS n WHERE f.failure_kind = $3",
+    DB_REPEATABLE};
+
+struct share_row {
+    double run_count, share;
+};
+static const struct db_column share_columns[] = {
+    DB_COLUMN(struct share_row, run_count, DB_NUMBER),
+    DB_COLUMN(struct share_row, share, DB_NUMBER),
+    {0}};
+
+enum error_code store_failure_share(struct db_session *s, const char *tenant,
+                                    const char *application_id, const char *failure_kind,
+                                    double *share, double *run_count, struct arena *a,
+                                    struct error *err)
+{
+    const struct share_row *row;
+    void *rows;
+    size_t count;
+
+    TRY(db_rows(
+        s, &select_failure_share,
+        DB_PARAMS(db_text(tenant), db_text(application_id), db_text(failure_kind)),
+        share_columns, sizeof(struct share_row), &rows, &count, a, err));
+    row = rows;
+    *run_count = count > 0 ? row->run_count : 0;
+    *share = count > 0 ? row->share : (double)NAN;
+    return OK;
+}
+
 static const struct db_statement select_missing = {
     "select_models_missing",
     "SELECT a FROM jsonb_array_elements_text($2::jsonb) AS a WHERE NOT EXISTS"

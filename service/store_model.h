@@ -178,6 +178,15 @@ enum error_code store_models_now_of(struct db_session *s, const char *tenant,
                                     const struct store_model_now **list, size_t *count,
                                     struct arena *a, struct error *err);
 
+/* Of an application's runs that failed like that and whose next attempt (same size and
+ * parameters) succeeded: the median of what passed before they failed, over the time of
+ * that attempt, NAN: there are none; and how many there are among its latest 2,000 runs.
+ */
+enum error_code store_failure_share(struct db_session *s, const char *tenant,
+                                    const char *application_id, const char *failure_kind,
+                                    double *share, double *run_count, struct arena *a,
+                                    struct error *err);
+
 /* Applications of the list (a JSON array) that have runs with the target's member (at
  * least `runs`), but no model of the target; of these at most `limit`. */
 struct store_application {

@@ -32,6 +32,7 @@ struct stream {
             sum += rng_uniform(&random);
         return sum;
     }
+    const char *machine = nullptr, *site = nullptr; // of the runs that come
     fitted_run run(double size, double processors, double time_s, double cpu = NAN,
                    double bandwidth = NAN)
     {
@@ -39,7 +40,7 @@ struct stream {
         r.run = {size, processors, cpu, bandwidth, time_s, false, false};
         r.names = m.names;
         perf_query q = {size, processors, cpu, bandwidth};
-        fitted_auto_inputs(m.names, &q, nullptr, 0, nullptr, nullptr, r.inputs, memory);
+        fitted_auto_inputs(m.names, &q, nullptr, 0, machine, site, r.inputs, memory);
         return r;
     }
     core_update learn(double size, double processors, double time_s, double cpu = NAN,
@@ -59,8 +60,9 @@ struct stream {
         struct fitted_interval interval;
         fitted_prediction p;
         perf_query q = {size, processors, cpu, bandwidth};
+        fitted_run asked = run(size, processors, 1, cpu, bandwidth);
         REQUIRE(fitted_interval(&m, 0.9, &interval, memory, &err) == OK);
-        fitted_predict(&m, &q, nullptr, &interval, &p);
+        fitted_predict(&m, &q, machine || site ? asked.inputs : nullptr, &interval, &p);
         return p;
     }
 };
@@ -381,4 +383,122 @@ TEST_CASE("a model says when it predicts worse than it did", "[models]")
         CHECK((s.m.core->notes & 1u << CORE_BIT_ERROR_HIGH) != 0);
         CHECK((s.m.core->notes & 1u << CORE_BIT_OUTLIERS) != 0); // 3 of 69
     }
+}
+
+// learning.md 16, 1: sums of 2, 4, 6, 8 with four clamped errors; the limit is 7
+TEST_CASE("one machine that changes is noticed at its fourth run, and the others stay",
+          "[models]")
+{
+    const char *names[] = {"a", "b", "c"};
+    for (bool by_site : {false, true}) {
+        CAPTURE(by_site);
+        stream s(1);
+        auto on = [&](const char *name) {
+            s.machine = by_site ? "all" : name;
+            s.site = by_site ? name : "all";
+        };
+        for (int i = 0; i < 60; i++) {
+            on(names[i % 3]);
+            s.learn(500, 1, 100);
+        }
+        size_t before = s.m.core->row_count;
+        for (int round = 1; round <= 4; round++)
+            for (const char *name : names) {
+                on(name);
+                CHECK(s.changes == 0);
+                core_update last = s.learn(500, 1, *name == 'c' ? 200 : 100);
+                if (round < 4 || *name != 'c')
+                    continue;
+                CHECK(last.taken_back == 4);
+                CHECK(last.spot.scope == (by_site ? CORE_SCOPE_SITE : CORE_SCOPE_CLASS));
+                CHECK(last.spot.key == ensemble_text("c"));
+            }
+        CHECK(s.changes == 1);
+        CHECK(s.m.core->row_count == before + 12); // nothing is of before a change of all
+        CHECK(s.m.core->old_count == 0);
+        CHECK(s.m.core->change_factor == Approx(2).epsilon(0.03));
+        CHECK(s.m.core->change_earlier_count == 20);
+        CHECK((s.m.core->notes & 1u << CORE_BIT_CHANGED) != 0);
+        on("c");
+        CHECK(s.ask(500, 1).time_s == Approx(200).epsilon(0.03));
+        on("a");
+        CHECK(s.ask(500, 1).time_s == Approx(100).epsilon(0.03));
+        // its 20 runs of before weigh 10 / (10 + 4) each, all others 1
+        const double *weight = core_spot_weights(&s.m, nullptr, s.memory);
+        double sum = 0;
+        for (size_t i = 0; i < s.m.core->row_count; i++)
+            sum += weight[i];
+        CHECK(sum == Approx(40 + 12 + 20 * 10. / 14));
+    }
+}
+
+TEST_CASE("changes of single machines: few false ones, and all are stored", "[models]")
+{
+    for (int seed = 1; seed <= seeds; seed++) {
+        CAPTURE(seed);
+        stream s((uint64_t)(50 + seed));
+        const char *names[] = {"a", "b", "c", "d", "e"};
+        const double speed[] = {1, 1.5, 0.7, 2, 1};
+        auto one = [&](int k, double factor) {
+            asked q = draw(s, LIN);
+            s.machine = names[k];
+            return s.learn(q.size, 1,
+                           factor * speed[k] * q.time_s * std::exp(0.1 * s.normal()));
+        };
+        for (int i = 0; i < 150; i++)
+            one((int)(5 * rng_uniform(&s.random)), 1);
+        CHECK(s.changes == 0);
+        double factor = seed % 2 ? 3 : 0.4;
+        int runs = 0;
+        for (int i = 0; i < 60 && s.changes == 0; i++) {
+            int k = i % 5;
+            runs += k == 3;
+            core_update last = one(k, k == 3 ? factor : 1);
+            if (last.taken_back > 0 && last.spot.scope != CORE_SCOPE_ALL)
+                CHECK(last.spot.key == ensemble_text("d"));
+            if (i == 17) { // stored and read again on the way
+                const double *packed;
+                size_t count;
+                fitted_model copy{};
+                fitted_pack(&s.m, true, &packed, &count, s.memory);
+                REQUIRE(fitted_unpack(MODEL_AUTO, &s.m.settings, packed, count, &copy,
+                                      s.memory, &s.err) == OK);
+                s.m = copy;
+            }
+        }
+        CHECK(runs <= 6);
+        CHECK(s.changes == 1);
+        CHECK(s.m.core->change_scope == CORE_SCOPE_CLASS);
+        CHECK(s.m.core->change_factor == Approx(factor).epsilon(0.35));
+        for (int k = 0; k < 5; k++) {
+            s.machine = names[k];
+            CHECK(s.ask(550, 1).time_s ==
+                  Approx(285 * speed[k] * (k == 3 ? factor : 1)).epsilon(0.25));
+        }
+        const double *packed, *again;
+        size_t count, again_count;
+        fitted_model copy{};
+        fitted_pack(&s.m, true, &packed, &count, s.memory);
+        REQUIRE(fitted_unpack(MODEL_AUTO, &s.m.settings, packed, count, &copy, s.memory,
+                              &s.err) == OK);
+        fitted_pack(&copy, true, &again, &again_count, s.memory);
+        REQUIRE(again_count == count);
+        for (size_t i = 0; i < count; i++)
+            CHECK((packed[i] == again[i] || std::isnan(packed[i])));
+    }
+}
+
+TEST_CASE("sums are kept of the machines that were seen last", "[models]")
+{
+    stream s(2);
+    for (int i = 0; i < 200; i++) {
+        std::string name = "m" + std::to_string(i < 10 ? 0 : i);
+        s.machine = name.c_str();
+        s.learn(500, 1, 100);
+    }
+    const core_spots &spots = s.m.core->spots[CORE_SCOPE_CLASS];
+    CHECK(spots.count <= CORE_SPOTS_MAX);
+    for (size_t i = 0; i + 1 < spots.count; i++)
+        CHECK(spots.list[i].key != spots.list[i + 1].key);
+    CHECK(s.m.core->spots[CORE_SCOPE_SITE].count == 0);
 }

@@ -602,3 +602,67 @@ TEST_CASE("runs that failed or are ignored teach no time; peaks get a model",
     CHECK(bad.body.find("/0/failure_kind") != std::string::npos);
     CHECK(bad.body.find("/1/run_time_s") != std::string::npos);
 }
+
+TEST_CASE("a machine that changes is learnt anew, the others stay", "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    const char *names[] = {"x", "y", "z"};
+    json list = json::array();
+    auto on = [](const char *name) { return json{{"resource_class", name}}; };
+
+    for (int i = 0; i < 60; i++)
+        list.push_back(s.run(100, 100, on(names[i % 3])));
+    s.store(list);
+    s.refine();
+    CHECK(s.done(s.get("/v1/models/" + s.app))["summary"]["change_count"] == 0);
+    // One by one; each is an outlier at first, and one of x is one and stays so.
+    json first, learnt, outlier;
+    for (int round = 1; round <= 4; round++)
+        for (const char *name : names) {
+            double time_s = *name == 'z' ? 500 : *name == 'x' && round == 2 ? 0.1 : 100;
+            json run = s.run(100, time_s, on(name));
+            if (*name == 'z' && round == 1)
+                first = run;
+            if (time_s < 1)
+                outlier = run;
+            s.store(json::array({run}));
+            learnt = s.refine();
+            CHECK((learnt["outcome"]["cause"] == "change") ==
+                  (round == 4 && *name == 'z'));
+        }
+    json model = s.done(s.get("/v1/models/" + s.app));
+    json change = model["summary"]["change"];
+    INFO(change.dump());
+    CHECK(model["summary"]["change_count"] == 1);
+    CHECK(change["scope"] == "resource_class");
+    CHECK(change["resource_class"] == "z");
+    CHECK_FALSE(change.contains("site_id"));
+    CHECK(change["factor"].get<double>() == Approx(5).epsilon(0.02));
+    CHECK(change["earlier_run_count"] == 20);
+    CHECK(change["at_execution_id"] == first["execution_id"]);
+    CHECK(model["windows"].back()["scope"] == "resource_class");
+    CHECK_FALSE(model["windows"][0].contains("scope"));
+    size_t outliers = 0;
+    json samples = s.done(s.get("/v1/models/" + s.app + "/samples?page_size=100"));
+    for (const json &sample : samples["items"]) {
+        outliers += sample["verdict"] == "outlier";
+        CHECK((sample["verdict"] == "outlier") ==
+              (sample["execution_id"] == outlier["execution_id"]));
+    }
+    CHECK(outliers == 1);
+    auto time_s = [&](const char *name) {
+        json p = s.predict({{"problem_size", 100}, {"resource_class", name}});
+        CHECK(p["warnings"].dump().find("by a factor of 5 for one resource_class") !=
+              std::string::npos);
+        return p["run_time_s"].get<double>();
+    };
+    CHECK(time_s("z") == Approx(500).epsilon(0.05));
+    CHECK(time_s("x") == Approx(100).epsilon(0.05));
+    // It stays in what later versions say.
+    s.store(json::array({s.run(100, 100, on("x"))}));
+    s.refine();
+    change = s.done(s.get("/v1/models/" + s.app))["summary"]["change"];
+    CHECK(change["resource_class"] == "z");
+    CHECK(change["at_execution_id"] == first["execution_id"]);
+}

@@ -236,6 +236,20 @@ TEST_CASE("spares, and nodes that come back", "[api][checkpoint]")
     CHECK(one["effective_delay_s"].get<double>() == Approx(1420.562).epsilon(1e-6));
     CHECK(one["wait_for_spare_probability"].get<double>() ==
           Approx(0.155634).epsilon(1e-5));
+    // More spares than there are other resources are said; nobody says which there are.
+    auto warns = [&] {
+        return decide(service, body)["warnings"].dump().find("spares_exceed: 1 job") !=
+               std::string::npos;
+    };
+    CHECK_FALSE(warns());
+    json pooled = body;
+    std::swap(pooled, body);
+    for (int i = 0; i < 65; i++)
+        body["snapshot"]["resources"].push_back({{"id", "n" + std::to_string(i)}});
+    CHECK_FALSE(warns());
+    body["jobs"][0]["spare_nodes"] = 2;
+    CHECK(warns());
+    std::swap(pooled, body);
     body["jobs"][0]["replacement"] = "any";
     CHECK(decide(service, body)["intervals"][0].count("effective_delay_s") == 0);
     body["jobs"][0]["replacement"] = "same";

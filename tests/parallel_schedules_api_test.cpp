@@ -689,3 +689,50 @@ TEST_CASE("a stored model says how far it can be trusted", "[api][parallel][db]"
     REQUIRE(constant["warnings"].size() == 1);
     CHECK(constant["warnings"][0].get<std::string>().rfind("processors_ignored", 0) == 0);
 }
+
+TEST_CASE("fewer machines are preferred when that is asked for", "[api][parallel]")
+{
+    api service;
+    json body = fixture(), &site = body["snapshot"]["sites"][0];
+
+    // 100 s / P and a wait of P s: 10 machines are best, 8 are within 5 %.
+    site["resources"] = json::array();
+    site["queue_wait_history"] = json::array();
+    for (int i = 0; i < 12; i++)
+        site["resources"].push_back({{"id", "m" + std::to_string(i)}});
+    site["links"] = {{"form", "default_with_overrides"}, {"default_mbps", 100}};
+    site["kind"] = "batch";
+    for (int p = 1; p <= 12; p++)
+        site["queue_wait_history"].push_back({{"processors", p}, {"wait_s", p}});
+    body["jobs"][0]["model"] = {{"terms",
+                                 {{{"comp_coefficient_s", 100},
+                                   {"f_pcomp_id", 2},
+                                   {"comm_coefficient", 0},
+                                   {"f_bw_id", 2},
+                                   {"f_pcomm_id", 2}}}}};
+    json best = good(service, body);
+    CHECK(best["schedule"]["processors"] == 10);
+    CHECK_FALSE(best["schedule"].contains("least_score_s"));
+    CHECK(best["status"] == "optimal");
+    body["prefer_fewer_machines"] = true;
+    json fewer = good(service, body);
+    CHECK(fewer["schedule"]["processors"] == 8);
+    CHECK(fewer["schedule"]["resource_ids"].size() == 8);
+    CHECK(fewer["schedule"]["score_s"].get<double>() == Approx(20.5));
+    CHECK(fewer["schedule"]["least_score_s"].get<double>() == Approx(20));
+    CHECK(fewer["objective"]["gap_ratio"].get<double>() == Approx(0.025));
+    CHECK(fewer["status"] == "feasible");
+    CHECK(fewer["sites"][0]["status"] == "feasible");
+    CHECK(fewer["sites"][0]["processors"] == 8);
+
+    // A second site that does it on fewer is taken, though it is slower.
+    json second = site;
+    second["id"] = "b";
+    second["cpu_scaling_factor"] = 0.98;
+    for (json &r : second["resources"])
+        r["id"] = "b" + r["id"].get<std::string>();
+    body["snapshot"]["sites"].push_back(second);
+    json two = good(service, body);
+    CHECK(two["schedule"]["site_id"] == "b");
+    CHECK(two["schedule"]["processors"].get<int>() <= 8);
+}

@@ -771,3 +771,98 @@ TEST_CASE("a search whose time ends has a bound all the same", "[parallel]")
         CHECK(cut.out.lower_bound_s >= 0.8 * best.out.score_s);
     }
 }
+
+// learning.md 16, 4: 100 s / P, and a wait of P s. 10 machines 20 s, 9: 20.11, 8: 20.5,
+// 7: 21.29; 5 % above 20 is 21.03.
+TEST_CASE("fewer machines are taken where they cost little", "[parallel]")
+{
+    cluster x(12);
+    std::vector<double> wait_s;
+    test_arena a;
+    model_of model({{100, 2, 0, 2, 2}});
+
+    for (size_t i = 0; i < 12; i++)
+        for (size_t k = i + 1; k < 12; k++)
+            x.link(i, k, 100);
+    for (int p = 0; p <= 12; p++)
+        wait_s.push_back(p);
+    x.in.queue_wait_s = wait_s.data();
+    const parallel_in &in = x.input(model);
+    answer best = run("exact", in);
+    REQUIRE(best.out.count == 10);
+    CHECK(best.out.score_s == Approx(20));
+    auto fewer = [&](double tolerance, size_t below) {
+        parallel_out out = best.out;
+        out.members = best.members.data();
+        bool found =
+            parallel_fewer(&in, best.out.score_s * std::exp(tolerance), below, &out, a);
+        CHECK(found == (out.count < below));
+        return out;
+    };
+    parallel_out eight = fewer(0.05, 10);
+    CHECK(eight.count == 8);
+    CHECK(eight.score_s == Approx(20.5));
+    CHECK(eight.time_s == Approx(12.5));
+    CHECK(eight.queue_wait_s == 8);
+    CHECK(fewer(0.01, 10).count == 9);
+    CHECK(fewer(0.001, 10).count == 10);
+    CHECK(fewer(0.05, 8).count == 10); // none of fewer than 8: as it was
+    x.in.min_procs = 9;
+    CHECK(fewer(0.05, 10).count == 9);
+}
+
+TEST_CASE("sets of fewer machines are what they are said to be", "[parallel][property]")
+{
+    uint64_t state = 5;
+    size_t smaller = 0, least = 0;
+
+    for (int round = 0; round < (is_shorter() ? 60 : 400); round++) {
+        size_t n = 2 + random_index(&state, 8);
+        cluster x(n);
+        test_arena a;
+        std::vector<double> wait_s;
+        bool alike = round % 2;
+        model_of model = fixture_model(100, 3000 * random_unit(&state));
+
+        for (size_t i = 0; i < n; i++) {
+            x.cpu[i] = 0.2 + 0.8 * random_unit(&state);
+            for (size_t k = i + 1; k < n; k++)
+                x.link(i, k,
+                       alike                       ? 50
+                       : random_unit(&state) < 0.1 ? 0
+                                                   : 20 + 80 * random_unit(&state));
+        }
+        for (size_t p = 0; p <= n; p++)
+            wait_s.push_back(double(p) * 5 * random_unit(&state));
+        x.in.queue_wait_s = wait_s.data();
+        const parallel_in &in = x.input(model);
+        answer best = run("brute_force", in);
+        REQUIRE(best.out.count > 0);
+        double limit_s = best.out.score_s * std::exp(0.05);
+        size_t fewest = best.out.count; // of all sets
+        for (uint64_t bits = 1; bits < uint64_t{1} << n; bits++) {
+            std::vector<size_t> set;
+            for (size_t i = 0; i < n; i++)
+                if (bits >> i & 1)
+                    set.push_back(i);
+            if (set.size() < fewest &&
+                plain_time_s(x, model, set) + wait_s[set.size()] <= limit_s)
+                fewest = set.size();
+        }
+        parallel_out out = best.out;
+        out.members = best.members.data();
+        bool found = parallel_fewer(&in, limit_s, best.out.count, &out, a);
+        CHECK(found == (out.count < best.out.count));
+        std::vector<size_t> set(out.members, out.members + out.count);
+        CHECK(out.score_s ==
+              Approx(plain_time_s(x, model, set) + wait_s[set.size()]).epsilon(1e-12));
+        CHECK(out.score_s <= limit_s * (1 + 1e-12));
+        CHECK(out.count >= fewest);
+        if (alike)
+            CHECK(out.count == fewest);
+        smaller += found;
+        least += out.count == fewest;
+    }
+    CHECK(smaller > 5);
+    CHECK(least > (is_shorter() ? 55 : 380));
+}

@@ -377,3 +377,75 @@ TEST_CASE("disk is sized as memory is, cpus by what nine runs of ten use",
     CHECK(predicted["warnings"].dump().find("tells its disk_peak_bytes") !=
           std::string::npos);
 }
+
+// learning.md 16, 6: failed runs of 20, 30 ... 120 s whose next attempts took 100 s
+TEST_CASE("how long a run lasts that fails is learnt once ten are known",
+          "[sizing][api][db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    std::string app = unique_name("app");
+    json runs = json::array();
+    int number = 0;
+    auto add = [&](double size, int attempt, double time_s, const char *failure) {
+        json run = {{"execution_id", app + std::to_string(number)},
+                    {"application_id", app},
+                    {"started_at", 1700000000 + 100 * number++},
+                    {"problem_size", size},
+                    {"attempt", attempt},
+                    {"memory_requested_bytes", 2 * GB * attempt},
+                    {"run_time_s", time_s}};
+        if (failure)
+            run["failure_kind"] = failure;
+        else
+            run["memory_peak_bytes"] = GB * (2.5 + 0.1 * (number % 7));
+        runs.push_back(run);
+    };
+    auto store = [&] {
+        REQUIRE(a.post("/v1/executions", runs.dump()).status < 300);
+        REQUIRE(a.post("/v1/models/" + app + "-memory/refine", "").status == 200);
+        runs = json::array();
+    };
+    json body = {{"tasks",
+                  {{{"id", "t"},
+                    {"application_id", app},
+                    {"problem_size", 1e6},
+                    {"memory_requested_bytes", 4 * GB},
+                    {"run_time_s", 100}}}},
+                 {"store", true}};
+    auto row = [&] { return sized(a, body)["tasks"][0]; };
+
+    // Pairs, and what is none: another size, another failure, no attempt that succeeds.
+    for (int i = 0; i < 9; i++) {
+        add(1e6 + i, 1, 20 + 10 * i, "memory");
+        add(1e6 + i, 2, 100, nullptr);
+    }
+    add(5e6, 1, 1, "memory");
+    add(6e6, 2, 100, nullptr);
+    add(7e6, 1, 1, "time_limit");
+    add(7e6, 2, 100, nullptr);
+    add(8e6, 1, 1, "memory");
+    add(8e6, 2, 100, "memory");
+    store();
+    json answer = sized(a, body), before = answer["tasks"][0];
+    CHECK(before["failure_share_ratio"] == 0.5);
+    CHECK_FALSE(before.contains("failure_share_run_count"));
+    // The tenth: the median of 0.2 ... 1.1 is 0.65.
+    add(1e6 + 9, 1, 110, "memory");
+    add(1e6 + 9, 2, 100, nullptr);
+    store();
+    json now = row();
+    INFO(now.dump(1));
+    CHECK(now["failure_share_ratio"].get<double>() == Approx(0.65));
+    CHECK(now["failure_share_run_count"] == 10);
+    // The same as if it were said.
+    body["failure_share_ratio"] = 0.65;
+    json said = row();
+    CHECK_FALSE(said.contains("failure_share_run_count"));
+    CHECK(said["attempts"] == now["attempts"]);
+    CHECK(said["expected_waste_byte_s"] == now["expected_waste_byte_s"]);
+    // What was decided before stays.
+    api_reply replay = a.post(
+        "/v1/decisions/" + answer["decision_id"].get<std::string>() + "/replay", "");
+    CHECK(replay.json()["identical"] == true);
+}

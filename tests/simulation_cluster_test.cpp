@@ -1519,3 +1519,25 @@ TEST_CASE("a confidence that runs_max does not reach is told",
     CHECK(r["runs_done"] == 2);
     CHECK(r["warnings"].empty());
 }
+
+TEST_CASE("times of less than a millisecond are said to be rounded", "[simulation][api]")
+{
+    api a;
+    json body = example19();
+
+    CHECK_FALSE(warns(play(a, body), "rounded"));
+    body["jobs"][0]["restart_s"] = 0.0004;
+    body["jobs"][1]["execution_time_s"] = 0.0006;
+    json answer = play(a, body);
+    REQUIRE(warns(answer, "rounded"));
+    std::string text;
+    for (const std::string w : answer["warnings"])
+        if (w.rfind("rounded:", 0) == 0)
+            text = w;
+    CHECK(text.find("2 times of less than a millisecond are counted") !=
+          std::string::npos);
+    CHECK(text.find("first /jobs/0/restart_s") != std::string::npos);
+    body["jobs"][0]["restart_s"] = 0.001;
+    body["jobs"][1]["execution_time_s"] = 0;
+    CHECK_FALSE(warns(play(a, body), "rounded"));
+}

@@ -168,4 +168,10 @@ enum error_code parallel_decide(const struct parallel_in *in, const struct polic
                                 const double *param, struct parallel_out *out,
                                 struct arena *a, struct error *err);
 
+/* A set of fewer than `below` machines that scores at most limit_s takes the place of the
+ * members and their numbers in *out, where one is found (fewer.c); bound, gap and status
+ * stay. */
+bool parallel_fewer(const struct parallel_in *in, double limit_s, size_t below,
+                    struct parallel_out *out, struct arena *a);
+
 #endif

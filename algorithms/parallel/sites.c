@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CPU_HEAVY_RATIO 0.35 /* machines with no more count as heavily loaded (7.2) */
 
@@ -336,15 +337,12 @@ double site_weight(const struct site *site, const struct site_machines *machines
 
 /* ---- several sites ---- */
 
-static enum error_code decide_site(const struct sites_in *in, size_t k, double known_s,
-                                   struct parallel_out *out, struct arena *a,
-                                   struct error *err)
+static struct parallel_in input_of(const struct sites_in *in, size_t k,
+                                   struct budget *budget, double known_s)
 {
     const struct sites_problem *p = &in->sites[k];
-    double used = budget_used(in->budget);
-    struct budget budget = budget_part(
-        in->budget, used, used + fmax(0, 1 - used) / (double)(in->site_count - k));
-    struct parallel_in one = {
+
+    return (struct parallel_in){
         .machines = &p->machines.machines,
         .model = p->model,
         .min_procs = in->min_processors,
@@ -352,11 +350,21 @@ static enum error_code decide_site(const struct sites_in *in, size_t k, double k
         .pre_evaluate = in->param[PARALLEL_PRE_EVALUATE] != 0,
         .perturbation_ratio = in->param[PARALLEL_PERTURBATION],
         .work_budget = in->param[PARALLEL_WORK_BUDGET],
-        .budget = &budget,
+        .budget = budget,
         .known_s = known_s,
         .seed = in->seed,
         .site_id = p->site->id,
     };
+}
+
+static enum error_code decide_site(const struct sites_in *in, size_t k, double known_s,
+                                   struct parallel_out *out, struct arena *a,
+                                   struct error *err)
+{
+    double used = budget_used(in->budget);
+    struct budget budget = budget_part(
+        in->budget, used, used + fmax(0, 1 - used) / (double)(in->site_count - k));
+    struct parallel_in one = input_of(in, k, &budget, known_s);
 
     return parallel_decide(&one, in->policy, in->param + PARALLEL_COMMON_COUNT, out, a,
                            err);
@@ -451,4 +459,50 @@ enum error_code sites_decide(const struct sites_in *in, struct sites_out *out,
     x.heterogeneity_ratio = heterogeneity(in);
     *out = x;
     return OK;
+}
+
+/* Gap and status of a site whose set is not its best any more. */
+static void reassess(struct parallel_out *one)
+{
+    bool is_best = one->lower_bound_s >= one->score_s * (1 - OPTIMAL_GAP);
+
+    if (one->status == DECISION_OPTIMAL && !is_best)
+        one->status = DECISION_FEASIBLE;
+    one->gap_ratio = is_best                  ? 0
+                     : one->lower_bound_s > 0 ? one->score_s / one->lower_bound_s - 1
+                                              : (double)NAN;
+}
+
+void sites_prefer_fewer(const struct sites_in *in, double tolerance,
+                        struct sites_out *out, struct arena *a)
+{
+    struct parallel_out *each;
+    double limit_s;
+    size_t chosen = out->chosen;
+
+    if (chosen == SIZE_MAX)
+        return;
+    limit_s = out->each[chosen].score_s * exp(tolerance);
+    each = NEW(a, struct parallel_out, in->site_count);
+    memcpy(each, out->each, in->site_count * sizeof(*each));
+    for (size_t k = 0; k < in->site_count; k++) {
+        struct parallel_in one = input_of(in, k, in->budget, 0);
+        struct parallel_out fewer = each[k];
+        size_t below = each[chosen].count;
+
+        if (!in->sites[k].model)
+            continue;
+        /* as few as another site, for less time */
+        if (k != chosen && each[chosen].score_s > each[k].score_s)
+            below++;
+        if (!parallel_fewer(&one, limit_s, below, &fewer, a) ||
+            (fewer.count == each[chosen].count && fewer.score_s >= each[chosen].score_s))
+            continue;
+        each[k] = fewer;
+        reassess(&each[k]);
+        chosen = k;
+    }
+    out->each = each;
+    out->chosen = chosen;
+    assess(out);
 }

@@ -83,4 +83,10 @@ struct sites_out {
 enum error_code sites_decide(const struct sites_in *in, struct sites_out *out,
                              struct arena *a, struct error *err);
 
+/* After that: the set of fewest machines, of any site, among those that are looked at and
+ * score at most exp(tolerance) times the best; ties: the lesser score, then the first
+ * site. It is called optimal only where it is the best one. *each of *out is replaced. */
+void sites_prefer_fewer(const struct sites_in *in, double tolerance,
+                        struct sites_out *out, struct arena *a);
+
 #endif

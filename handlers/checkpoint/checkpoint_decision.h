@@ -177,6 +177,8 @@ struct checkpoint_intervals_answer {
     X(NO_HISTORY, "no_history",                                                         \
       "{runs|run} on nodes that nobody has seen: other hosts of {its|their} site tell " \
       "of them, or else they count as failing as often as the others in the mean")      \
+    X(SPARES, "spares_exceed",                                                          \
+      "{has|have} more spare_nodes than there are other resources: counted as given")   \
     X(CHECK_DIFFERS, "check_differs",                                                   \
       "{has|have} an expected time from which the trials of verify differ by more "     \
       "than their interval and 0.2 %")                                                  \

@@ -312,6 +312,19 @@ static void use_one(struct checkpoint_work *w, const struct checkpoint_job *job,
     in->law_count = 1;
 }
 
+/* Other resources that a spare could be: of the pool, or of the snapshot. Infinite:
+ * nobody says which there are. */
+static double others_of(const struct checkpoint_work *w, const struct checkpoint_job *job)
+{
+    double nodes = job->resource_count ? (double)job->resource_count
+                   : job->nodes > 1    ? job->nodes
+                                       : 1;
+
+    if (job->pool_count > 0)
+        return fmax(0, (double)job->pool_count - nodes);
+    return w->snapshot ? fmax(0, (double)w->snapshot->resource_count - nodes) : HUGE_VAL;
+}
+
 /* What a failure costs until the job is on its nodes again. */
 static void use_spares(struct checkpoint_work *w, const struct checkpoint_job *job,
                        struct checkpoint_in *in, struct checkpoint_interval *out)
@@ -322,6 +335,8 @@ static void use_spares(struct checkpoint_work *w, const struct checkpoint_job *j
     double mttr_s = checkpoint_mttr_s(w, job);
     struct spare_wait wait;
 
+    if (spares > others_of(w, job))
+        checkpoint_affect(w, CHECKPOINT_WARNS_SPARES, job);
     out->effective_delay_s = out->wait_for_spare_probability = NAN;
     if (!checkpoint_waits_for_repair(job) || isnan(mttr_s) ||
         !(in->mean_failure_interval_s > 0))

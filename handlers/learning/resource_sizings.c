@@ -113,8 +113,10 @@ static const struct json_field request_rows[] = {
     JSON_INTEGER(T, max_attempts, 1, SIZING_ATTEMPTS_MAX, ATTEMPTS, 0,
                  "Attempts of a task at most; default 4"),
     JSON_NUMBER(
-        T, failure_share_ratio, 0, 1, FAILURE_SHARE, JSON_ABOVE_MIN,
-        "Share of the run that passes before it fails for what it lacks; default 0.5"),
+        T, failure_share_ratio, 0, 1, NAN, JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,
+        "Share of the run that passes before it fails for what it lacks; default: what "
+        "failed runs of the application and the attempts after them say, once 10 are "
+        "known, else 0.5"),
     JSON_NUMBER(T, retry_penalty_bytes, 0, BYTES_MAX, PENALTY_BYTES, 0,
                 "What a failed attempt costs besides, as bytes held for a whole run; "
                 "default 1 GiB"),
@@ -181,6 +183,7 @@ struct sizing_row {
     double cpus, cpus_used, cpus_used_low, cpus_used_high;
     double model_version, peak_bytes, peak_low_bytes, peak_high_bytes, run_time_s;
     double expected_waste_byte_s, requested_waste_byte_s;
+    double failure_share_ratio, failure_share_run_count;
     const char *const *warnings;
     size_t warning_count;
 };
@@ -220,6 +223,11 @@ static const struct json_field row_rows[] = {
     JSON_NUMBER(T, cpus_used_low, 0, 0, 0, JSON_OPTIONAL,
                 "With cpus_used_high the interval of level 0.9"),
     JSON_NUMBER(T, cpus_used_high, 0, 0, 0, JSON_OPTIONAL, "See cpus_used_low"),
+    JSON_NUMBER(T, failure_share_ratio, 0, 0, 0, JSON_OPTIONAL,
+                "With the method ladder: share of the run that passes before it fails"),
+    JSON_NUMBER(T, failure_share_run_count, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
+                "Failed runs of the application that say so; left out: none, it was "
+                "given or is 0.5"),
     JSON_NUMBER(T, run_time_s, 0, 0, 0, JSON_OPTIONAL,
                 "How long it runs, as given or predicted"),
     JSON_NUMBER(T, expected_waste_byte_s, 0, 0, 0, JSON_OPTIONAL,
@@ -329,6 +337,12 @@ static enum error_code check(const struct sizing_request *in, struct arena *a,
 
 /* ---- the models ---- */
 
+/* Does nobody say how long a run lasts that fails? */
+static bool wants_share(const struct sizing_request *in)
+{
+    return isnan(in->failure_share_ratio) && TARGET_AT(in->target) != TARGET_CPUS_USED;
+}
+
 /* Which subject each task has; *subjects: each once. */
 static size_t find_subjects(const struct sizing_request *in,
                             struct sizing_subject *subjects, const char **pointers,
@@ -348,8 +362,9 @@ static size_t find_subjects(const struct sizing_request *in,
         if (at != NAME_NOT_FOUND)
             continue;
         pointers[count] = pointer_keep("/tasks", i, "model_id", a);
-        subjects[count++] = (struct sizing_subject){t->application_id, t->model_id,
-                                                    TARGET_AT(in->target), any_target};
+        subjects[count++] =
+            (struct sizing_subject){t->application_id, t->model_id, TARGET_AT(in->target),
+                                    wants_share(in), any_target};
     }
     return count;
 }
@@ -418,6 +433,19 @@ static bool is_retry(const struct sizing_task *t)
     return t->attempt > 1;
 }
 
+/* How long a run lasts that fails: as the caller says, as was learnt, or as usual. */
+static double failure_share(const struct sizing *s)
+{
+    const struct sizing_models *models = &s->subject->models;
+
+    if (!isnan(s->in->failure_share_ratio))
+        return s->in->failure_share_ratio;
+    if (isnan(models->failure_share))
+        return FAILURE_SHARE;
+    s->row->failure_share_run_count = models->failure_share_runs;
+    return models->failure_share;
+}
+
 static void find_rules(struct sizing *s)
 {
     const struct sizing_request *in = s->in;
@@ -428,7 +456,7 @@ static void find_rules(struct sizing *s)
         .attempts = in->max_attempts > t->attempt - 1
                         ? (size_t)(in->max_attempts - t->attempt + 1)
                         : 1,
-        .failure_share = in->failure_share_ratio,
+        .failure_share = failure_share(s),
         .retry_penalty = in->retry_penalty_bytes,
         .first_failure_max = in->first_failure_ratio_max,
         .step = in->step_bytes,
@@ -590,6 +618,7 @@ static void size_by_ladder(struct sizing *s, const struct ensemble_answer *answe
     s->row->peak_high_bytes = finite_or_nan(exp(answer->y + half));
     s->row->interval_basis = log_group_names[answer->group];
     s->row->method = LADDER;
+    s->row->failure_share_ratio = s->rules.failure_share;
     mark = arena_mark(a);
     sizing_points(&peak, &points, &count, &cut, a);
     sizing_best(points, count, &s->rules, &s->rq->budget, &ladder, a);
@@ -620,6 +649,7 @@ static void size_task(struct sizing *s)
     s->row->peak_bytes = s->row->peak_low_bytes = s->row->peak_high_bytes = (double)NAN;
     s->row->cpus = s->row->cpus_used = (double)NAN;
     s->row->cpus_used_low = s->row->cpus_used_high = (double)NAN;
+    s->row->failure_share_ratio = s->row->failure_share_run_count = (double)NAN;
     s->row->run_time_s = s->task->run_time_s;
     s->row->expected_waste_byte_s = s->row->requested_waste_byte_s = (double)NAN;
     s->requested = requested_of(s->in, s->task);
@@ -710,7 +740,7 @@ enum error_code first_requests(struct request *rq, const struct first_request *l
     size_t *subject_of;
 
     in.max_attempts = ATTEMPTS;
-    in.failure_share_ratio = FAILURE_SHARE;
+    in.failure_share_ratio = (double)NAN;
     in.retry_penalty_bytes = PENALTY_BYTES;
     in.first_failure_ratio_max = in.step_bytes = 1;
     in.min_bytes = BYTES_LEAST;

@@ -19,7 +19,10 @@ struct kept_model {
 
 struct kept_subject {
     struct kept_model peak, run_time;
+    double failure_share, failure_share_runs;
 };
+
+enum { SHARES_LEAST = 10 /* failed runs that say how long one lasts */ };
 
 struct kept_subjects {
     const struct kept_subject *subjects;
@@ -51,6 +54,10 @@ static const struct json_object kept_json = {
 static const struct json_field subject_rows[] = {
     JSON_OBJECT(T, peak, struct kept_model, &kept_json, 0, "Of the target"),
     JSON_OBJECT(T, run_time, struct kept_model, &kept_json, 0, "Of run times"),
+    JSON_NUMBER(T, failure_share, 0, 1, NAN, JSON_NULLABLE | JSON_OPTIONAL,
+                "Share of a run that passes before it fails"),
+    JSON_NUMBER(T, failure_share_runs, 0, JSON_EXACT, 0, JSON_NULLABLE | JSON_OPTIONAL,
+                "Failed runs that say so"),
     {0},
 };
 #undef T
@@ -149,18 +156,37 @@ static enum error_code look_up_model(struct request *rq, struct db_session *db,
     return find_auto(rq, db, *application_id, target, &out->peak);
 }
 
+/* What the failed runs of the application say, if there are enough. */
+static enum error_code look_up_share(struct request *rq, struct db_session *db,
+                                     const char *application_id, int target,
+                                     struct kept_subject *out)
+{
+    double share, count;
+
+    TRY(store_failure_share(db, rq->principal.tenant, application_id,
+                            target == TARGET_DISK_PEAK ? "disk" : "memory", &share,
+                            &count, rq->arena, rq->err));
+    if (count < SHARES_LEAST || !(share > 0))
+        return OK;
+    out->failure_share = fmin(share, 1);
+    out->failure_share_runs = count;
+    return OK;
+}
+
 static enum error_code look_up(struct request *rq, struct db_session *db,
                                const struct sizing_subject *subject, const char *pointer,
                                struct kept_subject *out)
 {
     const char *application_id = subject->application_id;
 
-    out->peak.largest = out->run_time.largest = (double)NAN;
+    out->peak.largest = out->run_time.largest = out->failure_share = (double)NAN;
     if (subject->model_id)
         TRY(look_up_model(rq, db, subject, pointer, out, &application_id));
     else
         TRY(find_auto(rq, db, application_id, model_target_names[subject->target],
                       &out->peak));
+    if (application_id && subject->with_share)
+        TRY(look_up_share(rq, db, application_id, subject->target, out));
     if (!application_id || subject->any_target) /* the time is known otherwise */
         return OK;
     return find_auto(rq, db, application_id, STORE_TARGET_RUN_TIME, &out->run_time);
@@ -175,6 +201,8 @@ static enum error_code look_up_all(struct request *rq,
     struct db_session *db;
     enum error_code code = request_db(rq, &db);
 
+    for (size_t i = 0; i < count; i++)
+        list[i].failure_share = (double)NAN;
     *kept = (struct kept_subjects){list, count, false};
     if (code == ERR_UNAVAILABLE) {
         *rq->err = (struct error){.arena = rq->err->arena};
@@ -229,7 +257,9 @@ enum error_code sizing_models_read(struct request *rq,
         out[i] = (struct sizing_models){.peak_model_id = k->peak.model_id,
                                         .peak_version = k->peak.version,
                                         .largest = k->peak.largest,
-                                        .run_count = (size_t)k->peak.run_count};
+                                        .run_count = (size_t)k->peak.run_count,
+                                        .failure_share = k->failure_share,
+                                        .failure_share_runs = k->failure_share_runs};
         TRY(unpack(rq, &k->peak, &out[i].peak));
         TRY(unpack(rq, &k->run_time, &out[i].run_time));
     }

@@ -11,6 +11,7 @@ struct sizing_subject {
     const char *application_id; /* or */
     const char *model_id;
     int target;      /* enum model_target: what is to be sized */
+    bool with_share; /* how long failed runs lasted is wanted */
     bool any_target; /* the model may be of run times: its application is meant; one that
                         is not there is no mistake */
 };
@@ -23,6 +24,8 @@ struct sizing_models {
     uint64_t peak_version;
     double largest; /* of the target that was seen; NAN: none */
     size_t run_count;
+    double failure_share; /* of a run, before it fails for what it lacks; NAN: too few */
+    double failure_share_runs; /* that it rests on */
 };
 
 /* Of each subject; as they were in a replay. Without a database *unavailable, and none.

@@ -445,6 +445,12 @@ static const struct json_field change_rows[] = {
     JSON_INTEGER(T, earlier_run_count, 0, JSON_EXACT, 0, 0,
                  "Runs of before that were kept at first, scaled to the new level"),
     JSON_INTEGER(T, run_count, 0, JSON_EXACT, 0, 0, "Runs since then"),
+    JSON_WORD(T, scope, core_scope_names, JSON_OPTIONAL,
+              "Whose run times changed: all, or those of one resource_class or site_id; "
+              "left out by versions of before revision 3: all"),
+    JSON_TEXT(T, resource_class, JSON_OPTIONAL,
+              "That one; left out of a model that is not stored"),
+    JSON_TEXT(T, site_id, JSON_OPTIONAL, "Likewise"),
     {0},
 };
 #undef T
@@ -512,6 +518,7 @@ void model_summary_of(const struct fitted_model *m, const char *reference_model_
             .factor = m->core->change_factor,
             .earlier_run_count = m->core->change_earlier_count,
             .run_count = m->core->runs_since_change,
+            .scope = core_scope_names[m->core->change_scope],
         };
     }
     if (m->kind == MODEL_COMPREHENSIVE && m->set.reference) {

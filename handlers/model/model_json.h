@@ -143,6 +143,7 @@ struct model_change {
     double at_s;                 /* instant; NAN: not known */
     double factor;
     uint64_t earlier_run_count, run_count;
+    const char *scope, *resource_class, *site_id; /* NULL: not of one, or not known */
 };
 struct model_summary {
     uint64_t sample_count, outlier_count, unusable_count;

@@ -239,6 +239,10 @@ enum error_code model_write(struct db_session *db, const struct store_model *mod
     if (summary.change) {
         change = *summary.change;
         change.at_execution_id = origins->change_execution_id;
+        if (fitted->core->change_scope == CORE_SCOPE_CLASS)
+            change.resource_class = origins->change_spot;
+        if (fitted->core->change_scope == CORE_SCOPE_SITE)
+            change.site_id = origins->change_spot;
         summary.change = &change;
     }
     json_print(&model_summary_json, &summary, &b);
@@ -476,6 +480,19 @@ static bool is_starting(const struct learning *l)
     return l->model.version == 0 || l->model.corrected;
 }
 
+/* Runs of before a batch that are no outliers after a change. */
+struct taken {
+    size_t count; /* the latest of the spot */
+    struct core_spot spot;
+};
+
+/* What a batch of runs did to the model. */
+struct batch {
+    bool changed, reformed;
+    struct taken *earlier; /* for each change that began before the batch */
+    size_t earlier_count;
+};
+
 /* What the model is to learn now: the new runs; without a version, or anew, all there
  * are; where it is to be trained also what a roll-back left out. */
 static enum error_code gather_unlearnt(struct learning *l)
@@ -509,63 +526,97 @@ static enum error_code gather_unlearnt(struct learning *l)
     return OK;
 }
 
-/* After a change: the last `count` runs up to unlearnt[last] are no outliers. *earlier:
- * how many of them are not among the new runs. */
-static void take_back(struct learning *l, size_t last, size_t count, size_t *earlier)
+/* The stored run's name of that scope; NULL: it has none. */
+static const char *name_of(const struct store_sample *s, enum core_scope scope)
 {
+    return scope == CORE_SCOPE_CLASS  ? s->resource_class
+           : scope == CORE_SCOPE_SITE ? s->site_id
+                                      : NULL;
+}
+
+static bool is_of(const struct core_spot *spot, const struct store_sample *s)
+{
+    const char *name = name_of(s, spot->scope);
+    double key = name ? ensemble_text(name) : (double)NAN;
+
+    return spot->scope == CORE_SCOPE_ALL || (key >= spot->key && key <= spot->key);
+}
+
+/* After a change: the last `count` runs of the spot up to unlearnt[last] are no outliers.
+ * Those that are not among the new runs go to the batch. */
+static void take_back(struct learning *l, size_t last, const struct core_update *update,
+                      struct batch *batch)
+{
+    size_t count = update->taken_back;
+
     for (size_t i = last + 1; i-- > 0 && count > 0;) {
         struct store_sample *s = &l->unlearnt[i];
         bool is_outlier = strcmp(s->verdict, fitted_verdict_names[RUN_OUTLIER]) == 0;
 
         if (strcmp(s->verdict, fitted_verdict_names[RUN_UNUSABLE]) == 0 ||
-            (is_outlier && isnan(s->predicted_s)))
-            continue; /* not one that the model remembers */
+            (is_outlier && isnan(s->predicted_s)) || !is_of(&update->spot, s))
+            continue; /* not one that the model remembers, or that changed */
         s->verdict = fitted_verdict_names[RUN_FIT];
         count--;
         l->origins.change_execution_id = s->execution_id;
     }
+    l->origins.change_spot = name_of(&l->unlearnt[last], update->spot.scope);
     l->change_is_earlier = count > 0;
-    *earlier = count > *earlier ? count : *earlier;
+    if (count == 0)
+        return;
+    batch->earlier = GROW(l->rq->arena, batch->earlier, struct taken,
+                          batch->earlier_count, batch->earlier_count + 1);
+    batch->earlier[batch->earlier_count++] = (struct taken){count, update->spot};
 }
 
-/* Likewise for the latest `count` of those that were learnt before: they join the new
- * runs.
- */
-static enum error_code take_back_earlier(struct learning *l, size_t count)
+/* Likewise for the latest of those that were learnt before: they join the new runs. */
+static void take_back_known(struct learning *l, struct store_sample *known,
+                            size_t known_count, const struct taken *taken, bool is_last)
 {
-    struct arena *a = l->rq->arena;
-    const struct store_sample *known;
-    size_t known_count;
+    size_t count = taken->count;
 
-    if (count == 0)
-        return OK;
-    TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id,
-                            STORE_SAMPLES_KNOWN, &known, &known_count, a, l->rq->err));
-    l->unlearnt = GROW(a, l->unlearnt, struct store_sample, l->unlearnt_count,
+    l->unlearnt = GROW(l->rq->arena, l->unlearnt, struct store_sample, l->unlearnt_count,
                        l->unlearnt_count + count + 1);
     for (size_t i = known_count; i-- > 0 && count > 0;) {
         bool is_outlier =
             strcmp(known[i].verdict, fitted_verdict_names[RUN_OUTLIER]) == 0;
 
         if (!(known[i].version > 0) || (is_outlier && isnan(known[i].predicted_s)) ||
-            (!is_outlier && strcmp(known[i].verdict, fitted_verdict_names[RUN_FIT]) != 0))
+            (!is_outlier &&
+             strcmp(known[i].verdict, fitted_verdict_names[RUN_FIT]) != 0) ||
+            !is_of(&taken->spot, &known[i]))
             continue;
         count--;
-        if (l->change_is_earlier)
+        if (is_last && l->change_is_earlier)
             l->origins.change_execution_id = known[i].execution_id;
         if (!is_outlier)
             continue;
-        l->unlearnt[l->unlearnt_count] = known[i];
-        l->unlearnt[l->unlearnt_count++].verdict = fitted_verdict_names[RUN_FIT];
+        known[i].verdict = fitted_verdict_names[RUN_FIT]; /* once */
+        l->unlearnt[l->unlearnt_count++] = known[i];
+    }
+}
+
+static enum error_code take_back_earlier(struct learning *l, const struct batch *batch)
+{
+    struct arena *a = l->rq->arena;
+    const struct store_sample *stored;
+    struct store_sample *known;
+    size_t count;
+
+    if (batch->earlier_count == 0)
+        return OK;
+    TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id,
+                            STORE_SAMPLES_KNOWN, &stored, &count, a, l->rq->err));
+    known = NEW(a, struct store_sample, count + 1);
+    if (count)
+        memcpy(known, stored, count * sizeof(*known));
+    for (size_t i = 0; i < batch->earlier_count; i++) {
+        budget_step(&l->rq->finish, count);
+        take_back_known(l, known, count, &batch->earlier[i],
+                        i + 1 == batch->earlier_count);
     }
     return OK;
 }
-
-/* What a batch of runs did to the model. */
-struct batch {
-    bool changed, reformed;
-    size_t earlier; /* runs of before the batch to be taken back */
-};
 
 static enum error_code learn_batch(struct learning *l, const struct fitted_room *room,
                                    struct batch *batch)
@@ -598,7 +649,7 @@ static enum error_code learn_batch(struct learning *l, const struct fitted_room 
         if (update.taken_back == 0)
             continue;
         batch->changed = true;
-        take_back(l, i, update.taken_back, &batch->earlier);
+        take_back(l, i, &update, batch);
     }
     return OK;
 }
@@ -612,7 +663,7 @@ static enum error_code conclude_batch(struct learning *l, const struct batch *ba
                                    : batch->reformed  ? STORE_REFORM
                                                       : STORE_REFINE];
     out->version = l->model.last_version + 1;
-    TRY(take_back_earlier(l, batch->earlier));
+    TRY(take_back_earlier(l, batch));
     conclude(l, out->cause, l->unlearnt, l->unlearnt_count);
     return OK;
 }
@@ -692,6 +743,7 @@ static enum error_code learn_unlearnt(struct learning *l, struct learn_outcome *
 #define T struct model_origins
 static const struct json_field origins_rows[] = {
     JSON_TEXT(T, change_execution_id, JSON_OPTIONAL, "The first run since a change"),
+    JSON_TEXT(T, change_spot, JSON_OPTIONAL, "The class or site that it was of"),
     {0},
 };
 #undef T
@@ -699,22 +751,26 @@ static const struct json_object origins_json = {
     "ModelOrigins", "What is kept of a summary", sizeof(struct model_origins),
     origins_rows};
 
-/* The first run since the last change stays in the summaries. */
+/* The first run since the last change, and whose it was, stay in the summaries. */
 static enum error_code read_change(struct learning *l,
                                    const struct store_model_version *version)
 {
     struct arena *a = l->rq->arena;
-    const char *change = NULL, *id = NULL, *text;
+    const char *change = NULL, *id = NULL, *spot = NULL, *text;
     struct model_origins kept;
 
     TRY(json_member(version->summary, "change", &change, a, l->rq->err));
-    if (change)
-        TRY(json_member(change, "at_execution_id", &id, a, l->rq->err));
-    if (!id)
+    if (!change)
         return OK;
-    text = arena_printf(a, "{\"change_execution_id\": %s}", id);
+    TRY(json_member(change, "at_execution_id", &id, a, l->rq->err));
+    for (size_t i = CORE_SCOPE_ALL + 1; !spot && i < CORE_SCOPE_COUNT; i++)
+        TRY(json_member(change, core_scope_names[i], &spot, a, l->rq->err));
+    text = arena_printf(a, "{%s%s%s%s%s}", id ? "\"change_execution_id\": " : "",
+                        id ? id : "", id && spot ? ", " : "",
+                        spot ? "\"change_spot\": " : "", spot ? spot : "");
     TRY(json_read(&origins_json, text, strlen(text), &kept, NULL, a, l->rq->err));
     l->origins.change_execution_id = kept.change_execution_id;
+    l->origins.change_spot = kept.change_spot;
     return OK;
 }
 

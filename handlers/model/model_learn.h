@@ -78,6 +78,7 @@ enum error_code stored_runs(enum model_kind kind, const struct model_settings *s
 struct model_origins {
     const char *reference_model_id;  /* of a ported model */
     const char *change_execution_id; /* the first run since the last change */
+    const char *change_spot;         /* the class or site that it was of; NULL: of all */
 };
 
 /* Writes a fitted model as the next version of the locked model. */

@@ -4,6 +4,7 @@
 #include "handlers/common/page.h"
 #include "handlers/model/model_learn.h"
 #include "handlers/stored/stored_name.h"
+#include "models/fitted/core.h"
 #include "service/etag.h"
 #include "service/json_holds.h"
 #include "service/refits.h"
@@ -163,6 +164,7 @@ const struct json_object model_page_query_json = {
 /* Runs of one level, between changes. */
 struct window_row {
     double version, from_at_s, run_count, factor;
+    const char *scope;
 };
 
 #define T struct window_row
@@ -174,6 +176,9 @@ static const struct json_field window_rows[] = {
     JSON_NUMBER(T, run_count, 0, 0, 0, JSON_WHOLE, "Runs that it had, or has so far"),
     JSON_NUMBER(T, factor, 0, 0, 0, JSON_OPTIONAL,
                 "Its run times over those of the window before; left out of the first"),
+    JSON_WORD(T, scope, core_scope_names, JSON_OPTIONAL,
+              "Of which runs that is: all, or those of one resource_class or site_id; "
+              "left out of the first, and by versions of before revision 3"),
     {0},
 };
 #undef T
@@ -634,9 +639,10 @@ static enum error_code read_window(const struct store_model_version *version,
                                    struct window_row *out, const char **key,
                                    struct arena *a, struct error *err)
 {
-    const char *change = NULL, *at = NULL;
+    const char *change = NULL, *at = NULL, *scope = NULL;
 
-    *out = (struct window_row){(double)version->version, (double)NAN, 0, (double)NAN};
+    *out =
+        (struct window_row){(double)version->version, (double)NAN, 0, (double)NAN, NULL};
     *key = "";
     TRY(json_member(version->summary, "change", &change, a, err));
     if (!change)
@@ -649,6 +655,10 @@ static enum error_code read_window(const struct store_model_version *version,
         !instant_read(arena_text(a, at + 1, strlen(at) - 2), &out->from_at_s))
         out->from_at_s = (double)NAN;
     TRY(number_in(change, "run_count", &out->run_count, a, err));
+    TRY(json_member(change, "scope", &scope, a, err));
+    for (size_t i = 0; scope && core_scope_names[i]; i++)
+        if (strncmp(scope + 1, core_scope_names[i], strlen(core_scope_names[i])) == 0)
+            out->scope = core_scope_names[i];
     return number_in(change, "factor", &out->factor, a, err);
 }
 
@@ -1002,7 +1012,7 @@ static enum error_code write_port(struct request *rq, struct db_session *db,
                                   void *context)
 {
     const struct porting *p = context;
-    const struct model_origins origins = {p->body->reference_model_id, NULL};
+    const struct model_origins origins = {p->body->reference_model_id, NULL, NULL};
     struct store_model now;
 
     TRY(store_model_await(db, rq->principal.tenant, rq->path_value[0], &now, rq->arena,

@@ -31,6 +31,7 @@ struct schedules_request {
     const char *snapshot_id;
     const struct schedule_job *jobs;
     size_t job_count;
+    bool prefer_fewer_machines;
 };
 
 /* ---- one request ---- */

@@ -73,6 +73,11 @@ static const struct json_field request_rows[] = {
             JSON_NOT_WITH("snapshot")),
     JSON_LIST(T, jobs, job_count, struct schedule_job, &job_json, 1,
               JSON_REQUIRED | JSON_UNIQUE_IDS, "Exactly one", JSON_LEAST(1)),
+    JSON_BOOLEAN(
+        T, prefer_fewer_machines, 0, 0,
+        "Of the sets whose times the model cannot well tell apart, those at most "
+        "5 % above the best, or the usual error of a stored model if that is "
+        "less, the one with fewest machines; default false"),
     {0},
 };
 #undef T

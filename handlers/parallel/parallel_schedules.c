@@ -28,6 +28,7 @@ struct schedule_answer {
     bool is_approximate; /* what the model's terms say; not told */
     double run_time_low_s, run_time_high_s, extrapolation_ratio;
     const char *interval_basis;
+    double least_score_s; /* NAN: it is this one's */
 };
 
 struct site_answer {
@@ -101,6 +102,9 @@ static const struct json_field schedule_rows[] = {
     JSON_NUMBER(T, extrapolation_ratio, 0, 0, 0, JSON_OPTIONAL,
                 "How far the question lies outside what the stored model has seen: of "
                 "the worst input, 1 inside"),
+    JSON_NUMBER(T, least_score_s, 0, 0, 0, JSON_OPTIONAL,
+                "With prefer_fewer_machines: the score of the set that was given up for "
+                "this one; left out: none was"),
     {0},
 };
 #undef T
@@ -253,7 +257,7 @@ static enum error_code assess_model(struct schedule_call *call,
 }
 
 static enum error_code make_schedule(struct schedule_call *call,
-                                     const struct sites_out *found,
+                                     const struct sites_out *found, double least_s,
                                      struct schedules_answer *answer)
 {
     const struct parallel_out *best = &found->each[found->chosen];
@@ -276,12 +280,39 @@ static enum error_code make_schedule(struct schedule_call *call,
         .predicted_execution_s = best->time_s,
         .predicted_queue_wait_s = best->queue_wait_s,
         .score_s = best->score_s,
+        .least_score_s = least_s < best->score_s ? least_s : (double)NAN,
         .model_id = source ? source->model_id : NULL,
         .model_version = source ? source->version : (double)NAN,
         .model_error_pct = source ? source->error_pct : (double)NAN,
     };
     answer->schedule = schedule;
     return assess_model(call, source, schedule);
+}
+
+#define FEWER_TOLERANCE 0.05 /* of ln times */
+
+/* Fewer machines, as far as the model's error hides what they cost. */
+static void prefer_fewer(struct schedule_call *call, const struct sites_in *problem,
+                         struct sites_out *found)
+{
+    const struct parallel_out *best;
+    const struct stored_model *source;
+    double tolerance = FEWER_TOLERANCE;
+    struct stored_interval interval;
+
+    if (found->chosen == SIZE_MAX)
+        return;
+    best = &found->each[found->chosen];
+    source = call->sources[found->chosen];
+    if (source) {
+        double inputs[STORED_INPUTS] = {call->job->problem_size, (double)best->count,
+                                        best->min_cpu_ratio, best->min_bandwidth_mbps};
+
+        stored_model_interval(source, best->time_s, inputs, &interval);
+        if (!isnan(interval.error_ratio))
+            tolerance = fmin(tolerance, log1p(interval.error_ratio));
+    }
+    sites_prefer_fewer(problem, tolerance, found, call->rq->arena);
 }
 
 /* Does the model know too little of the set for it to be called optimal? */
@@ -428,14 +459,14 @@ static enum error_code warn_of_search(struct schedule_call *call,
 }
 
 static enum error_code make_answer(struct schedule_call *call,
-                                   const struct sites_out *found,
+                                   const struct sites_out *found, double least_s,
                                    struct schedules_answer *answer)
 {
     bool any = found->chosen != SIZE_MAX;
 
     make_sites(call, found, answer);
     if (any)
-        TRY(make_schedule(call, found, answer));
+        TRY(make_schedule(call, found, least_s, answer));
     else
         make_reasons(call, found, answer);
     make_sites(call, found, answer);
@@ -462,6 +493,7 @@ enum error_code post_parallel_schedules(struct request *rq, const void *in, void
     struct sites_in problem;
     struct sites_out found;
     const char *algorithm;
+    double least_s;
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     TRY(schedule_call_begin(&call, rq, body));
@@ -475,7 +507,10 @@ enum error_code post_parallel_schedules(struct request *rq, const void *in, void
         .budget = &rq->budget,
     };
     TRY(sites_decide(&problem, &found, rq->arena, rq->err));
-    TRY(make_answer(&call, &found, answer));
+    least_s = found.chosen == SIZE_MAX ? 0 : found.each[found.chosen].score_s;
+    if (body->prefer_fewer_machines)
+        prefer_fewer(&call, &problem, &found);
+    TRY(make_answer(&call, &found, least_s, answer));
     algorithm = call.policy->name;
     if (found.chosen != SIZE_MAX)
         algorithm = found.each[found.chosen].algorithm;

@@ -111,10 +111,13 @@ const char *prediction_model_note(const struct model_at_hand *at, unsigned bit,
     if (!core || !(core->notes & 1u << bit))
         return NULL;
     if (bit == CORE_BIT_CHANGED)
-        return arena_printf(a, "%s: %s: model '%.100s', by a factor of %.3g, %s since",
-                            core_note_names[bit], core_note_texts[bit], id,
-                            core->change_factor,
-                            counted(core->runs_since_change, "run").text);
+        return arena_printf(
+            a, "%s: %s: model '%.100s', by a factor of %.3g%s%s, %s since",
+            core_note_names[bit], core_note_texts[bit], id, core->change_factor,
+            core->change_scope == CORE_SCOPE_ALL ? "" : " for one ",
+            core->change_scope == CORE_SCOPE_ALL ? ""
+                                                 : core_scope_names[core->change_scope],
+            counted(core->runs_since_change, "run").text);
     return arena_printf(a, "%s: %s: model '%.100s'", core_note_names[bit],
                         core_note_texts[bit], id);
 }

@@ -599,6 +599,57 @@ static void link_given(struct making *m, const uint32_t *given)
         check_cycles(m, given);
 }
 
+/* Times above 0 that are less than a millisecond, which the simulation counts in. */
+struct short_times {
+    size_t count;
+    char first[POINTER_BYTES];
+};
+
+static void note_short(struct short_times *s, double time_s, const char *member,
+                       const char *at, size_t job)
+{
+    if (!(time_s > 0 && time_s < 1e-3) || s->count++ > 0)
+        return;
+    if (job == SIZE_MAX)
+        snprintf(s->first, sizeof(s->first), "%s/%s", at, member);
+    else
+        snprintf(s->first, sizeof(s->first), "%s/%zu/%s", at, job, member);
+}
+
+#define NOTE_SHORT(s, of, member, at, job) \
+    note_short((s), (of)->member, #member, (at), (job))
+
+static void warn_of_short_times(const struct cluster_playing *p)
+{
+    const struct cluster_simulation *body = p->body;
+    const struct cluster_job_defaults *d = &body->job_defaults;
+    struct short_times s = {0};
+
+    NOTE_SHORT(&s, d, checkpoint_overhead_s, "/job_defaults", SIZE_MAX);
+    NOTE_SHORT(&s, d, restart_s, "/job_defaults", SIZE_MAX);
+    NOTE_SHORT(&s, d, restart_from_scratch_s, "/job_defaults", SIZE_MAX);
+    NOTE_SHORT(&s, d, reschedule_delay_s, "/job_defaults", SIZE_MAX);
+    NOTE_SHORT(&s, d, time_limit_s, "/job_defaults", SIZE_MAX);
+    for (size_t i = 0; i < body->job_count; i++) {
+        const struct cluster_sim_job *j = &body->jobs[i];
+
+        NOTE_SHORT(&s, j, arrival_s, "/jobs", i);
+        NOTE_SHORT(&s, j, execution_time_s, "/jobs", i);
+        NOTE_SHORT(&s, j, time_limit_s, "/jobs", i);
+        NOTE_SHORT(&s, j, estimate_s, "/jobs", i);
+        NOTE_SHORT(&s, j, checkpoint_overhead_s, "/jobs", i);
+        NOTE_SHORT(&s, j, restart_s, "/jobs", i);
+        NOTE_SHORT(&s, j, restart_from_scratch_s, "/jobs", i);
+        NOTE_SHORT(&s, j, reschedule_delay_s, "/jobs", i);
+    }
+    if (s.count)
+        decision_warn(
+            p->rq, &p->answer->decision,
+            "rounded: %s of less than a millisecond %s counted as 0 or 0.001 s, "
+            "whichever is nearer, first %s",
+            counted(s.count, "time").text, plural(s.count, "is", "are"), s.first);
+}
+
 static void bind_given(struct cluster_playing *p)
 {
     const struct cluster_simulation *body = p->body;
@@ -926,6 +977,7 @@ enum error_code cluster_jobs_bind(struct cluster_playing *p)
     prepare_nodes(p);
     check_bytes(p, "/job_defaults", body->job_defaults.checkpoint_bytes,
                 body->job_defaults.checkpoint_overhead_s);
+    warn_of_short_times(p);
     if (given == 0)
         return invalid(p->err, "/jobs", ITEM_REQUIRED,
                        "which jobs? give jobs, workload_id or workload");

@@ -163,6 +163,7 @@
     X(slurm_time_unknown, "No trials say the time that Slurm is to be asked for")      \
     X(snakemake_d3, "How a workflow in this form was mended when it was read")         \
     X(snapshot_not_replayed, "A replay has the snapshot of now")                       \
+    X(spares_exceed, "Jobs have more spare nodes than there are other resources")      \
     X(stage_in_not_checked,                                                            \
       "How long input files take was taken from the plan that was given")              \
     X(stagger_unused, "Policies that do not go by failures keep to their intervals")   \

@@ -65,7 +65,7 @@ static void append(struct fitted_core *core, const struct fitted_run *run, doubl
         core->rows = GROW(a, core->rows, struct fitted_row, core->row_count, room);
         core->row_room = room;
     }
-    core->rows[core->row_count++] = (struct fitted_row){*run, error, false};
+    core->rows[core->row_count++] = (struct fitted_row){.run = *run, .error = error};
 }
 
 static void drop_rows(struct fitted_core *core, size_t first, size_t count)
@@ -112,6 +112,7 @@ static void drop_earlier(struct fitted_core *core, double since_s)
     core->row_count = kept;
     core->old_count = old;
     core->sums = (struct drift_sums){.up_start = kept - old, .down_start = kept - old};
+    core_spots_reset(core);
 }
 
 /* The oldest runs leave the window; the sums go on. */
@@ -127,6 +128,7 @@ static void limit_window(struct fitted_core *core, const struct model_settings *
     drop_rows(core, core->old_count, over);
     core->sums.up_start -= core->sums.up_start < over ? core->sums.up_start : over;
     core->sums.down_start -= core->sums.down_start < over ? core->sums.down_start : over;
+    core_spots_shift(core, over);
 }
 
 void core_narrow(struct fitted_model *m)
@@ -291,6 +293,7 @@ static void train_auto(struct fitted_model *m, const struct fitted_room *room)
                                  .before = m->ensemble};
     double old_weight = drift_old_weight(window_count(core)), *packed;
     bool with_outliers = outlier_notes(core) != 0;
+    const double *weight;
 
     if (m->next_effects) {
         m->effects = m->next_effects;
@@ -299,17 +302,18 @@ static void train_auto(struct fitted_model *m, const struct fitted_room *room)
     arena_reset(room->scratch);
     ensemble_names_order(m->names, order, &data.input_count);
     data.run = runs = NEW(room->scratch, struct ensemble_run, core->row_count + 1);
+    weight = core_spot_weights(m, room->budget, room->scratch);
     for (size_t i = 0; i < core->row_count; i++) {
         const struct fitted_row *row = &core->rows[i];
 
-        if (row->is_outlier && !with_outliers)
+        if ((row->is_outlier && !with_outliers) || !(weight[i] > 0))
             continue;
         runs[data.run_count++] = (struct ensemble_run){
             .value = row->run.inputs,
             .y = log(row->run.run.time_s) - fitted_effect_of(m, row->run.inputs),
             .weight = row->is_outlier       ? 0
-                      : i < core->old_count ? old_weight
-                                            : 1,
+                      : i < core->old_count ? fmin(old_weight, weight[i])
+                                            : weight[i],
             .is_bound = row->run.is_bound,
         };
     }
@@ -408,7 +412,9 @@ static void split(struct fitted_core *core, size_t first, double centre)
     for (size_t g = 0; g < LOG_GROUP_COUNT; g++)
         core->recent[g].count = core->recent[g].next = 0;
     core->sums = (struct drift_sums){0, 0, window_count(core), window_count(core)};
+    core_spots_reset(core);
     core->change_count++;
+    core->change_scope = CORE_SCOPE_ALL;
     core->change_factor = exp(centre);
     core->change_at_s = core->rows[core->old_count].run.started_at_s;
     core->change_earlier_count = core->old_count;
@@ -454,6 +460,22 @@ static enum error_code change(struct fitted_model *m, size_t start,
         ensemble_forget(m->ensemble, assessed_since(core, first));
     split(core, first, centre);
     out->taken_back = window_count(core);
+    return core_train(m, room, &out->trained, &reason, err);
+}
+
+/* Of one class or site, of which all runs together did not tell. */
+static enum error_code change_spot(struct fitted_model *m, size_t start,
+                                   const struct fitted_room *room,
+                                   struct core_update *out, struct error *err)
+{
+    struct fitted_core *core = m->core;
+    const char *reason;
+
+    arena_reset(room->scratch);
+    out->taken_back =
+        core_spot_split(m, &out->spot, core->old_count + start, room->scratch);
+    core->sums = (struct drift_sums){0, 0, window_count(core), window_count(core)};
+    core_spots_reset(core);
     return core_train(m, room, &out->trained, &reason, err);
 }
 
@@ -652,8 +674,9 @@ enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
     struct fitted_core *core = m->core;
     enum drift_verdict verdict = DRIFT_NONE;
     struct fitted_run bound;
-    size_t index = window_count(core), start = 0;
+    size_t index = window_count(core), start = 0, spot_start = 0;
     struct assessed assessed;
+    bool spot_changed = false;
 
     *out = (struct core_update){.predicted_s = (double)NAN, .verdict = RUN_FIT};
     if (run->started_at_s < m->settings.since_s) {
@@ -678,9 +701,12 @@ enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
     core->since_training += assessed.is_unknown ? NEW_COUNTS : 1;
     core->since_measured += assessed.is_unknown ? NEW_COUNTS : 1;
     core->runs_since_change++;
-    if (!isnan(assessed.error))
+    if (!isnan(assessed.error)) {
         verdict = drift_add(&core->sums, rule_of(m), index, assessed.error,
                             assessed.scale, &start);
+        spot_changed = core_spots_add(m, run, index, assessed.error, assessed.scale,
+                                      &out->spot, &spot_start);
+    }
     if (verdict == DRIFT_NONE && !isnan(assessed.error) && assessed.unit > 0)
         log_recent_add(&core->recent[assessed.place.group],
                        fabs(assessed.error) / assessed.unit);
@@ -694,6 +720,12 @@ enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
         if (verdict == DRIFT_CHANGE)
             TRY(change(m, start, room, out, err));
     }
+    if (verdict == DRIFT_CHANGE)
+        out->spot = (struct core_spot){CORE_SCOPE_ALL, 0};
+    else if (spot_changed)
+        TRY(change_spot(m, spot_start, room, out, err));
+    if (out->taken_back > 0)
+        out->verdict = RUN_FIT;
     limit_window(core, &m->settings);
     take_notes(core);
     return OK;

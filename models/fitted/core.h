@@ -17,11 +17,44 @@
 
 #include "models/fitted/fitted.h"
 
+/* symbol, name on the wire: whose run times changed */
+#define CORE_SCOPES(X)                                      \
+    X(ALL, all, "all runs")                                 \
+    X(CLASS, resource_class, "those of one resource_class") \
+    X(SITE, site_id, "those of one site")
+
+enum core_scope {
+#define X(symbol, name, doc) CORE_SCOPE_##symbol,
+    CORE_SCOPES(X)
+#undef X
+        CORE_SCOPE_COUNT
+};
+extern const char *const core_scope_names[]; /* ended by NULL */
+
 /* A run that the model remembers. */
 struct fitted_row {
     struct fitted_run run; /* of before a change: its time as it would be now */
     double error; /* ln(actual / predicted) before it was learnt; NAN: not assessed */
     bool is_outlier;
+    bool is_before[CORE_SCOPE_COUNT]; /* a change of its class, of its site */
+};
+
+/* One machine class or site, or all. */
+struct core_spot {
+    enum core_scope scope;
+    double key; /* its number as an input; of all: none */
+};
+
+/* The sums of classes and sites, the one that had a run last at the end: at most 64, and
+ * those that had none for longest are forgotten. */
+enum { CORE_SPOTS_MAX = 64 };
+struct core_spot_sums {
+    double key;
+    struct drift_sums sums;
+};
+struct core_spots {
+    struct core_spot_sums list[CORE_SPOTS_MAX];
+    size_t count;
 };
 
 /* symbol (a bit), name on the wire, what to tell the caller */
@@ -46,7 +79,8 @@ struct fitted_core {
     struct fitted_row *rows; /* in the order of learning: of before a change first */
     size_t row_count, row_room, old_count;
     struct drift_sums sums; /* indexes count from the first run since the change */
-    size_t since_training, since_measured; /* runs */
+    struct core_spots spots[CORE_SCOPE_COUNT]; /* auto: likewise; that of all is empty */
+    size_t since_training, since_measured;     /* runs */
     struct log_errors errors[LOG_GROUP_COUNT];
     struct log_recent recent[LOG_GROUP_COUNT];
     double *configuration, *configuration_runs; /* ascending; how many runs each has */
@@ -56,6 +90,7 @@ struct fitted_core {
     size_t change_count, runs_since_change;
     double change_factor, change_at_s; /* of the last one; NAN: none, or not known when */
     size_t change_earlier_count;       /* runs of before it that were kept */
+    enum core_scope change_scope;      /* of what it was */
     unsigned notes;                    /* bits of enum core_note_bit */
 };
 
@@ -87,6 +122,7 @@ struct core_update {
     bool trained, reformed;
     size_t taken_back; /* runs of before, up to this one, that are no outliers now: after
                           a change; 0: there was none */
+    struct core_spot spot; /* ... of these only: what changed */
 };
 
 /* Judges the run, learns it, and trains where that is due. `starting`: the model is
@@ -114,7 +150,27 @@ void core_place_of(const struct fitted_model *m, const struct perf_query *query,
 void core_interval(const struct fitted_core *core, double level,
                    struct fitted_interval *out, struct arena *a);
 
+/* Is the run of that class or site? */
+bool core_spot_has(const struct fitted_model *m, const struct core_spot *spot,
+                   const struct fitted_run *run);
+
 /* ---- for this folder's parts of it ---- */
+
+/* auto: the run of this index, with its error and scale, into the sums of its class and
+ * site (spots.c). true: one of them changed, with the run *start of the window. */
+bool core_spots_add(struct fitted_model *m, const struct fitted_run *run, size_t index,
+                    double error, double scale, struct core_spot *changed, size_t *start);
+void core_spots_reset(struct fitted_core *core);
+void core_spots_shift(struct fitted_core *core, size_t count);
+
+/* Rows of before the change of a class or site that began at row `first` or some of its
+ * runs later go to the new level. How many it has since. */
+size_t core_spot_split(struct fitted_model *m, const struct core_spot *spot, size_t first,
+                       struct arena *scratch);
+
+/* What the rows count because of such changes, 0..1. */
+double *core_spot_weights(const struct fitted_model *m, struct budget *budget,
+                          struct arena *a);
 
 /* The numbers that tell runs of a kind apart; how many. NAN: not known, or of no use. */
 size_t core_inputs(const struct fitted_model *m, const struct perf_query *query,

@@ -917,7 +917,8 @@ static enum error_code learn_in_order(const struct fitted_run *runs, size_t coun
         TRY(core_learn(out, &runs[i], true, room, &update, err));
         verdict[i] = update.verdict;
         for (size_t k = i + 1; k-- > 0 && update.taken_back > 0;) {
-            if (verdict[k] == RUN_UNUSABLE || runs[k].run.outlier)
+            if (verdict[k] == RUN_UNUSABLE || runs[k].run.outlier ||
+                !core_spot_has(out, &update.spot, &runs[k]))
                 continue;
             verdict[k] = RUN_FIT;
             update.taken_back--;

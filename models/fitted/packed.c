@@ -226,6 +226,53 @@ static void walk_configurations(struct number_walk *w, struct fitted_core *core)
     }
 }
 
+static void walk_spot_sums(struct number_walk *w, struct core_spots *spots)
+{
+    walk_whole(w, &spots->count, CORE_SPOTS_MAX);
+    for (size_t i = 0; i < spots->count && !w->failed; i++) {
+        struct drift_sums *sums = &spots->list[i].sums;
+
+        walk_number(w, &spots->list[i].key);
+        walk_number(w, &sums->up);
+        walk_number(w, &sums->down);
+        walk_whole(w, &sums->up_start, ROWS_MAX + 1);
+        walk_whole(w, &sums->down_start, ROWS_MAX + 1);
+        if (w->in && (!(sums->up >= 0) || !(sums->down >= 0)))
+            w->failed = true;
+    }
+}
+
+/* Which rows are of before a change of their class or site: by their places. */
+static void walk_before(struct number_walk *w, struct fitted_core *core, size_t scope)
+{
+    size_t count = 0, row = 0;
+
+    for (size_t i = 0; !w->in && w->form && i < core->row_count; i++)
+        count += core->rows[i].is_before[scope];
+    walk_whole(w, &count, core->row_count);
+    for (size_t i = 0; i < count && !w->failed; i++) {
+        while (!w->in && !core->rows[row].is_before[scope])
+            row++;
+        walk_whole(w, &row, core->row_count - 1);
+        if (w->in && !w->failed)
+            core->rows[row].is_before[scope] = true;
+        row++;
+    }
+}
+
+/* What models of before it lack; it comes last. */
+static void walk_spots(struct number_walk *w, struct fitted_core *core)
+{
+    size_t scope = core->change_scope;
+
+    walk_whole(w, &scope, CORE_SCOPE_COUNT - 1);
+    core->change_scope = (enum core_scope)scope;
+    for (size_t s = CORE_SCOPE_ALL + 1; s < CORE_SCOPE_COUNT && !w->failed; s++) {
+        walk_spot_sums(w, &core->spots[s]);
+        walk_before(w, core, s);
+    }
+}
+
 static void walk_core(struct number_walk *w, struct fitted_model *m)
 {
     bool there = m->core != NULL;
@@ -262,12 +309,14 @@ static void walk_core(struct number_walk *w, struct fitted_model *m)
     }
     walk_whole(w, &core->change_count, SIZE_MAX >> 11);
     walk_whole(w, &core->runs_since_change, SIZE_MAX >> 11);
-    walk_whole(w, &core->change_earlier_count, DRIFT_OLD_MAX);
+    walk_whole(w, &core->change_earlier_count, ROWS_MAX);
     walk_number(w, &core->change_factor);
     walk_number(w, &core->change_at_s);
     notes = core->notes;
     walk_whole(w, &notes, (1u << CORE_NOTE_COUNT) - 1);
     core->notes = (unsigned)notes;
+    if (m->kind == MODEL_AUTO && !w->failed && (!w->in || w->at < w->count))
+        walk_spots(w, core);
 }
 
 /* What stands for a kind: auto came last. */
