@@ -1012,3 +1012,19 @@ TEST_CASE("a decision from histories survives every memory cap", "[api][memory]"
         REQUIRE(cap < (size_t{1} << 24));
     }
 }
+
+TEST_CASE("a number of checkpoints beyond what JSON carries is said to be the largest",
+          "[api][checkpoint]")
+{
+    api service;
+    api_reply r = service.post(path, R"({"algorithm": "periodic",
+        "options": {"initial_interval_s": 1200},
+        "jobs": [{"id": "j", "execution_time_s": 7e303, "checkpoint_overhead_s": 5,
+                  "mean_failure_interval_s": 1e6}]})");
+
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    CHECK(r.json()["intervals"][0]["checkpoint_count"] == 9007199254740991.0);
+    CHECK(
+        warned(r, "clamped: 1 job, first 'j', would be checkpointed more than 2^53 - 1"));
+}

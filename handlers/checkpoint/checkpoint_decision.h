@@ -140,6 +140,9 @@ struct checkpoint_intervals_answer {
       "would be checkpointed more often than {its|their} shortest interval allows: "    \
       "options.min_interval_s, at least 1.0001 times what a checkpoint takes, and a "   \
       "second unless that option says less")                                            \
+    X(MANY, "clamped",                                                                  \
+      "would be checkpointed more than 2^53 - 1 times, which is the largest number of " \
+      "checkpoints that is told")                                                       \
     X(FEW_INTERVALS, "few_intervals",                                                   \
       "{ends|end} after so few intervals that another number of checkpoints is more "   \
       "than 1 % better: see best_completion_s and algorithm finite")                    \

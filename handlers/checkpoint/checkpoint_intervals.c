@@ -103,6 +103,19 @@ static void render(struct checkpoint_work *w, const struct checkpoint_job *job,
     checkpoint_world_render(w, job, out);
 }
 
+/* Numbers of checkpoints as JSON carries them: whole. */
+static void clamp_counts(struct checkpoint_work *w, const struct checkpoint_job *job,
+                         struct checkpoint_out *out)
+{
+    if (!(out->checkpoint_count > JSON_EXACT || out->best_checkpoint_count > JSON_EXACT))
+        return;
+    if (out->checkpoint_count > JSON_EXACT)
+        out->checkpoint_count = JSON_EXACT;
+    if (out->best_checkpoint_count > JSON_EXACT)
+        out->best_checkpoint_count = JSON_EXACT;
+    checkpoint_affect(w, CHECKPOINT_WARNS_MANY, job);
+}
+
 static enum error_code decide_job(struct checkpoint_work *w,
                                   const struct checkpoint_job *job,
                                   struct checkpoint_interval *out)
@@ -152,6 +165,7 @@ static enum error_code decide_job(struct checkpoint_work *w,
     out->out.table = NULL; /* it goes with the scratch */
     checkpoint_note(w, job, &in, &out->out);
     checkpoint_add_segments(w, out);
+    clamp_counts(w, job, &out->out);
     if (w->body->render_count == 0)
         return OK;
     render(w, job, &in, saving_s, out);
