@@ -662,7 +662,8 @@ TEST_CASE("what a simulation of co-allocation does not list is said",
     CHECK(answer["results"][0]["sizes"].size() == 200);
     CHECK(answer["results"][0]["jobs"].size() == 203);
     CHECK(answer["warnings"][0].get<std::string>().find(
-              "truncated: of each policy the last 0 jobs and at least 3 sizes of jobs") == 0);
+              "truncated: of each policy the last 0 jobs and at least 3 sizes of jobs") ==
+          0);
 
     body["jobs"] = json::array();
     for (size_t i = 0; i < 10002; i++)

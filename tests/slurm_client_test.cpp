@@ -520,7 +520,8 @@ TEST_CASE("what-if keeps dependencies, arrays and who was cancelled", "[slurm][c
     ended e = client(f, "what-if --from '" + f.path + "' --policy fcfs --json");
     INFO(e.out << e.err);
     REQUIRE(e.status == 0);
-    CHECK(e.err.find("5 jobs of accounting, 1 cancelled before it ran") != std::string::npos);
+    CHECK(e.err.find("5 jobs of accounting, 1 cancelled before it ran") !=
+          std::string::npos);
     json study = json::parse(e.out)["study"];
     json &fcfs = study["variants"][0];
     CHECK(fcfs["never_fit_count"] == 0);

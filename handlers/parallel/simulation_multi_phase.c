@@ -422,7 +422,8 @@ enum error_code simulate_multi_phase(struct request *rq, const void *in, void *o
         return simulation_enqueue(rq, "multi_phase", body->name);
     experiment.label_count = s.in.policy_count;
     TRY(simulation_experiment(rq, &experiment, &played));
-    TRY(simulation_warn_cut(rq, &played, "{run was|runs were} complete", &answer->decision));
+    TRY(simulation_warn_cut(rq, &played, "{run was|runs were} complete",
+                            &answer->decision));
     fill_answer(rq, &s.in, &played, answer);
     return OK;
 }

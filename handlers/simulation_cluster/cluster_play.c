@@ -555,7 +555,8 @@ static void warn_cut(struct cluster_playing *p, const struct experiment *played)
                       counted(played->in->run_count, "run").text,
                       plural(played->in->run_count, "is", "are"));
     else
-        simulation_warn_cut(p->rq, played, "{run was|runs were} complete", &p->answer->decision);
+        simulation_warn_cut(p->rq, played, "{run was|runs were} complete",
+                            &p->answer->decision);
 }
 
 static void fill_seeds(struct cluster_playing *p, const struct experiment *played)

@@ -475,7 +475,8 @@ enum error_code simulate_coallocation(struct request *rq, const void *in, void *
     p->results = NEW(rq->arena, struct policy_answer, p->setting.policy_count);
     experiment.label_count = p->setting.policy_count;
     TRY(simulation_experiment(rq, &experiment, &played));
-    TRY(simulation_warn_cut(rq, &played, "{run was|runs were} complete", &answer->decision));
+    TRY(simulation_warn_cut(rq, &played, "{run was|runs were} complete",
+                            &answer->decision));
     fill_answer(p, &played, answer);
     TRY(warn_truncated(p, answer));
     decision_end(rq, "coallocation", played.is_cut ? DECISION_CUT : DECISION_FEASIBLE,

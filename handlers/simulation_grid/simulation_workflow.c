@@ -297,7 +297,8 @@ enum error_code simulate_workflows(struct request *rq, const void *in, void *out
     p->results = NEW(rq->arena, struct label_answer, p->setting.label_count);
     experiment.label_count = p->setting.label_count;
     TRY(simulation_experiment(rq, &experiment, &played));
-    TRY(simulation_warn_cut(rq, &played, "{run was|runs were} complete", &answer->decision));
+    TRY(simulation_warn_cut(rq, &played, "{run was|runs were} complete",
+                            &answer->decision));
     if (p->left_out_count)
         TRY(decision_warn(rq, &answer->decision,
                           "truncated: /per_workflow: of each policy the last %s of the "
