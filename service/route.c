@@ -313,6 +313,8 @@ static double time_used(void *context)
         now_s = clock_monotonic_s();
     if (rq->cancelled && __atomic_load_n(rq->cancelled, __ATOMIC_RELAXED))
         return 2;
+    if (!(rq->deadline_s > rq->limited_from_s)) /* a limit below the clock's last digit */
+        return 1;
     return (now_s - rq->limited_from_s) / (rq->deadline_s - rq->limited_from_s);
 }
 

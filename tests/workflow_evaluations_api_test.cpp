@@ -54,6 +54,18 @@ TEST_CASE("the optimum of Topcuoglu's example is evaluated",
     CHECK(j["status"] != "infeasible");
 }
 
+TEST_CASE("data that never come are the longest time there is, and a violation",
+          "[api][workflow][evaluation]")
+{
+    api a;
+    json body = body_with({row("a", "p0", 0), row("b", "p1", 5)});
+
+    body["workflow"]["tasks"][1]["depends_on"][0]["transfer_s"] = 1e308;
+    json j = answered(a, path, body);
+    CHECK(j["valid"] == false);
+    CHECK(j["objective"]["transfer_s"].get<double>() == 1e100);
+}
+
 TEST_CASE("a schedule of the service is valid, and worth what it said",
           "[api][workflow][evaluation][property]")
 {

@@ -108,6 +108,7 @@ static double used_ratio(const struct workflow_problem *problem,
     return usable * makespan_s > 0 ? fmin(1, busy_s / (usable * makespan_s)) : 0;
 }
 
+/* Data that never come, in a plan that was given, count as the longest time. */
 static double sum_transfers_s(const struct workflow_problem *problem,
                               const struct workflow_plan *plan)
 {
@@ -118,8 +119,10 @@ static double sum_transfers_s(const struct workflow_problem *problem,
 
         if (workflow_is_open(problem, edge->child) && placed(plan, edge->child) &&
             placed(plan, edge->parent))
-            sum_s += workflow_transfer_s(problem, edge, plan->processor[edge->parent],
-                                         plan->processor[edge->child]);
+            sum_s +=
+                fmin(workflow_transfer_s(problem, edge, plan->processor[edge->parent],
+                                         plan->processor[edge->child]),
+                     WORKFLOW_LONGEST_S);
     }
     return sum_s;
 }
