@@ -438,6 +438,12 @@ TEST_CASE("how long a run lasts that fails is learnt once ten are known",
     INFO(now.dump(1));
     CHECK(now["failure_share_ratio"].get<double>() == Approx(0.65));
     CHECK(now["failure_share_run_count"] == 10);
+    // Not where the caller wants one half.
+    body["learn_failure_share"] = false;
+    json half = row();
+    CHECK(half["failure_share_ratio"] == 0.5);
+    CHECK_FALSE(half.contains("failure_share_run_count"));
+    body.erase("learn_failure_share");
     // The same as if it were said.
     body["failure_share_ratio"] = 0.65;
     json said = row();

@@ -99,6 +99,7 @@ struct sizing_request {
     int target; /* index of targets */
     uint64_t max_attempts;
     double failure_share_ratio, retry_penalty_bytes, first_failure_ratio_max;
+    bool learn_failure_share;
     double step_bytes, min_bytes, capacity_bytes;
 };
 
@@ -113,10 +114,13 @@ static const struct json_field request_rows[] = {
     JSON_INTEGER(T, max_attempts, 1, SIZING_ATTEMPTS_MAX, ATTEMPTS, 0,
                  "Attempts of a task at most; default 4"),
     JSON_NUMBER(
-        T, failure_share_ratio, 0, 1, NAN, JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,
-        "Share of the run that passes before it fails for what it lacks; default: what "
-        "failed runs of the application and the attempts after them say, once 10 are "
-        "known, else 0.5"),
+        T, failure_share_ratio, 0, 1, FAILURE_SHARE, JSON_ABOVE_MIN,
+        "Share of the run that passes before it fails for what it lacks; default 0.5, "
+        "which gives way to what was learnt: see learn_failure_share"),
+    JSON_BOOLEAN(
+        T, learn_failure_share, true, 0,
+        "Where failure_share_ratio is 0.5, what failed runs of the application and the "
+        "attempts after them say takes its place, once 10 are known; default true"),
     JSON_NUMBER(T, retry_penalty_bytes, 0, BYTES_MAX, PENALTY_BYTES, 0,
                 "What a failed attempt costs besides, as bytes held for a whole run; "
                 "default 1 GiB"),
@@ -337,10 +341,12 @@ static enum error_code check(const struct sizing_request *in, struct arena *a,
 
 /* ---- the models ---- */
 
-/* Does nobody say how long a run lasts that fails? */
+/* Does the caller leave it to the history how long a run lasts that fails? */
 static bool wants_share(const struct sizing_request *in)
 {
-    return isnan(in->failure_share_ratio) && TARGET_AT(in->target) != TARGET_CPUS_USED;
+    return in->learn_failure_share &&
+           fabs(in->failure_share_ratio - FAILURE_SHARE) <= 0 &&
+           TARGET_AT(in->target) != TARGET_CPUS_USED;
 }
 
 /* Which subject each task has; *subjects: each once. */
@@ -433,15 +439,13 @@ static bool is_retry(const struct sizing_task *t)
     return t->attempt > 1;
 }
 
-/* How long a run lasts that fails: as the caller says, as was learnt, or as usual. */
+/* How long a run lasts that fails: as was learnt, else as the caller says. */
 static double failure_share(const struct sizing *s)
 {
     const struct sizing_models *models = &s->subject->models;
 
-    if (!isnan(s->in->failure_share_ratio))
+    if (!wants_share(s->in) || isnan(models->failure_share))
         return s->in->failure_share_ratio;
-    if (isnan(models->failure_share))
-        return FAILURE_SHARE;
     s->row->failure_share_run_count = models->failure_share_runs;
     return models->failure_share;
 }
@@ -740,7 +744,8 @@ enum error_code first_requests(struct request *rq, const struct first_request *l
     size_t *subject_of;
 
     in.max_attempts = ATTEMPTS;
-    in.failure_share_ratio = (double)NAN;
+    in.failure_share_ratio = FAILURE_SHARE;
+    in.learn_failure_share = true;
     in.retry_penalty_bytes = PENALTY_BYTES;
     in.first_failure_ratio_max = in.step_bytes = 1;
     in.min_bytes = BYTES_LEAST;
