@@ -1019,8 +1019,9 @@ TEST_CASE("a number of checkpoints beyond what JSON carries is said to be the la
     api service;
     api_reply r = service.post(path, R"({"algorithm": "periodic",
         "options": {"initial_interval_s": 1200},
-        "jobs": [{"id": "j", "execution_time_s": 7e303, "checkpoint_overhead_s": 5,
-                  "mean_failure_interval_s": 1e6}]})");
+        "snapshot": {"resources": [{"id": "r", "mips_total": 1}]},
+        "jobs": [{"id": "j", "resource_id": "r", "length_mi": 7e303,
+                  "checkpoint_overhead_s": 5, "mean_failure_interval_s": 1e6}]})");
 
     INFO(r.body);
     REQUIRE(r.status == 200);

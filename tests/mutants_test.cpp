@@ -255,7 +255,7 @@ double limit_s(const std::string &body)
 
         if (document.is_object() && document.contains("time_limit_s") &&
             document.at("time_limit_s").is_number())
-            return document.at("time_limit_s").get<double>();
+            return std::max(0.0, document.at("time_limit_s").get<double>());
     } catch (const std::exception &) { // broken, and refused
     }
     return 0;

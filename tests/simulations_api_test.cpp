@@ -540,7 +540,7 @@ TEST_CASE("a generator that is stopped by the limit says so", "[simulations][api
     REQUIRE(at != std::string::npos);
     end_s = std::stod(warning.substr(at + 13));
     CHECK(end_s == Approx(2000.01));
-    CHECK_THAT(warning, Catch::Contains("1 of 1 runs ended"));
+    CHECK_THAT(warning, Catch::Contains("1 of 1 run ended"));
     json shorter = body;
     shorter["stop"]["time_s"] = end_s;
     json same = a.post("/v1/simulations", shorter.dump()).json();

@@ -390,10 +390,10 @@ TEST_CASE("what is read as a whole and is too long says what is not", "[slurm][a
     std::string row = "1   2026-01-01T00:00:00  2026-01-01T00:00:10  COMPLETED\n";
     std::string text = "JobID   Start   End   State\n";
 
-    while (text.size() < 4 << 20)
+    while (text.size() < 16 << 20)
         text += row;
     json r = a.call("POST", "/v1/imports/slurm/history", text,
-                    {{"content_type", "text/plain"}}, 16 << 20)
+                    {{"content_type", "text/plain"}}, 128 << 20)
                  .json();
     INFO(r.dump());
     CHECK(r.at("status") == 413);
