@@ -182,7 +182,7 @@ static bool gather_part(struct client *c, const struct part *part, struct child 
 static int gather(struct client *c)
 {
     const char *problem = "";
-    struct child out;
+    struct child out = {.timed_out = false};
 
     c->now_s = clock_wall_s();
     for (size_t i = 0; i < PART_COUNT; i++) {
@@ -245,14 +245,44 @@ static int read_folder(struct client *c)
     return SLURM_EXIT_USAGE;
 }
 
+/* What a bundle says of itself. */
+struct bundle {
+    bool known;     /* its schema is ours */
+    bool converted; /* it has what became of its documents already */
+};
+
+/* Takes a member of a bundle, whose value comes next. */
+static void take_of_bundle(struct client *c, const char *name, struct json_walk *w,
+                           struct bundle *b)
+{
+    char type = json_walk_type(w);
+    const char *found;
+    size_t i = 0;
+
+    b->converted = b->converted || strcmp(name, "cluster") == 0;
+    while (i < PART_COUNT && strcmp(parts[i].name, name) != 0)
+        i++;
+    if (strcmp(name, "schema") == 0 && type == '"') {
+        b->known = strcmp(json_walk_string(w), BUNDLE_SCHEMA) == 0;
+    } else if (strcmp(name, "now_s") == 0 && type == '0') {
+        c->now_s = json_walk_number(w);
+    } else if (strcmp(name, "tz_offset_s") == 0 && type == '0') {
+        c->tz_offset_s = json_walk_number(w);
+    } else if (i < PART_COUNT && type == '"') {
+        found = json_walk_string(w);
+        c->text[i] = arena_try_text(c->arena, found, strlen(found));
+    } else {
+        json_walk_skip(w);
+    }
+}
+
 /* A bundle: its documents, or what became of them already. */
 static int read_bundle(struct client *c)
 {
     char *text = read_file(c, c->flags.from);
+    struct bundle bundle = {false, false};
     struct json_walk w;
-    const char *name, *found;
-    bool known = false, converted = false;
-    double nothing;
+    const char *name;
 
     if (!text) {
         fprintf(stderr, "gridplan: %s: %s\n", c->flags.from, strerror(errno));
@@ -260,39 +290,16 @@ static int read_bundle(struct client *c)
     }
     json_walk_open(&w, text, strlen(text), c->arena);
     json_walk_enter(&w, '{');
-    while ((name = json_walk_member(&w))) {
-        size_t i = 0;
-
-        if (strcmp(name, "schema") == 0 && json_walk_type(&w) == '"') {
-            known = strcmp(json_walk_string(&w), BUNDLE_SCHEMA) == 0;
-            continue;
-        }
-        if (json_walk_type(&w) == '0') {
-            double *to = strcmp(name, "now_s") == 0         ? &c->now_s
-                         : strcmp(name, "tz_offset_s") == 0 ? &c->tz_offset_s
-                                                            : &nothing;
-
-            *to = json_walk_number(&w);
-            continue;
-        }
-        converted = converted || strcmp(name, "cluster") == 0;
-        while (i < PART_COUNT && strcmp(parts[i].name, name) != 0)
-            i++;
-        if (i == PART_COUNT || json_walk_type(&w) != '"') {
-            json_walk_skip(&w);
-            continue;
-        }
-        found = json_walk_string(&w);
-        c->text[i] = arena_try_text(c->arena, found, strlen(found));
-    }
+    while ((name = json_walk_member(&w)))
+        take_of_bundle(c, name, &w, &bundle);
     if (json_walk_end(&w, c->flags.from, c->err) != OK)
         return failed(c, SLURM_EXIT_USAGE);
-    if (!known) {
+    if (!bundle.known) {
         fprintf(stderr, "gridplan: %s: its schema is not " BUNDLE_SCHEMA "\n",
                 c->flags.from);
         return SLURM_EXIT_USAGE;
     }
-    if (converted)
+    if (bundle.converted)
         c->imported = text;
     return SLURM_EXIT_DONE;
 }
