@@ -202,6 +202,8 @@ static const struct field {
     size_t offset;
 } fields[] = {
     {"task_id", TEXT, AT(task_id)},
+    {"hash", TEXT, AT(task_id)},
+    {"native_id", TEXT, AT(task_id)},
     {"process", TEXT, AT(process)},
     {"name", TEXT, AT(process)},
     {"status", TEXT, AT(status)},
@@ -534,8 +536,13 @@ static enum error_code read_columns(struct nextflow_trace *t, const char *line,
             seen[field] = true;
         t->field[t->column_count++] = field;
     }
-    if (!seen[field_of("task_id")])
-        invalid(err, pointer, ITEM_REQUIRED, "line 1: there is no column task_id");
+    t->named_by = seen[field_of("task_id")]     ? "task_id"
+                  : seen[field_of("hash")]      ? "hash"
+                  : seen[field_of("native_id")] ? "native_id"
+                                                : NULL;
+    if (!t->named_by)
+        invalid(err, pointer, ITEM_REQUIRED,
+                "line 1: there is no column task_id, nor hash or native_id in its place");
     if (!seen[field_of("name")] && !seen[field_of("process")])
         invalid(err, pointer, ITEM_REQUIRED,
                 "line 1: there is no column name or process");

@@ -70,12 +70,14 @@ struct nextflow_trace {
     char mark;                       /* between columns */
     int field[NEXTFLOW_COLUMNS_MAX]; /* of each column; -1: not used */
     size_t column_count;
+    const char *named_by;   /* the column that tells tasks apart: task_id, else hash, else
+                               native_id */
     uint64_t rounded_count; /* cells so far that are rounded */
     uint64_t short_count;   /* rows so far with fewer cells than columns */
 };
 
-/* Reads the first line, which names the columns. ERR_INVALID with `pointer`: it names no
- * task_id or no name, or too many columns. */
+/* Reads the first line, which names the columns. ERR_INVALID with `pointer`: it names
+ * nothing that tells tasks apart or no name, or too many columns. */
 enum error_code nextflow_trace_open(struct nextflow_trace *t, const char *text,
                                     size_t length, double utc_offset_s,
                                     const char *pointer, struct arena *a,

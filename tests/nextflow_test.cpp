@@ -537,6 +537,19 @@ TEST_CASE("rows of a trace file that cannot be read are named", "[db]")
     CHECK(r.status == 422);
     CHECK(r.body.find("line 1: the column name is there twice") != std::string::npos);
 
+    // Any set of columns that tells tasks apart.
+    r = trace(a,
+              "native_id\tname\thash\trealtime\tstart\n"
+              "77\tP (1)\ta1/b2c3\t5s\t2026-09-24 14:13:21\n"
+              "78\tP (2)\t-\t5s\t2026-09-24 14:13:22\n",
+              "format=nextflow_trace&application_id=w&run_id=hashes");
+    INFO(r.body);
+    CHECK(r.json()["stored"] == 2);
+    CHECK(r.json()["warnings"].dump().find("guessed: 2 runs are named by hash") !=
+          std::string::npos);
+    CHECK(stored(a).count("hashes:a1/b2c3:1") == 1);
+    CHECK(stored(a).count("hashes:78:1") == 1);
+
     r = trace(a, "name\tstatus\nx\ty\n", query);
     CHECK(r.status == 422);
     CHECK(r.body.find("no column task_id") != std::string::npos);

@@ -79,7 +79,7 @@ static void take_task(struct reading *r, const struct nextflow_task *task)
     bool guessed = false;
 
     if (!task->task_id) {
-        refuse(r, "task_id", "-");
+        refuse(r, r->trace.named_by, "-");
         return;
     }
     switch (nextflow_execution(task, r->query->application_id, r->query->run_id, run,
@@ -115,6 +115,13 @@ static void warn_all(struct reading *r)
          "without realtime, or when it began: left out");
     warn(r, "guessed", &r->guessed,
          "have no start: submit, and what duration is longer than realtime, say it");
+    if (r->out->count > 0 && strcmp(r->trace.named_by, "task_id") != 0)
+        r->out->warnings[r->out->warning_count++] = arena_printf(
+            r->a,
+            "guessed: %s %s named by %s, as there is no column task_id: what the weblog "
+            "has told of, too, is there twice",
+            counted(r->out->count, "run").text, plural(r->out->count, "is", "are"),
+            r->trace.named_by);
     if (r->trace.short_count > 0)
         r->out->warnings[r->out->warning_count++] =
             arena_printf(r->a, "short_rows: %s %s fewer cells than there are columns",

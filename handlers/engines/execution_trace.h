@@ -53,7 +53,7 @@ struct trace_rows {
     size_t count;
     const struct error_item *refused; /* rows that cannot be read, each with its line */
     size_t refused_count;
-    const char *warnings[5]; /* what was guessed, left out or is rounded */
+    const char *warnings[6]; /* what was guessed, left out or is rounded */
     size_t warning_count;
 };
 
