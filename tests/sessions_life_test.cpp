@@ -637,6 +637,14 @@ TEST_CASE("grants are held for a while, and by one holder", "[api][db]")
     std::this_thread::sleep_for(std::chrono::milliseconds(1100));
     json third = s.ask("H3");
     CHECK(s.starts(third) == s.starts(first));
+    json nowhere = s.ask("H4", R"(,"resource_ids":["nx","n2","ny"])");
+    CHECK(nowhere["warnings"].dump().find(
+              "unknown_resource: 2 resources of resource_ids, "
+              "first 'nx', are not in the snapshot") != std::string::npos);
+    CHECK(s.get(s.path + "/next?resource_ids=nx")
+              .json()["warnings"]
+              .dump()
+              .find("unknown_resource: 1 resource of") != std::string::npos);
 }
 
 TEST_CASE("events that come with starts are stored first", "[api][db]")

@@ -11,6 +11,7 @@
 
 #include "algorithms/session/host.h"
 #include "models/base/names.h"
+#include "models/base/plural.h"
 #include "service/clock.h"
 #include "service/metrics.h"
 #include "service/service.h"
@@ -376,6 +377,27 @@ static void list_row(struct choosing *c, const struct session_plan_row *row, siz
             .is_first = k == 0};
 }
 
+/* Resources that are asked for and are none of the run. */
+static void warn_of_unknown(const struct choosing *c)
+{
+    const struct session_wish *wish = c->wish;
+    const char *first = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < wish->resource_id_count; i++)
+        if (name_index_find(&c->run->resources, wish->resource_ids[i]) ==
+            NAME_NOT_FOUND) {
+            first = first ? first : wish->resource_ids[i];
+            count++;
+        }
+    if (count > 0)
+        session_warn(
+            c->run,
+            "unknown_resource: %s of resource_ids, first '%.100s', %s not in the "
+            "snapshot: nothing starts there",
+            counted(count, "resource").text, first, plural(count, "is", "are"));
+}
+
 /* Rows whose tasks wait, or may start. */
 static void gather(struct choosing *c)
 {
@@ -385,6 +407,7 @@ static void gather(struct choosing *c)
 
     index_names(&c->candidates, c->wish->candidates.ids, c->wish->candidates.count, a);
     index_names(&c->resources, c->wish->resource_ids, c->wish->resource_id_count, a);
+    warn_of_unknown(c);
     session_gangs_of(run, &c->gangs);
     for (size_t i = 0; i < c->plan->row_count; i++)
         room += places_of(&c->plan->rows[i]).count;

@@ -187,7 +187,7 @@
     X(unknown_partition, "Partitions are named that nothing describes")                \
     X(unknown_qos, "A quality of service is named that nothing describes")             \
     X(unknown_reservation, "Reservations are named that nothing describes")            \
-    X(unknown_resource, "Tasks run on resources that the snapshot has not")            \
+    X(unknown_resource, "Resources are named that the snapshot has not")               \
     X(unknown_task, "Jobs are no task of the session")                                 \
     X(unknown_variable, "A variable in a file name stays as it is")                    \
     X(unknown_vertex, "Edges end where no vertex is")                                  \
