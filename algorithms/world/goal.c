@@ -43,11 +43,12 @@ static void read_name(const char *name, size_t i, struct world_goal *out,
                       struct error *err)
 {
     char pointer[64], hint[NAMES_HINT_BYTES];
-    const char *meant = names_meant(name, world_objective_names, OBJECTIVE_COUNT);
     size_t found = find_name(name);
 
     snprintf(pointer, sizeof(pointer), "/objective/%zu", i);
     if (found == OBJECTIVE_COUNT) {
+        const char *meant = names_meant(name, world_objective_names, OBJECTIVE_COUNT);
+
         invalid(
             err, pointer, ITEM_NOT_A_CHOICE, "'%.64s' is no objective; %s", name,
             names_hint(name, world_objective_names, OBJECTIVE_COUNT, hint, sizeof(hint)));
