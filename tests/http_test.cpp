@@ -640,13 +640,13 @@ TEST_CASE("clients that are too slow are closed, however steadily they trickle",
 
 TEST_CASE("a slow body that is fast enough is served", "[http]")
 {
-    server s({"--body-timeout-s", "0.3", "--body-bytes-per-s", "100"});
+    server s({"--body-timeout-s", "1.5", "--body-bytes-per-s", "100"});
     client c(s.port());
     std::string body = text_of(2000), request = post("/echo", body);
 
     for (size_t at = 0; at < request.size(); at += 100) {
         REQUIRE(c.put(request.substr(at, 100)));
-        std::this_thread::sleep_for(40ms);
+        std::this_thread::sleep_for(100ms);
     }
     CHECK(c.get().body == sum_of(body));
 }
@@ -756,7 +756,7 @@ TEST_CASE("small decisions are quick while all processors search", "[http]")
     for (client &search : searches)
         CHECK(search.get().body == "spun");
     std::sort(times.begin(), times.end());
-    CHECK(times[100] < 0.5); // a sanitizer and a busy machine included
+    CHECK(times[100] < 1); // a sanitizer and a busy machine included
     INFO("median " << times[100] << " s, longest " << times.back() << " s");
     CHECK(times[190] < 5);
 }
@@ -1325,17 +1325,20 @@ TEST_CASE("the largest owners are told on the listener of operators only",
 
 TEST_CASE("a second signal stops the server at once", "[http][program]")
 {
-    program p({});
+    program p({"--log-level", "info"});
     REQUIRE(p.port > 0);
     client c(p.port);
     steady::time_point start = steady::now();
 
     REQUIRE(c.put(
         "POST /v1/checkpoint-intervals HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
-        "application/json\r\nContent-Length: 10\r\n\r\n{"));
-    std::this_thread::sleep_for(200ms);
+        "application/json\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n"));
+    REQUIRE(eventually([&] { return c.more(0.1) || !c.pending.empty(); }));
+    REQUIRE(c.pending.rfind("HTTP/1.1 100", 0) == 0); // it waits for the body
     kill(p.pid, SIGTERM);
-    std::this_thread::sleep_for(500ms);
+    while (p.text.find("SIGTERM") == std::string::npos && p.read_more())
+        ;
+    std::this_thread::sleep_for(300ms);
     CHECK(waitpid(p.pid, nullptr, WNOHANG) == 0); // the request is still in flight
     kill(p.pid, SIGTERM);
     int status = p.end();
