@@ -232,6 +232,9 @@ TEST_CASE("amounts may be held longer than a job runs", "[api][world]")
     CHECK(fate(j, "b") == "n 100-110");
     CHECK(j["objective"]["lower_bound_s"] <= 20);
     CHECK(j["status"] == "feasible");
+    CHECK(j["objective"]["utilisation_ratio"] == Approx(20.0 / 110)); // of what it runs
+    CHECK(j["loads"][0]["busy_s"] == 20);
+    CHECK(j["loads"][0]["utilisation_ratio"] == Approx(20.0 / 110));
     e21["options"] = json::object();
     CHECK(fate(place(e21), "b") == "n 10-20");
 

@@ -97,9 +97,17 @@ static void number_slots(const struct world *w, const struct stay *list, size_t 
     }
 }
 
-/* The time of a resource that is taken by planned jobs, as part of its most used amount;
+/* How long a planned job uses what it takes: until it is done, also where plan_with holds
+ * its amounts for longer. */
+static double used_s(const struct world_plan *plan, const struct stay *s)
+{
+    return fmin(s->end_s, plan->placed[s->job].done_s) - s->start_s;
+}
+
+/* The time of a resource that is used by planned jobs, as part of its most used amount;
  * to be divided by the makespan. */
-static double most_used_s(const struct world *w, const struct stay *list, size_t count)
+static double most_used_s(const struct world *w, const struct world_plan *plan,
+                          const struct stay *list, size_t count)
 {
     const int64_t *capacity = w->resources[list->position].capacity;
     double most_s = 0;
@@ -113,7 +121,7 @@ static double most_used_s(const struct world *w, const struct stay *list, size_t
         for (size_t i = 0; i < count; i++)
             if (list[i].job != WORLD_NONE && list[i].end_s < HUGE_VAL)
                 taken_s += (double)w->jobs[list[i].job].needs[k] / (double)capacity[k] *
-                           (list[i].end_s - list[i].start_s);
+                           used_s(plan, &list[i]);
         most_s = fmax(most_s, taken_s);
     }
     return most_s;
@@ -130,11 +138,11 @@ static struct placement_load load_of(const struct world *w, const struct world_p
         load.job_count++;
         if (!(list[i].end_s < HUGE_VAL)) /* not known */
             continue;
-        load.busy_s += list[i].end_s - list[i].start_s;
+        load.busy_s += used_s(plan, &list[i]);
         load.finish_s = fmax(load.finish_s, plan->placed[list[i].job].done_s);
     }
     if (load.job_count)
-        load.utilisation_ratio = most_used_s(w, list, count);
+        load.utilisation_ratio = most_used_s(w, plan, list, count);
     return load;
 }
 

@@ -200,7 +200,7 @@ struct placement_unplaced_class {
 struct placement_load {
     const char *resource_id;
     uint64_t job_count;
-    double busy_s;            /* time that its slots are taken by this plan */
+    double busy_s;            /* time that its slots are used by this plan's jobs */
     double finish_s;          /* when its last planned job leaves its slot; 0: none */
     double utilisation_ratio; /* busy_s / (slots * makespan_s) */
 };
