@@ -1075,6 +1075,7 @@ static enum MHD_Result answer(struct exchange *x)
     struct message *m = &x->message;
     enum route_work kind = WORK_INLINE;
 
+    peer_enter(x->peer, PHASE_RUNNING); /* the client is not waited for any more */
     if (x->err.code == OK) {
         enum governor_answer ended = body_end(&x->body);
 

@@ -21,7 +21,7 @@ enum phase {
     PHASE_HEADER,  /* new, or the request line is there: the header must come */
     PHASE_IDLE,    /* between two requests */
     PHASE_BODY,    /* the body must come */
-    PHASE_RUNNING, /* a worker answers */
+    PHASE_RUNNING, /* the service's turn: it is answered */
     PHASE_REPLY,   /* the reply must go out */
     PHASE_CLOSING, /* shut down by the watcher */
 };

@@ -155,6 +155,13 @@ static error_code large(request *rq, const void *, void *)
     return reply_text(rq, text);
 }
 
+// Longer than a body may take.
+static error_code nap(request *rq, const void *, void *)
+{
+    std::this_thread::sleep_for(700ms);
+    return reply_text(rq, arena_printf(rq->arena, "awake"));
+}
+
 #define ROW(method, path, run, work, flags)                                            \
     {                                                                                  \
         method, path, "", nullptr, run, nullptr, nullptr, nullptr, work, SCOPE_DECIDE, \
@@ -164,6 +171,7 @@ static const route test_routes[] = {
     ROW("POST", "/echo", echo, WORK_INLINE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
     ROW("POST", "/gate", wait_at_gate, WORK_COMPUTE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
     ROW("GET", "/large", large, WORK_INLINE, ROUTE_RAW_REPLY),
+    ROW("GET", "/nap", nap, WORK_INLINE, ROUTE_RAW_REPLY),
     ROW("POST", "/query", wait_at_gate, WORK_QUERY, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
     {"GET", "/quotas", "", nullptr, get_quotas, nullptr, &quotas_json, nullptr,
      WORK_INLINE, SCOPE_DECIDE, 0, "", "", nullptr},
@@ -649,6 +657,16 @@ TEST_CASE("a slow body that is fast enough is served", "[http]")
         std::this_thread::sleep_for(100ms);
     }
     CHECK(c.get().body == sum_of(body));
+}
+
+TEST_CASE("nobody is too slow while the service has its turn", "[http]")
+{
+    server s({"--body-timeout-s", "0.3", "--body-bytes-per-s", "1e6"});
+    client c(s.port());
+
+    REQUIRE(c.put(get("/nap")));
+    CHECK(c.get().body == "awake");
+    CHECK(s.stats().slow_count == 0);
 }
 
 TEST_CASE("a computation learns that its client has gone", "[http]")
