@@ -491,6 +491,71 @@ enum error_code store_failure_share(struct db_session *s, const char *tenant,
     return OK;
 }
 
+/* The application's latest good runs: $1 the tenant. */
+#define MEDIAN_OF_LIKE                                                                   \
+    " SELECT l.application_id, m.median_s FROM alike AS l CROSS JOIN LATERAL"            \
+    " (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY r.run_time_s) AS median_s"     \
+    " FROM (SELECT e.run_time_s FROM execution AS e WHERE e.tenant = $1"                 \
+    " AND e.application_id = l.application_id AND e.phase_index = -1 AND NOT e.ignored"  \
+    " AND NOT e.outlier AND e.run_time_s > 0 AND e.failure_kind = 'none'"                \
+    " AND coalesce(e.exit_code, 0) = 0 ORDER BY e.started_at DESC LIMIT 500) AS r) AS m" \
+    " WHERE m.median_s IS NOT NULL ORDER BY l.application_id LIMIT $3"
+#define LAST_PART(id) "lower(regexp_replace(" id ", '^.*[/:.]', ''))"
+
+static const struct db_statement select_same_name = {
+    "select_similar_by_name",
+    "WITH alike AS (SELECT DISTINCT application_id FROM model WHERE tenant = $1"
+    " AND application_id <> $2 AND " LAST_PART("application_id") " = " LAST_PART(
+        "$2") " AND " LAST_PART("$2") " <> '')" MEDIAN_OF_LIKE,
+    DB_REPEATABLE};
+
+static const struct db_statement select_same_inputs = {
+    "select_similar_by_inputs",
+    "WITH asked AS (SELECT DISTINCT name FROM jsonb_array_elements_text($4::jsonb) AS "
+    "name),"
+    " known AS (SELECT application_id FROM model WHERE tenant = $1"
+    " AND application_id <> $2 GROUP BY application_id"
+    " ORDER BY max(updated_at) DESC, application_id LIMIT 1000),"
+    " inputs AS (SELECT k.application_id, n.name FROM known AS k CROSS JOIN LATERAL"
+    " (SELECT e.parameters, e.problem_size FROM execution AS e WHERE e.tenant = $1"
+    " AND e.application_id = k.application_id AND e.phase_index = -1 AND NOT e.ignored"
+    " ORDER BY e.started_at DESC LIMIT 1) AS l CROSS JOIN LATERAL"
+    " (SELECT jsonb_object_keys(coalesce(l.parameters, '{}')) AS name"
+    " UNION SELECT 'problem_size' WHERE l.problem_size IS NOT NULL) AS n),"
+    " alike AS (SELECT i.application_id FROM inputs AS i"
+    " LEFT JOIN asked AS q ON q.name = i.name GROUP BY i.application_id"
+    " HAVING 2 * count(q.name) >= greatest(count(*), (SELECT count(*) FROM "
+    "asked)) AND bool_or(q.name <> 'problem_size'))" MEDIAN_OF_LIKE,
+    DB_REPEATABLE};
+
+static const struct db_column similar_columns[] = {
+    DB_COLUMN(struct store_similar, application_id, DB_TEXT),
+    DB_COLUMN(struct store_similar, median_s, DB_NUMBER),
+    {0}};
+
+enum error_code store_similar(struct db_session *s, const char *tenant,
+                              const char *application_id, const char *input_names,
+                              size_t limit, const struct store_similar **list,
+                              size_t *count, bool *by_name, struct arena *a,
+                              struct error *err)
+{
+    void *rows;
+
+    *by_name = true;
+    TRY(db_rows(s, &select_same_name,
+                DB_PARAMS(db_text(tenant), db_text(application_id), db_integer(limit)),
+                similar_columns, sizeof(struct store_similar), &rows, count, a, err));
+    if (*count == 0 && input_names) {
+        *by_name = false;
+        TRY(db_rows(s, &select_same_inputs,
+                    DB_PARAMS(db_text(tenant), db_text(application_id), db_integer(limit),
+                              db_text(input_names)),
+                    similar_columns, sizeof(struct store_similar), &rows, count, a, err));
+    }
+    *list = rows;
+    return OK;
+}
+
 static const struct db_statement select_missing = {
     "select_models_missing",
     "SELECT a FROM jsonb_array_elements_text($2::jsonb) AS a WHERE NOT EXISTS"

@@ -187,6 +187,21 @@ enum error_code store_failure_share(struct db_session *s, const char *tenant,
                                     double *share, double *run_count, struct arena *a,
                                     struct error *err);
 
+/* Applications of the tenant that have a model and are like one of which no run is known:
+ * those whose last part of the name (behind the last of "/:.") is the same without case;
+ * without any, those of the latest 1,000 whose last run has at least half of its inputs
+ * in common with `input_names` (a JSON array; NULL or empty: none), not the size alone.
+ * At most `limit`, with the median time of their latest 500 good runs. */
+struct store_similar {
+    const char *application_id;
+    double median_s;
+};
+enum error_code store_similar(struct db_session *s, const char *tenant,
+                              const char *application_id, const char *input_names,
+                              size_t limit, const struct store_similar **list,
+                              size_t *count, bool *by_name, struct arena *a,
+                              struct error *err);
+
 /* Applications of the list (a JSON array) that have runs with the target's member (at
  * least `runs`), but no model of the target; of these at most `limit`. */
 struct store_application {

@@ -321,11 +321,14 @@ static enum error_code use_model(struct run_times *t, const struct model_at_hand
 static enum error_code look_up(struct run_times *t, const struct job_model *m,
                                const char *site_id, const struct model_at_hand **model)
 {
+    /* Its name may tell a time; alike inputs alone are too little to plan with. */
+    const struct similar_question like = {0};
     struct model_source source = {.model_id = m->model_id,
                                   .application_id = m->application_id,
                                   .site_id = site_id,
                                   .phase_index = m->phase_index,
-                                  .model_kind = -1};
+                                  .model_kind = -1,
+                                  .like = site_id ? NULL : &like};
 
     return model_shelf_find(t->shelf, &source, model);
 }
@@ -607,8 +610,8 @@ static enum error_code ask(struct run_times *t, const struct asked *q,
     plain = !use->told.by_group && !p.own_basis;
     out->basis = (struct run_time_basis){
         .source = FROM_MODEL,
-        .model_id = use->model->id,
-        .model_version = use->model->version,
+        .model_id = use->model->fitted.guess ? NULL : use->model->id,
+        .model_version = use->model->fitted.guess ? JSON_NO_INTEGER : use->model->version,
         .low_s = p.low_s,
         .high_s = p.high_s,
         .level = LEVEL,
@@ -891,7 +894,7 @@ static void warn_model(struct request *rq, const struct source *s, size_t k,
                        struct decision_answer *answer)
 {
     const struct model_at_hand *model = s->uses[k].model;
-    const char *unused;
+    const char *unused, *guess;
 
     budget_step(&rq->finish, FITTED_INPUTS_MAX);
     if (!model || (k > 0 && model == s->uses[k - 1].model))
@@ -899,6 +902,9 @@ static void warn_model(struct request *rq, const struct source *s, size_t k,
     unused = model_unused_inputs(&model->fitted, rq->arena);
     if (unused)
         decision_warn(rq, answer, "%s", unused);
+    guess = prediction_guess_note(model, rq->arena);
+    if (guess)
+        decision_warn(rq, answer, "%s", guess);
     for (unsigned bit = 0; bit < CORE_NOTE_COUNT; bit++) {
         const char *note = prediction_model_note(model, bit, rq->arena);
 

@@ -17,6 +17,12 @@ struct kept_model {
     double phase_index;
     uint64_t version;
     const char *packed; /* NULL: without a version */
+    /* Instead, of applications that are like it: */
+    double guess_s; /* NAN: there is none */
+    const double *guess_distances;
+    size_t guess_distance_count;
+    bool guess_by_name;
+    const char *guess_first;
 };
 
 struct kept_models {
@@ -38,6 +44,12 @@ static const struct json_field kept_rows[] = {
      .offset = JSON_AT(T, packed, const char *),
      .max = MODEL_PACKED_MAX_BYTES,
      .flags = JSON_NULLABLE | JSON_OPTIONAL},
+    JSON_NUMBER(T, guess_s, 0, JSON_LARGEST, NAN, JSON_OPTIONAL,
+                "Of similar applications instead"),
+    JSON_NUMBERS(T, guess_distances, guess_distance_count, 0, JSON_LARGEST, JSON_OPTIONAL,
+                 "How far their times lie apart"),
+    JSON_BOOLEAN(T, guess_by_name, 0, JSON_OPTIONAL, "Whether by their names"),
+    JSON_TEXT(T, guess_first, JSON_OPTIONAL, "One of them"),
     {0},
 };
 #undef T
@@ -122,9 +134,23 @@ const char *prediction_model_note(const struct model_at_hand *at, unsigned bit,
                         core_note_texts[bit], id);
 }
 
+const char *prediction_guess_note(const struct model_at_hand *at, struct arena *a)
+{
+    const struct fitted_guess *g = at->fitted.guess;
+
+    return !g ? NULL
+              : arena_printf(a,
+                             "no_runs: no run of '%.100s' is known: its time is that of "
+                             "%s with %s (first '%.100s')",
+                             at->id, counted(g->count, "application").text,
+                             g->by_name ? "the same name" : "such inputs", g->first);
+}
+
 const char *prediction_interval_basis(const struct fitted_model *m,
                                       const struct fitted_interval *interval)
 {
+    if (m->guess)
+        return FITTED_BY_SIMILAR;
     return m->kind >= MODEL_LINEAR && interval->basis == PREDICTION_BASIS_NONE
                ? prediction_basis_names[PREDICTION_BASIS_TRAINING]
                : prediction_basis_names[interval->basis];
@@ -156,6 +182,71 @@ static enum error_code no_model(const struct model_source *s, struct error *err)
 
 /* ---- stored models, now or then ---- */
 
+static void keep_guess(const struct fitted_guess *g, struct kept_model *out)
+{
+    out->guess_s = g->time_s;
+    out->guess_distances = g->distances;
+    out->guess_distance_count = g->count;
+    out->guess_by_name = g->by_name;
+    out->guess_first = g->first;
+}
+
+/* It stands for the application's model. */
+static void use_guess(struct request *rq, const struct fitted_guess *g,
+                      const char *application_id, struct model_at_hand *out)
+{
+    struct fitted_guess *guess = NEW(rq->arena, struct fitted_guess, 1);
+
+    *guess = *g;
+    *out = (struct model_at_hand){
+        .id = application_id, .phase_index = (double)NAN, .state = ""};
+    out->fitted.kind = MODEL_AUTO;
+    out->fitted.guess = guess;
+    fitted_auto_names(&out->fitted, rq->arena);
+}
+
+/* The names of a question's inputs, as a JSON array. */
+static const char *input_names(const struct similar_question *q, struct arena *a)
+{
+    struct text_buffer b = {.arena = a};
+
+    text_add(&b, "[", 1);
+    for (size_t i = 0; i < q->parameter_count; i++) {
+        text_add(&b, ",", i > 0);
+        json_print_text(q->parameters[i].name, &b);
+    }
+    if (q->has_problem_size) {
+        text_add(&b, ",", q->parameter_count > 0);
+        json_print_text("problem_size", &b);
+    }
+    text_add(&b, "]", 2);
+    return text_end(&b);
+}
+
+/* What applications like this one tell of it; *found: they do. */
+static enum error_code guess(struct request *rq, const struct model_source *s,
+                             struct model_at_hand *out, bool *found)
+{
+    const struct store_similar *list;
+    struct fitted_guess g = {0};
+    struct db_session *db;
+    size_t count;
+    double *medians;
+
+    TRY(request_db(rq, &db));
+    TRY(store_similar(db, rq->principal.tenant, s->application_id,
+                      input_names(s->like, rq->arena), SIMILAR_APPLICATIONS_MAX, &list,
+                      &count, &g.by_name, rq->arena, rq->err));
+    medians = NEW(rq->arena, double, count + 1);
+    for (size_t i = 0; i < count; i++)
+        medians[i] = list[i].median_s;
+    *found = fitted_guess_make(medians, count, &g, rq->arena);
+    g.first = *found ? list[0].application_id : NULL;
+    if (*found)
+        use_guess(rq, &g, s->application_id, out);
+    return OK;
+}
+
 static enum error_code keep(struct request *rq, const char *name,
                             const struct model_at_hand *list, size_t count)
 {
@@ -169,7 +260,12 @@ static enum error_code keep(struct request *rq, const char *name,
         struct text_buffer b = {.arena = rq->arena};
 
         if (!m->id) { /* there was none */
-            kept[i] = (struct kept_model){"", "", "{}", "", (double)NAN, 0, NULL};
+            kept[i] = (struct kept_model){.model_id = "",
+                                          .kind = "",
+                                          .settings = "{}",
+                                          .state = "",
+                                          .phase_index = (double)NAN,
+                                          .guess_s = (double)NAN};
             continue;
         }
         json_print(&model_settings_json, &m->fitted.settings, &b);
@@ -181,7 +277,10 @@ static enum error_code keep(struct request *rq, const char *name,
             .state = m->state,
             .phase_index = m->phase_index,
             .version = m->version,
+            .guess_s = (double)NAN,
         };
+        if (m->fitted.guess)
+            keep_guess(m->fitted.guess, &kept[i]);
         if (m->version)
             model_packed_text(&m->fitted, &kept[i].packed, rq->arena);
     }
@@ -200,6 +299,18 @@ static enum error_code take_kept(struct request *rq, const struct kept_model *ke
                                   .phase_index = kept->phase_index,
                                   .version = kept->version,
                                   .state = kept->state};
+    if (!isnan(kept->guess_s)) {
+        use_guess(rq,
+                  &(struct fitted_guess){
+                      .time_s = kept->guess_s,
+                      .distances = kept->guess_distances,
+                      .count = kept->guess_distance_count,
+                      .by_name = kept->guess_by_name,
+                      .first = kept->guess_first,
+                  },
+                  kept->model_id, out);
+        return OK;
+    }
     if (!kept->packed)
         return stored_fitted(&model, &none, &out->fitted, rq->arena, rq->err);
     TRY(stored_settings(&model, &kind, &document.settings, rq->arena, rq->err));
@@ -301,6 +412,14 @@ static enum error_code read_stored(struct request *rq, const struct model_source
     return OK;
 }
 
+/* Nothing is known of whole runs of it. */
+static bool may_guess(const struct model_source *s, const struct store_model_now *list,
+                      size_t count)
+{
+    return s->like && s->application_id && isnan(s->phase_index) &&
+           (count == 0 || list[0].version.version == 0);
+}
+
 static enum error_code stored_models(struct request *rq, const struct model_source *s,
                                      bool phases, struct model_at_hand **list,
                                      size_t *count)
@@ -308,15 +427,22 @@ static enum error_code stored_models(struct request *rq, const struct model_sour
     struct kept_models kept = {0};
     struct store_model_now *stored = NULL;
     struct effects_now effects = {0};
-    bool found;
+    bool found, guessed;
 
     TRY(decision_lookup(rq, "models", &kept_list_json, &kept, &found));
     *count = kept.model_count;
     if (!found)
         TRY(read_stored(rq, s, phases, &stored, count));
+    *list = NEW(rq->arena, struct model_at_hand, *count + 1);
+    if (!found && may_guess(s, stored, *count)) {
+        TRY(guess(rq, s, *list, &guessed));
+        if (guessed)
+            *count = 1;
+        if (guessed)
+            return keep(rq, "models", *list, 1);
+    }
     if (*count == 0)
         return no_model(s, rq->err);
-    *list = NEW(rq->arena, struct model_at_hand, *count + 1);
     for (size_t i = 0; i < *count; i++) {
         if (found)
             TRY(take_kept(rq, &kept.models[i], &(*list)[i]));
@@ -362,6 +488,13 @@ static enum error_code find_now(struct model_shelf *shelf,
         return OK;
     }
     TRY(code);
+    if (may_guess(source, stored, count)) {
+        bool guessed;
+
+        TRY(guess(shelf->rq, source, out, &guessed));
+        if (guessed)
+            return OK;
+    }
     return count ? take_stored(shelf->rq, &stored[0], &shelf->effects, out) : OK;
 }
 

@@ -6,6 +6,14 @@
 #include "models/fitted/core.h"
 #include "service/route.h"
 
+/* What a question says of its run: to find applications like one of which no run is
+ * known. Without inputs only those of its name. */
+struct similar_question {
+    const struct named_value *parameters;
+    size_t parameter_count;
+    bool has_problem_size;
+};
+
 /* What a request says: a struct T has the member `source` and the rows. */
 struct model_source {
     const char *model_id;
@@ -13,6 +21,7 @@ struct model_source {
     double phase_index; /* NAN: whole runs */
     int model_kind;     /* enum model_kind, -1: any */
     const struct model_document *model;
+    const struct similar_question *like; /* no row; NULL: only runs of its own count */
 };
 
 #define MODEL_SOURCE_ROWS(T)                                                         \
@@ -24,7 +33,9 @@ struct model_source {
      .max = 256,                                                                     \
      .flags = JSON_NULLABLE},                                                        \
         {.name = "application_id",                                                   \
-         .doc = "Instead: the stored model of this application at site_id",          \
+         .doc = "Instead: the stored model of this application at site_id; for run " \
+                "times of whole runs without one: the median of similar "            \
+                "applications (no_runs)",                                            \
          .type = JSON_TYPE_TEXT,                                                     \
          .offset = JSON_AT(T, source.application_id, const char *),                  \
          .min = 1,                                                                   \
@@ -61,7 +72,7 @@ struct model_source {
 
 /* A model that can be asked. */
 struct model_at_hand {
-    const char *id;     /* NULL: not stored */
+    const char *id;     /* NULL: not stored; of a guess: the application's name */
     double phase_index; /* NAN: whole runs */
     uint64_t version;   /* 0: not stored, or without one */
     const char *state;  /* NULL: not stored */
@@ -84,6 +95,9 @@ const char *prediction_reason_text(const char *reason);
  * it is not set. */
 const char *prediction_model_note(const struct model_at_hand *at, unsigned bit,
                                   struct arena *a);
+
+/* Of a guess: whose times they are; else NULL. */
+const char *prediction_guess_note(const struct model_at_hand *at, struct arena *a);
 
 /* What its intervals rest on, unless they are made by groups of runs. */
 const char *prediction_interval_basis(const struct fitted_model *m,

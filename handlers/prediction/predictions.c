@@ -519,11 +519,14 @@ static enum error_code explain_models(struct predicting *p)
 {
     for (size_t i = 0; i < p->model_count; i++) {
         const char *unused = model_unused_inputs(&p->models[i].fitted, p->rq->arena);
+        const char *guess = prediction_guess_note(&p->models[i], p->rq->arena);
 
         if (p->rq->err->code != OK)
             return p->rq->err->code;
         if (unused)
             warn(p, unused);
+        if (guess)
+            warn(p, guess);
         for (unsigned bit = 0; bit < CORE_NOTE_COUNT; bit++) {
             const char *note = prediction_model_note(&p->models[i], bit, p->rq->arena);
 
@@ -893,8 +896,8 @@ static enum error_code name_models(struct predicting *p)
         s.cpu_available_ratio, s.bandwidth_mbps,
     };
     p->out->models = names;
-    p->out->model_count = p->model_count;
-    p->out->basis = basis;
+    p->out->model_count = m->guess ? 0 : p->model_count;
+    p->out->basis = m->guess ? NULL : basis;
     p->out->interval_level = p->interval.level;
     if (!p->interval.by_group)
         p->out->interval_basis = prediction_interval_basis(m, &p->interval);
@@ -953,13 +956,18 @@ static void warn_of_corrections(struct predicting *p)
 static enum error_code predict(struct predicting *p)
 {
     const struct predictions_request *in = p->in;
+    const struct question *first = in->queries ? in->queries : &in->query;
+    const struct similar_question like = {first->parameters, first->parameter_count,
+                                          !isnan(first->problem_size)};
+    struct model_source source = in->source;
     const char *warning;
     bool done;
 
     if (in->is_load)
         return forecast_loads(p, &done);
-    TRY(models_at_hand(p->rq, &in->source, in->phases != NULL, &p->models,
-                       &p->model_count));
+    if (!in->phases)
+        source.like = &like;
+    TRY(models_at_hand(p->rq, &source, in->phases != NULL, &p->models, &p->model_count));
     if (!p->models || p->model_count == 0)
         return fail(p->rq->err, ERR_NOT_FOUND, "/application_id",
                     "there is no such model");

@@ -100,6 +100,7 @@
     X(no_network, "There is no network: moving data takes no time")                    \
     X(no_rows, "There are no rows in a document")                                      \
     X(no_run_time, "Rows without a run time are left out")                             \
+    X(no_runs, "No run is known: similar applications tell the time")                  \
     X(no_samples, "Resources or links without samples are left out")                   \
     X(no_time_limit, "Jobs and their partitions have no time limit; a year is taken")  \
     X(not_learnt, "Records from which no model learns")                                \

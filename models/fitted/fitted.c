@@ -36,10 +36,11 @@ const char *const fitted_reason_names[] = {FITTED_REASON_WORDS, NULL};
 const char *const fitted_basis_names[] = {PREDICTION_BASES(MEANT) LOG_GROUPS(MEANT)
                                               REGRESSION_BASES(MEANT)
                                                   FITTED_MACHINE_PRIOR,
-                                          NULL};
+                                          FITTED_BY_SIMILAR, NULL};
 
-const char *const fitted_method_names[] = {
-    PERF_METHODS(NAMED) MODEL_KINDS(NAMED) FITTED_BY_HISTORY, FITTED_BY_ENSEMBLE, NULL};
+const char *const fitted_method_names[] = {PERF_METHODS(NAMED) MODEL_KINDS(NAMED)
+                                               FITTED_BY_HISTORY,
+                                           FITTED_BY_ENSEMBLE, FITTED_BY_SIMILAR, NULL};
 
 static const struct regression_kind *regression_of(enum model_kind kind)
 {
@@ -1075,6 +1076,12 @@ enum error_code fitted_interval(const struct fitted_model *m, double level,
     };
     struct prediction_interval unit = {0};
 
+    if (m->guess) {
+        *out = (struct fitted_interval){.level = level, .ratio_count = m->guess->count};
+        out->low_ratio = out->high_ratio = (double)NAN;
+        out->guess_half = fitted_guess_half(m->guess, level);
+        return OK;
+    }
     if (m->core && !is_ported) {
         core_interval(m->core, level, out, a);
         return OK;
@@ -1136,7 +1143,22 @@ static void put_ends(double half, struct fitted_prediction *out)
     out->low_s = fmax(out->time_s * exp(-half), DBL_MIN);
     out->high_s = fmin(out->time_s * exp(half), DBL_MAX);
     out->low_s = fmin(out->low_s, out->time_s);
-    out->extrapolation_ratio = fmin(out->extrapolation_ratio, DBL_MAX);
+    if (out->extrapolation_ratio > DBL_MAX)
+        out->extrapolation_ratio = DBL_MAX;
+}
+
+/* Of applications like it, whatever is asked. */
+static void predict_guess(const struct fitted_guess *guess,
+                          const struct fitted_interval *interval,
+                          struct fitted_prediction *out)
+{
+    out->time_s = guess->time_s;
+    out->method = FITTED_BY_SIMILAR;
+    if (!interval)
+        return;
+    put_ends(interval->guess_half, out);
+    out->own_basis = FITTED_BY_SIMILAR;
+    out->error_count = guess->count;
 }
 
 /* Where it lies, and half of its interval, is all the ensemble's. */
@@ -1261,6 +1283,10 @@ void fitted_predict(const struct fitted_model *m, const struct perf_query *query
     out->extrapolation_ratio = (double)NAN;
     if (m->reason)
         return;
+    if (m->guess) {
+        predict_guess(m->guess, interval, out);
+        return;
+    }
     if (m->kind == MODEL_AUTO) {
         predict_auto(m, query, inputs, interval, out);
         return;

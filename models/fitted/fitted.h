@@ -12,6 +12,7 @@
 
 #include "models/base/value.h"
 #include "models/ensemble/names.h"
+#include "models/fitted/similar.h"
 #include "models/performance/drift.h"
 #include "models/performance/interval.h"
 #include "models/performance/log_interval.h"
@@ -143,6 +144,8 @@ struct fitted_model {
     struct perf_porting porting; /* of a ported model: all but `fitted` */
     struct fitted_core *core;    /* NULL: the profile thesis, a model that was given as
                                     combinations, or one packed with the layout 1 */
+    const struct fitted_guess *guess; /* of no runs of its own, and this is all of it; not
+                                         packed; NULL: a model */
 };
 
 /* symbol, name: what became of a run */
@@ -282,6 +285,7 @@ struct fitted_interval {
     double scale[LOG_GROUP_COUNT], quantile[LOG_GROUP_COUNT];
     /* Of all groups, for a machine of which no run was seen; 0: none. */
     double scale_least;
+    double guess_half; /* of a guess: of ln(time) */
     size_t error_count[LOG_GROUP_COUNT];
 };
 enum error_code fitted_interval(const struct fitted_model *m, double level,
