@@ -4,6 +4,9 @@
 
 #include "service/store_token.h"
 
+#include <math.h>
+#include <stdio.h>
+
 /* ---- reports ---- */
 
 #define SAMPLE_NUMBER_ROWS(T, at)                                                    \
@@ -126,9 +129,25 @@ static const struct db_statement update_score = {
     " fit_error_50 = $5, extrapolation_error_10 = $6, extrapolation_error_20 = $7,"
     " extrapolation_error_50 = $8, estimate_ratio_05 = $9, estimate_ratio_10 = $10,"
     " estimate_ratio_20 = $11, estimate_ratio_50 = $12, curve = $13,"
-    " amplitude_ratio = $14, decay_ratio = $15 WHERE tenant = $1 AND task_id = $2"
-    " AND revision = $16::integer",
+    " amplitude_ratio = $14, decay_ratio = $15, log_errors = $17::double precision[]"
+    " WHERE tenant = $1 AND task_id = $2 AND revision = $16::integer",
     DB_REPEATABLE};
+
+/* "{0.1,NULL}"; NULL: there is none. */
+static const char *array_text(const double *list, size_t count, char *text, size_t size)
+{
+    size_t used = 0;
+    bool known = false;
+
+    for (size_t i = 0; i < count; i++) {
+        known = known || !isnan(list[i]);
+        used += (size_t)snprintf(text + used, size - used,
+                                 isnan(list[i]) ? "%sNULL" : "%s%.17g", i ? "," : "{",
+                                 list[i]);
+    }
+    snprintf(text + used, size - used, "}");
+    return known ? text : NULL;
+}
 
 enum error_code store_progress_score(struct db_session *s, const char *tenant,
                                      const struct store_progress_task *task,
@@ -137,16 +156,19 @@ enum error_code store_progress_score(struct db_session *s, const char *tenant,
 {
     const double *fit = score->fit_error, *plain = score->extrapolation_error;
     const double *ratio = score->estimate_ratio;
+    char errors[32 * PROGRESS_BINS];
 
-    return db_run(s, &update_score,
-                  DB_PARAMS(db_text(tenant), db_text(task->task_id), db_number(fit[0]),
-                            db_number(fit[1]), db_number(fit[2]), db_number(plain[0]),
-                            db_number(plain[1]), db_number(plain[2]), db_number(ratio[0]),
-                            db_number(ratio[1]), db_number(ratio[2]), db_number(ratio[3]),
-                            db_text(score->function), db_number(score->amplitude_ratio),
-                            db_number(score->decay_ratio),
-                            db_integer((uint64_t)task->revision)),
-                  NULL, err);
+    return db_run(
+        s, &update_score,
+        DB_PARAMS(
+            db_text(tenant), db_text(task->task_id), db_number(fit[0]), db_number(fit[1]),
+            db_number(fit[2]), db_number(plain[0]), db_number(plain[1]),
+            db_number(plain[2]), db_number(ratio[0]), db_number(ratio[1]),
+            db_number(ratio[2]), db_number(ratio[3]), db_text(score->function),
+            db_number(score->amplitude_ratio), db_number(score->decay_ratio),
+            db_integer((uint64_t)task->revision),
+            db_text(array_text(score->log_error, PROGRESS_BINS, errors, sizeof(errors)))),
+        NULL, err);
 }
 
 /* ---- applications ---- */
@@ -253,5 +275,29 @@ store_progress_applications(struct db_session *s, const char *tenant,
     *list = rows;
     *count = page_count(page, row_count);
     *next_token = next;
+    return OK;
+}
+
+static const struct db_statement select_errors = {
+    "progress_errors",
+    "SELECT log_errors[$3::integer] FROM progress_task WHERE tenant = $1"
+    " AND application_id = $2 AND scored_at IS NOT NULL"
+    " AND log_errors[$3::integer] IS NOT NULL ORDER BY scored_at DESC, task_id LIMIT $4",
+    DB_REPEATABLE};
+
+static const struct db_column error_columns[] = {{"log_errors", DB_NUMBER, 0}, {0}};
+
+enum error_code store_progress_errors(struct db_session *s, const char *tenant,
+                                      const char *application_id, size_t bin,
+                                      size_t limit, const double **list, size_t *count,
+                                      struct arena *a, struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(s, &select_errors,
+                DB_PARAMS(db_text(tenant), db_text(application_id), db_integer(bin + 1),
+                          db_integer(limit)),
+                error_columns, sizeof(double), &rows, count, a, err));
+    *list = rows;
     return OK;
 }

@@ -88,4 +88,11 @@ enum error_code store_progress_application(struct db_session *s, const char *ten
                                            struct progress_application *out,
                                            struct arena *a, struct error *err);
 
+/* ln(actual / predicted) of the latest scored tasks of an application that had a report
+ * in that tenth of their progress (0..9), the latest first, `limit` at most. */
+enum error_code store_progress_errors(struct db_session *s, const char *tenant,
+                                      const char *application_id, size_t bin,
+                                      size_t limit, const double **list, size_t *count,
+                                      struct arena *a, struct error *err);
+
 #endif

@@ -294,6 +294,56 @@ TEST_CASE("finished tasks teach: shape, ratio of first reports, errors", "[progr
     CHECK(r["estimate_ref_s"].get<double>() == Approx(1000).epsilon(1e-3));
 }
 
+TEST_CASE("intervals rest on finished tasks once there are 20", "[progress][db]")
+{
+    NEED_DATABASE();
+    api service(test_database_url());
+    std::string application = unique("app"), running = unique("runs");
+    json list = json::array(), interval;
+
+    for (int i = 1; i <= 20; i++)
+        list.push_back(
+            report(running, application, 10 * i, 1000 + 300 * std::exp(-i / 5.0)));
+    answer_of(service.post(samples_path, list.dump()), 201);
+    interval = predict(service, {{"task_id", running}})["interval"];
+    CHECK_FALSE(interval.contains("task_count"));
+    for (int t = 0; t < 55; t++) {
+        answer_of(service.post(
+                      samples_path,
+                      task_of(unique("task"), application, 800 + 10 * t, false).dump()),
+                  201);
+        if (t == 10)
+            CHECK_FALSE(predict(service, {{"task_id", running}})["interval"].contains(
+                "task_count"));
+    }
+    // What waits is scored with the next reports, as time allows.
+    for (int i = 0; i < 100 && known(service, application)["task_count"] < 55; i++)
+        service.post(samples_path, report(unique("more"), application, 10, 1000).dump());
+    json r = predict(service, {{"task_id", running}, {"store", true}});
+    INFO(r.dump());
+    CHECK(r["interval"]["task_count"] == 55);
+    CHECK(r["interval"]["level"] == 0.9);
+    CHECK(r["interval"]["low_ref_s"] <= r["estimate_ref_s"]);
+    CHECK(r["interval"]["high_ref_s"] >= r["estimate_ref_s"]);
+    // Reports of the request, of the same application, are told likewise.
+    json own = predict(service, {{"application_id", application},
+                                 {"samples",
+                                  {{{"elapsed_s", 100}, {"progress_pct", 10}},
+                                   {{"elapsed_s", 150}, {"progress_pct", 15}},
+                                   {{"elapsed_s", 180}, {"progress_pct", 18}}}}});
+    CHECK(own["interval"]["task_count"] == 55);
+    // The other rules of intervals are as they are named.
+    own = predict(service, {{"task_id", running}, {"options", {{"interval", "spec"}}}});
+    CHECK_FALSE(own["interval"].contains("task_count"));
+    // Further tasks do not change what was said.
+    answer_of(service.post(samples_path,
+                           task_of(unique("task"), application, 5000, false).dump()),
+              201);
+    std::string id = r["decision_id"];
+    CHECK(answer_of(service.post("/v1/decisions/" + id + "/replay", ""),
+                    200)["identical"] == true);
+}
+
 TEST_CASE("an application whose fits lose is extrapolated", "[progress][db]")
 {
     NEED_DATABASE();

@@ -149,6 +149,7 @@ struct candidate_row {
 
 struct interval_row {
     double low_ref_s, high_ref_s, level;
+    uint64_t task_count; /* JSON_NO_INTEGER: not of finished tasks */
 };
 
 struct resource_row {
@@ -206,6 +207,9 @@ static const struct json_field interval_rows[] = {
     JSON_NUMBER(T, low_ref_s, 0, 0, 0, 0, "Lower end, not below the work done"),
     JSON_NUMBER(T, high_ref_s, 0, 0, 0, 0, "Upper end"),
     JSON_NUMBER(T, level, 0, 0, 0, 0, "Share of tasks that are to fall into it"),
+    JSON_INTEGER(T, task_count, 0, JSON_EXACT, 0, JSON_OPTIONAL,
+                 "Finished tasks of the application, with as much reported, that it "
+                 "rests on; left out: only on reports of this one"),
     {0},
 };
 #undef T
@@ -309,6 +313,8 @@ struct looked_up {
     const struct progress_application *application;
     const struct progress_sample *samples;
     size_t sample_count;
+    const double *errors; /* of finished tasks with as much reported */
+    size_t error_count;
 };
 
 #define T struct looked_up
@@ -319,6 +325,8 @@ static const struct json_field looked_up_rows[] = {
                 &progress_application_json, JSON_POINTER | JSON_OPTIONAL, "Its numbers"),
     JSON_LIST(T, samples, sample_count, struct progress_sample, &progress_point_json,
               SAMPLES_MAX, 0, "Stored reports"),
+    JSON_NUMBERS(T, errors, error_count, -JSON_LARGEST, JSON_LARGEST, JSON_OPTIONAL,
+                 "Errors of finished tasks with as much reported"),
     {0},
 };
 #undef T
@@ -326,15 +334,40 @@ static const struct json_object looked_up_json = {
     "ProgressLookedUp", "Stored progress as it was", sizeof(struct looked_up),
     looked_up_rows};
 
+/* The reports that the question is about, in any order. */
+static const struct progress_sample *reports(const struct remaining_request *in,
+                                             const struct looked_up *stored,
+                                             size_t *count, struct arena *a)
+{
+    struct progress_sample *list;
+
+    *count = in->samples ? in->sample_count : stored->sample_count;
+    if (!in->samples)
+        return stored->samples;
+    list = NEW(a, struct progress_sample, in->sample_count + 1);
+    for (size_t i = 0; i < in->sample_count; i++)
+        list[i] = progress_report_sample(&in->samples[i]);
+    return list;
+}
+
 static enum error_code read_application(struct request *rq, struct db_session *db,
+                                        const struct remaining_request *in,
                                         struct looked_up *out)
 {
     struct progress_application *known = NEW(rq->arena, struct progress_application, 1);
+    const struct progress_sample *list;
+    size_t count;
 
     TRY(store_progress_application(db, rq->principal.tenant, out->application_id, known,
                                    rq->arena, rq->err));
     out->application = known->task_count > 0 ? known : NULL;
-    return OK;
+    list = reports(in, out, &count, rq->arena);
+    return known->task_count > 0 && count > 0
+               ? store_progress_errors(db, rq->principal.tenant, out->application_id,
+                                       progress_bin_now(list, count), PROGRESS_ERRORS_MAX,
+                                       &out->errors, &out->error_count, rq->arena,
+                                       rq->err)
+               : OK;
 }
 
 static enum error_code read_stored(struct request *rq, const struct remaining_request *in,
@@ -354,7 +387,7 @@ static enum error_code read_stored(struct request *rq, const struct remaining_re
     }
     if (!out->application_id)
         out->application_id = task.application_id;
-    return out->application_id ? read_application(rq, db, out) : OK;
+    return out->application_id ? read_application(rq, db, in, out) : OK;
 }
 
 /* The newest report comes first from the store; of two of one time the later counts. */
@@ -384,6 +417,7 @@ static enum error_code look_up(struct request *rq, const struct remaining_reques
     if (!stored && (code == ERR_UNAVAILABLE || code == ERR_BUSY)) {
         *rq->err = before;
         out->application = NULL;
+        out->error_count = 0;
         out->away = true;
         code = OK;
     }
@@ -571,12 +605,13 @@ static void fill_remaining(const struct progress_in *in, const struct progress_o
     out->remaining_high_ref_s = progress_remaining_ref_s(rule, p->high_ref_s, work, pct);
 }
 
-static void fill_interval(const struct progress_out *p, struct remaining_answer *out,
-                          struct arena *a)
+static void fill_interval(const struct progress_out *p, uint64_t task_count,
+                          struct remaining_answer *out, struct arena *a)
 {
     struct interval_row *row = NEW(a, struct interval_row, 1);
 
-    *row = (struct interval_row){p->low_ref_s, p->high_ref_s, PROGRESS_INTERVAL_LEVEL};
+    *row = (struct interval_row){p->low_ref_s, p->high_ref_s, PROGRESS_INTERVAL_LEVEL,
+                                 task_count};
     out->interval = isnan(p->low_ref_s) ? NULL : row;
 }
 
@@ -585,7 +620,7 @@ static const struct reason_row no_sample = {
 
 static void fill_answer(struct request *rq, const struct remaining_request *in,
                         const struct progress_in *question, const struct progress_out *p,
-                        struct remaining_answer *out)
+                        uint64_t task_count, struct remaining_answer *out)
 {
     bool work =
         question->options.abscissa == PROGRESS_WORK ||
@@ -609,7 +644,7 @@ static void fill_answer(struct request *rq, const struct remaining_request *in,
     }
     out->estimate_ref_s = p->estimate_ref_s;
     fill_remaining(question, p, out);
-    fill_interval(p, out, rq->arena);
+    fill_interval(p, task_count, out, rq->arena);
     list_resources(in, out, rq->arena);
 }
 
@@ -629,15 +664,10 @@ static enum error_code read_history(const struct remaining_request *in,
                                     const struct looked_up *stored, size_t max_points,
                                     struct progress_history *out, struct arena *a)
 {
-    struct progress_sample *list;
+    size_t count;
+    const struct progress_sample *list = reports(in, stored, &count, a);
 
-    if (!in->samples)
-        return progress_history_of(stored->samples, stored->sample_count, max_points, out,
-                                   a);
-    list = NEW(a, struct progress_sample, in->sample_count + 1);
-    for (size_t i = 0; i < in->sample_count; i++)
-        list[i] = progress_report_sample(&in->samples[i]);
-    return progress_history_of(list, in->sample_count, max_points, out, a);
+    return progress_history_of(list, count, max_points, out, a);
 }
 
 static void read_functions(const struct remaining_request *in, struct progress_in *out,
@@ -665,6 +695,7 @@ enum error_code predict_remaining(struct request *rq, const void *in, void *out)
     const struct remaining_request *body = in;
     struct remaining_answer *answer = out;
     struct progress_in question = {.initial_estimate_ref_s = body->estimate_ref_s};
+    uint64_t task_count = JSON_NO_INTEGER;
     struct looked_up stored;
     struct progress_out p;
 
@@ -683,11 +714,17 @@ enum error_code predict_remaining(struct request *rq, const void *in, void *out)
     }
     question.known = stored.application;
     TRY(progress_predict(&question, &p, rq->arena));
+    if (question.options.interval == PROGRESS_STEADY && question.history.count > 0 &&
+        progress_learnt_interval(
+            stored.errors, stored.error_count,
+            question.history.points[question.history.count - 1].work_ref_s, &p,
+            rq->arena))
+        task_count = stored.error_count;
     if (p.dropped_count > 0)
         question.history.warnings |= PROGRESS_WARN_SCREENED;
     answer->application_id = stored.application_id;
     answer->application = stored.application;
-    fill_answer(rq, body, &question, &p, answer);
+    fill_answer(rq, body, &question, &p, task_count, answer);
     list_warnings(question.history.warnings, stored.away, &answer->decision, rq->arena);
     decision_end(rq, progress_method_names[question.options.method],
                  answer->reason_count ? DECISION_INFEASIBLE : DECISION_FEASIBLE,

@@ -81,6 +81,7 @@ enum error_code progress_score_of(const struct progress_history *history,
     }
     for (size_t k = 0; k < PROGRESS_SHARES && history->count > 0; k++)
         TRY(score_share(history, actual_ref_s, k, &score, a));
+    TRY(progress_bin_errors(history, actual_ref_s, score.log_error, a));
     if (history->count > 0)
         TRY(score_shape(history, &score, a));
     *out = score;

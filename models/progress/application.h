@@ -17,7 +17,7 @@
 #ifndef GRIDPLAN_PROGRESS_APPLICATION_H
 #define GRIDPLAN_PROGRESS_APPLICATION_H
 
-#include "models/progress/progress.h"
+#include "models/progress/learnt.h"
 
 enum {
     PROGRESS_SHARES = 3, /* 10, 20, 50 % of the work */
@@ -32,6 +32,7 @@ struct progress_score {
     double estimate_ratio[PROGRESS_NODES];
     const char *function; /* psi1 or psi2 of its whole history; NULL: none fits */
     double amplitude_ratio, decay_ratio; /* x2 / x1, x3 x1 */
+    double log_error[PROGRESS_BINS];     /* by tenths of reported progress */
 };
 
 /* A curve that tasks followed: psi1 and psi2, in this order. */
@@ -47,7 +48,7 @@ struct progress_application {
     double fit_error[PROGRESS_SHARES], extrapolation_error[PROGRESS_SHARES]; /* means */
 };
 
-/* `actual_ref_s` > 0: the work that the task was. Some six predictions. */
+/* `actual_ref_s` > 0: the work that the task was. Some 16 predictions. */
 enum error_code progress_score_of(const struct progress_history *history,
                                   double actual_ref_s, struct progress_score *out,
                                   struct arena *a);
