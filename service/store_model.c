@@ -447,21 +447,24 @@ enum error_code store_models_now(struct db_session *s, const char *tenant,
                                phase_index, list, count, a, err);
 }
 
-/* Of the latest runs. */
+/* Of the latest runs. A failed one counts among those of the next attempt; of these the
+ * first that began when it did, or later, and went well, is the one that followed. */
 static const struct db_statement select_failure_share = {
     "select_failure_share",
-    "WITH runs AS MATERIALIZED (SELECT problem_size, parameters,"
-    " coalesce(attempt, 1) AS attempt, failure_kind, exit_code, run_time_s, started_at"
+    "WITH runs AS (SELECT problem_size, parameters, coalesce(attempt, 1) AS attempt,"
+    " failure_kind, exit_code, run_time_s, started_at"
     " FROM execution WHERE tenant = $1 AND application_id = $2 AND phase_index = -1"
-    " AND NOT ignored AND run_time_s > 0 ORDER BY started_at DESC LIMIT 2000)"
+    " AND NOT ignored AND run_time_s > 0 ORDER BY started_at DESC LIMIT 2000),"
+    " followed AS (SELECT failure_kind, run_time_s,"
+    " min(ARRAY[extract(epoch FROM started_at)::double precision, run_time_s])"
+    " FILTER (WHERE failure_kind = 'none') OVER (PARTITION BY"
+    " attempt + (failure_kind = $3)::integer, problem_size, parameters"
+    " ORDER BY started_at DESC RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS next"
+    " FROM runs WHERE failure_kind = $3"
+    " OR (failure_kind = 'none' AND coalesce(exit_code, 0) = 0))"
     " SELECT count(*)::double precision AS run_count,"
-    " percentile_cont(0.5) WITHIN GROUP (ORDER BY f.run_time_s / n.run_time_s) AS share"
-    " FROM runs AS f CROSS JOIN LATERAL (SELECT g.run_time_s FROM runs AS g"
-    " WHERE g.attempt = f.attempt + 1 AND g.failure_kind = 'none'"
-    " AND coalesce(g.exit_code, 0) = 0 AND g.started_at >= f.started_at"
-    " AND g.problem_size IS NOT DISTINCT FROM f.problem_size"
-    " AND g.parameters IS NOT DISTINCT FROM f.parameters"
-    " ORDER BY g.started_at LIMIT 1) AS n WHERE f.failure_kind = $3",
+    " percentile_cont(0.5) WITHIN GROUP (ORDER BY run_time_s / next[2]) AS share"
+    " FROM followed WHERE failure_kind = $3 AND next IS NOT NULL",
     DB_REPEATABLE};
 
 struct share_row {
