@@ -62,8 +62,8 @@ static struct placement_preemption preemption_of(const struct placement_problem 
     for (size_t k = 0; k < x->stop_count; k++)
         stop[k] = w->holders[x->stop[k]].id;
     return (struct placement_preemption){
-        w->jobs[job].id, resources, x->position_count, stop,
-        x->stop_count,   x->weight, x->proven};
+        w->jobs[job].id, resources, x->position_count,  stop, x->stop_count, x->weight,
+        x->proven,       job,       PLACEMENT_NO_COPIES};
 }
 
 const bool *amounts_preempting(const struct placement_problem *p, bool *any)
@@ -120,19 +120,24 @@ static void advise_stops(struct placement_problem *p, const struct amounts_resul
     struct placement_preemption *list =
         NEW(p->arena, struct placement_preemption, w->job_count);
 
+    size_t last = WORLD_NONE;
+    struct preemption x = {0};
     bool any;
     const bool *wants = amounts_preempting(p, &any);
 
     for (size_t i = 0; any && i < w->job_count; i++) {
         const struct world_placed *placed = &found->plan->placed[i];
-        struct preemption x = {0};
 
         if (budget_step(w->budget, w->resource_count))
             break;
         if (!wants[i] || w->jobs[i].barred != WORLD_WAIT_NONE ||
             w->jobs[i].earliest_s > 0 || (placed->positions && placed->start_s <= 0))
             continue;
-        world_preempt(w, found->plan, i, 0, &x, p->arena);
+        if (last == WORLD_NONE || w->jobs[last].id != w->jobs[i].id) {
+            x = (struct preemption){0}; /* the same for all copies of a job */
+            world_preempt(w, found->plan, i, 0, &x, p->arena);
+        }
+        last = i;
         if (x.possible && x.stop_count)
             list[out->preemption_count++] = preemption_of(p, w, i, &x);
     }
