@@ -56,11 +56,12 @@ struct placement_finished {
     bool ok;
 };
 
-/* A larger capacity that would let jobs run that have no place. */
+/* A larger capacity, or another attribute, that would let jobs run that have no place. */
 struct placement_change {
-    const char *change; /* "raise_capacity" */
+    const char *change; /* "raise_capacity", "change_attribute" */
     const char *resource_id, *amount;
-    double capacity, value;     /* now, and raised */
+    const char *clause;         /* of requirements, that would be true; NULL: none */
+    double capacity, value;     /* now, and raised; of a clause 0 and 1 */
     uint64_t job_count;         /* jobs that could run there then, */
     double weight;              /* the sum of their weights, */
     const char *const *job_ids; /* the first ten */

@@ -249,7 +249,8 @@ static const struct json_field request_rows[] = {
      .offset = JSON_AT(T, world.objective, const char *const *),
      .count_offset = JSON_AT(T, world.objective_count, size_t)},
     {.name = "what_if",
-     .doc = "Say which larger capacities would let jobs run that have no place",
+     .doc = "Say which larger capacities or other attributes would let jobs run "
+            "that have no place",
      .type = JSON_TYPE_BOOLEAN,
      .offset = JSON_AT(T, world.what_if, bool)},
     {.name = "preempt",
@@ -521,11 +522,14 @@ static const struct json_object best_list_json = {
 
 #define T struct placement_change
 static const struct json_field change_rows[] = {
-    JSON_WORD(T, change, placement_change_names, 0, "raise_capacity"),
+    JSON_WORD(T, change, placement_change_names, 0,
+              "raise_capacity: of an amount; change_attribute: so that a clause of "
+              "requirements is true there, the only one that is not"),
     JSON_TEXT(T, resource_id, 0, "Of this resource"),
-    JSON_TEXT(T, amount, 0, "Which amount"),
-    JSON_NUMBER(T, capacity, 0, 0, 0, 0, "What it has"),
-    JSON_NUMBER(T, value, 0, 0, 0, 0, "What it would have"),
+    JSON_TEXT(T, amount, 0, "Which amount, or attribute"),
+    JSON_TEXT(T, clause, JSON_OPTIONAL, "Of change_attribute: what would be true"),
+    JSON_NUMBER(T, capacity, 0, 0, 0, 0, "What it has; of change_attribute 0"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "What it would have; of change_attribute 1"),
     JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Jobs that could run there then"),
     JSON_NUMBER(T, weight, 0, 0, 0, 0, "Sum of their weights"),
     {.name = "job_ids",

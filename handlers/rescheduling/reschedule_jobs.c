@@ -189,7 +189,8 @@ static const struct json_field request_rows[] = {
      .offset = JSON_AT(T, world.objective, const char *const *),
      .count_offset = JSON_AT(T, world.objective_count, size_t)},
     {.name = "what_if",
-     .doc = "Say which larger capacities would let pending jobs run that have no place",
+     .doc = "Say which larger capacities or other attributes would let pending jobs "
+            "run that have no place",
      .type = JSON_TYPE_BOOLEAN,
      .offset = JSON_AT(T, world.what_if, bool)},
     {.name = "preempt",
