@@ -545,6 +545,28 @@ TEST_CASE("mistakes and warnings have the rows of the request", "[placement][cop
     CHECK(r.status == 200);
 }
 
+TEST_CASE("files of copies are those of their own numbers", "[placement][copies]")
+{
+    json body = on(
+        {{{"id", "n"}, {"cpus", 4}, {"site_id", "s"}}},
+        {{{"id", "a"}, {"estimate_s", 1}, {"count", 2}, {"input_file_ids", {"none"}}}});
+    api_reply r = ask("/v1/placements", body);
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/jobs/0/input_file_ids/0"});
+    body["options"] = {{"dialect", "gridway"}};
+    body["jobs"][0]["input_file_ids"] = {"in.${GW_TASK_ID}"};
+    body["snapshot"]["files"] = json::array();
+    for (int i = 0; i < 2; i++)
+        body["snapshot"]["files"].push_back(
+            {{"id", "in." + std::to_string(i)}, {"bytes", 0}, {"site_ids", {"s"}}});
+    json p = decide(body)["placements"];
+    REQUIRE(p.size() == 2); // what they read is not alike
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(p[i]["index"] == i);
+        CHECK(p[i]["files"] == json::array({"in." + std::to_string(i)}));
+    }
+}
+
 TEST_CASE("elsewhere count is no member", "[placement][copies]")
 {
     json job = {{"id", "a"}, {"estimate_s", 1}, {"count", 2}, {"processors", 1}};
@@ -594,6 +616,44 @@ TEST_CASE("a queue on resources takes copies", "[queue][copies]")
     CHECK(none["unplaced"][0]["indexes"] == json{0, 3});
     body["jobs"][0]["count"] = 200000;
     CHECK(ask("/v1/queue-orders", body).status == 413);
+}
+
+TEST_CASE("a queue with counts is the queue written out", "[queue][copies][property]")
+{
+    static const char *const policies[] = {"fcfs", "easy", "conservative"};
+    draw d{std::mt19937(23)};
+    for (int round = 0; round < (is_shorter() ? 100 : 600); round++) {
+        json body = {{"snapshot", {{"resources", some_resources(d, false)}}},
+                     {"jobs", some_jobs(d, false)},
+                     {"algorithm", policies[d.upto(3)]}};
+        for (json &j : body["jobs"])
+            j.erase("weight");
+        json plain = body;
+        plain["jobs"] = write_out(body["jobs"]);
+        INFO(body.dump());
+        json a = decide(body, "/v1/queue-orders"), b = decide(plain, "/v1/queue-orders");
+        INFO(a.dump() << b.dump());
+        CHECK(a["objective"] == b["objective"]);
+        CHECK(places(expand(a["starts"], body["jobs"])) == places(b["starts"]));
+        std::vector<std::string> all = ids(expand(a["starts"], body["jobs"]));
+        for (const char *list : {"waiting", "unplaced"})
+            for (const std::string &id : ids(expand(a[list], body["jobs"])))
+                all.push_back(id);
+        std::sort(all.begin(), all.end());
+        std::vector<std::string> jobs;
+        for (const json &j : plain["jobs"])
+            jobs.push_back(j["id"]);
+        std::sort(jobs.begin(), jobs.end());
+        CHECK(all == jobs);
+        std::vector<double> waits, other;
+        for (const json &row : expand(a["waiting"], body["jobs"]))
+            waits.push_back(row["estimated_start_s"]);
+        for (const json &row : b["waiting"])
+            other.push_back(row["estimated_start_s"]);
+        std::sort(waits.begin(), waits.end());
+        std::sort(other.begin(), other.end());
+        CHECK(waits == other);
+    }
 }
 
 TEST_CASE("pending jobs of a round may have copies", "[reschedule][copies]")

@@ -267,7 +267,8 @@ static const struct json_field request_rows[] = {
     JSON_OBJECT(
         T, lease, const struct placement_lease *, &placement_lease_json, JSON_POINTER,
         "With snapshot_id: lease the jobs that start now for as long as they hold "
-        "their amounts, all of them or none, before the answer is sent. When "
+        "their amounts, all of them or none, before the answer is sent; copies of a job "
+        "under the names JOB[0], JOB[1] ... When "
         "others have changed the snapshot or its leases meanwhile it is decided "
         "again, at most three times, each with the whole time limit; then 409"),
     DECISION_REQUEST_ROWS(T),
