@@ -235,12 +235,12 @@ TEST_CASE("a count is the same as the jobs written out", "[placement][copies][pr
 {
     static const char *const policies[] = {"mct",    "min_min", "max_min", "sufferage",
                                            "olb",    "met",     "search",  "auto",
-                                           "duplex", "kpb"};
+                                           "duplex", "kpb",     "gridway", "xsufferage"};
     draw d{std::mt19937(17)};
     for (int round = 0; round < (is_shorter() ? 150 : 1000); round++) {
         bool slots = d.upto(4) == 0;
         json body = on(some_resources(d, slots), some_jobs(d, slots),
-                       {{"algorithm", policies[d.upto(10)]}});
+                       {{"algorithm", policies[d.upto(12)]}});
         if (!slots && d.upto(2))
             body["objective"] = {"weighted_completion_s", "makespan_s"};
         if (body["algorithm"] == "search" || body["algorithm"] == "auto")
@@ -414,6 +414,22 @@ TEST_CASE("a plan with copies can be started from and judged", "[placement][copi
     CHECK(again["objective"]["makespan_s"].get<double>() <=
           answer["objective"]["makespan_s"].get<double>());
 
+    // Four copies at once on three cpus: the second row is no good.
+    body["initial"] = {
+        {{"job_id", "a"}, {"indexes", {0, 1}}, {"resource_id", "n1"}, {"start_s", 0}},
+        {{"job_id", "a"}, {"indexes", {2, 5}}, {"resource_id", "n2"}, {"start_s", 0}},
+        {{"job_id", "a"}, {"indexes", {6, 8}}, {"resource_id", "n2"}, {"start_s", 4}},
+        {{"job_id", "b"}, {"resource_id", "n1"}, {"start_s", 4}}};
+    CHECK(warned(decide(body), "initial_refused").find("row 1,") != std::string::npos);
+    body["initial"][2]["job_id"] = "b";
+    api_reply r = ask("/v1/placements", body);
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/initial/2/indexes"});
+    body["initial"][2] = body["initial"][1];
+    r = ask("/v1/placements", body);
+    CHECK(r.status == 422); // each of these copies has two rows
+    CHECK(r.pointers()[0] == "/initial/2/job_id");
+
     json judged = {{"kind", "placement"},
                    {"snapshot", body["snapshot"]},
                    {"jobs", body["jobs"]},
@@ -569,6 +585,13 @@ TEST_CASE("files of copies are those of their own numbers", "[placement][copies]
 
 TEST_CASE("elsewhere count is no member", "[placement][copies]")
 {
+    api_reply tasks =
+        ask("/v1/workflow-schedules",
+            {{"snapshot", {{"resources", {{{"id", "n"}}}}}},
+             {"workflow",
+              {{"tasks", {{{"id", "a"}, {"estimate_ref_s", 1}, {"count", 2}}}}}}});
+    CHECK(tasks.status == 422);
+    CHECK(tasks.body.find("unknown_member") != std::string::npos);
     json job = {{"id", "a"}, {"estimate_s", 1}, {"count", 2}, {"processors", 1}};
     api_reply r = ask("/v1/queue-orders", {{"processors", 4}, {"jobs", {job}}});
     CHECK(r.status == 422);

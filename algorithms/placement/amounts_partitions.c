@@ -52,6 +52,7 @@ struct mask_store {
     size_t words;
     uint64_t **partitions; /* by partition */
     uint64_t *moving;      /* resources of some speed */
+    uint64_t *scratch;
     bool all_move;
     struct pair_map known; /* of class and partition, and what else narrows it */
     const struct world_choice **choices;
@@ -263,7 +264,7 @@ void amounts_would_use(const struct mask_store *s, size_t job, uint64_t *mask)
     const struct world_job *j = &m->jobs[job];
     const struct problem_class *c = &m->p->classes[m->p->jobs[job].job_class];
     size_t words = m->p->block_count;
-    uint64_t *one = NEW(m->arena, uint64_t, j->choice_count > 1 ? words : 0);
+    uint64_t *one = s->scratch;
 
     memset(mask, 0, words * sizeof(*mask));
     for (size_t k = 0; c->rights && k < j->choice_count; k++) {
@@ -298,6 +299,7 @@ void amounts_make_choices(struct world_maker *m)
         budget_step(m->w->budget, s.words);
         fill_choices(&s, i);
     }
+    s.scratch = NEW(m->arena, uint64_t, s.words);
     *kept = s;
     m->masks = kept;
 }
