@@ -159,6 +159,12 @@ enum expr_truth expr_clause_truth(const struct expr *e, size_t index,
 double expr_clause_shortfall(const struct expr *e, size_t index,
                              const struct expr_value *values);
 
+/* The clause in a form of its own: one space where it is to be, names in lower case and
+ * without aliases, no brackets round it, `name op constant` in this order. The dialect is
+ * that which it was read in. */
+const char *expr_clause_canonical(const struct expr *e, size_t index,
+                                  enum expr_dialect dialect, struct arena *a);
+
 /* Slots of the names that the clause uses, in order and as often as it does; their
  * number, at most EXPR_NODES_MAX. */
 size_t expr_clause_names(const struct expr *e, size_t index, size_t *slots);

@@ -93,8 +93,19 @@ struct job {
     const struct job_model *model; /* has told the times above, if the caller did not;
                                       NULL: none */
     const char *model_silence;     /* why it has not; NULL: it has */
-    uint64_t count;                /* so many alike; only selections look at it; 0 is 1 */
+    uint64_t count;                /* so many alike: selections take one for all, others
+                                      have one for each of them; 0 is 1 */
+    uint64_t copy;                 /* then: its number among them, from 0 */
 };
+
+/* The name of a copy where each needs its own, as in leases and among what runs:
+ * "job[3]". */
+enum { JOB_COPY_NAME_BYTES = 288 };
+const char *job_copy_name(const char *id, uint64_t copy, char name[JOB_COPY_NAME_BYTES]);
+
+/* The other way: the bytes of `name` that are the job's id, and which copy it is. 0: it
+ * is not of that form. */
+size_t job_copy_read(const char *name, uint64_t *copy);
 
 /* A job of which nothing is said: one cpu of one resource, no run time, no limits. */
 struct job job_unset(const char *id);

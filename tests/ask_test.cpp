@@ -589,6 +589,8 @@ TEST_CASE("rows of an answer are lines of a terminal", "[ask]")
     CHECK(table("{\"rows\":[{\"id\":\"\u6f22\u5b57\",\"n\":1},{\"id\":\"e\u0301\u202e\","
                 "\"n\":2}]}",
                 nullptr, 80) == "id    n\n\u6f22\u5b57  1\ne\u0301?    2\n");
+    CHECK(table(R"({"placements":[{"job_id":"a","indexes":[0,11]},{"job_id":"b"}]})",
+                nullptr, 80) == "job_id  indexes\na       0-11\nb       -\n");
     CHECK(table("{}", nullptr, 80).empty());
     CHECK(table(R"({"rows":[]})", "rows", 80).empty());
     CHECK(table(R"({"rows":[1]})", nullptr, 80).empty());

@@ -125,6 +125,7 @@ TEST_CASE("a member that there is not: what is meant", "[hints]")
         {R"("name": "a")", "did you mean 'id'?", "id"},
         {R"("runtime_s": 60)", "did you mean 'estimate_s'?", "estimate_s"},
         {R"("runtimeMs": 1500)", "did you mean 'estimate_s'? Here: 1.5", "estimate_s"},
+        {R"("copies": 3)", "did you mean 'count'?", "count"},
         {R"("walltime": "1:00:00")", "did you mean 'time_limit_s'? Here: 3600",
          "time_limit_s"},
         {R"("time_limit_min": 90)", "did you mean 'time_limit_s'? Here: 5400",

@@ -373,3 +373,35 @@ TEST_CASE("two services that place and lease never give away more than there is"
     CHECK(held["n"] == 7.5);
     CHECK(held["m"] == 3);
 }
+
+TEST_CASE("copies of a job are leased one by one", "[api][db]")
+{
+    NEED_DATABASE();
+    place p;
+    std::string sweep = R"({"id":"a","cpus":2,"estimate_s":100,"count":6})";
+    json first = p.decide(sweep).json();
+    CHECK(first["placements"][0]["indexes"] == json{0, 3});
+    json rows = p.leases()[0]["placements"];
+    REQUIRE(rows.size() == 4);
+    for (size_t i = 0; i < 4; i++)
+        CHECK(rows[i]["job_id"] == "a[" + std::to_string(i) + "]");
+
+    // The same jobs again: four are leased under their numbers, two are left.
+    json again = p.decide(sweep, "", "B").json();
+    REQUIRE(again["placements"].size() == 1);
+    CHECK(again["placements"][0]["indexes"] == json{4, 5});
+    CHECK(again["placements"][0]["start_s"].get<double>() > 90);
+    REQUIRE(again["unplaced"].size() == 1);
+    CHECK(again["unplaced"][0]["indexes"] == json{0, 3});
+    CHECK(again["unplaced"][0]["reasons"].back()["reason"] == "leased");
+
+    std::string path = p.path + "/leases/" + first["lease_id"].get<std::string>();
+    REQUIRE(p.post(path + "/confirm", "").status == 200);
+    api_reply r = p.decide(sweep, "", "B");
+    CHECK(r.status == 422); // copies run
+    CHECK(r.body.find("a[0]") != std::string::npos);
+    std::string name(250, 'x');
+    r = p.decide("{\"id\":\"" + name + R"(","estimate_s":1,"count":2})");
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/jobs/0/id"});
+}

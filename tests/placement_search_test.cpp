@@ -357,7 +357,7 @@ TEST_CASE("a search starts from the plan that it is given", "[placement]")
     for (size_t i = 0; i < best.placement_count; i++)
         rows.push_back({best.placements[i].job_id, best.placements[i].resource_id,
                         static_cast<double>(best.placements[i].slot),
-                        best.placements[i].start_s, nullptr, 0, nullptr});
+                        best.placements[i].start_s, nullptr, 0, nullptr, 0});
     v.in.initial = rows.data();
     v.in.initial_count = rows.size();
     placement_out out = decided(v, "search", a, {option("max_steps", 1.0)});

@@ -60,7 +60,7 @@ TEST_CASE("names and numbers of amounts are checked", "[api][world]")
          "/jobs/0/after/0/kind", "not_a_choice"},
         {one_job(none, {{"model", {{"model_id", "m"}, {"quantile", 2}}}}),
          "/jobs/0/model/quantile", "out_of_bounds"},
-        {one_job(none, {{"count", 2}}), "/jobs/0/count", "unknown_member"},
+        {one_job(none, {{"count", 0}}), "/jobs/0/count", "out_of_bounds"},
         {one_job(none, {{"gpus", 2}}), "/jobs/0/gpus", "unknown_member"},
         {one_job({{"running", {{{"cpus", 1}}}}}, none),
          "/snapshot/resources/0/running/0/id", "required"},

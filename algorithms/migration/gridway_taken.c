@@ -153,10 +153,11 @@ static struct taken_running row_of_started(const struct taken_maker *m,
                                            const struct placement *x, const struct job *j)
 {
     const char **one = NEW(m->arena, const char *, 1);
+    char name[JOB_COPY_NAME_BYTES];
 
     *one = x->resource_id;
     return (struct taken_running){
-        .id = hidden_id(m, j->id),
+        .id = hidden_id(m, j->count > 1 ? job_copy_name(j->id, j->copy, name) : j->id),
         .resource_ids = x->resource_id ? one : x->resource_ids,
         .resource_id_count = x->resource_id ? 1 : x->resource_id_count,
         .cpus = j->cpus,
@@ -260,19 +261,13 @@ static void add_own(struct taken_maker *m, bool hidden, struct taken_running *ro
 static void add_started(struct taken_maker *m, const struct placement_out *started,
                         struct taken_running *rows)
 {
-    const struct gridway_in *in = m->request->in;
-    struct name_index ids;
-
-    name_index_create(&ids, in->round.job_count, m->arena);
-    for (size_t i = 0; i < in->round.job_count; i++)
-        name_index_add(&ids, in->round.jobs[i].id, i);
     for (size_t k = 0; k < started->placement_count; k++) {
         const struct placement *x = &started->placements[k];
-        size_t job = name_index_find(&ids, x->job_id);
+        const struct job *j = &m->request->in->round.jobs[x->job]; /* they come first */
 
         if (x->held_s <= 0)
             continue;
-        rows[m->out->own_count++] = row_of_started(m, x, &in->round.jobs[job]);
+        rows[m->out->own_count++] = row_of_started(m, x, j);
     }
 }
 

@@ -289,7 +289,7 @@ static void check_groups(const struct gridway_in *in, struct error *err)
         char pointer[64];
 
         budget_step(in->round.budget, 1);
-        if (!member)
+        if (!member || in->round.jobs[i].copy)
             continue;
         snprintf(pointer, sizeof(pointer), "/pending/%zu/group/%s", i, member);
         invalid(&here, pointer, ITEM_CONFLICT,

@@ -30,11 +30,18 @@ enum error_code amounts_check(const struct placement_in *in, bool plan_with_limi
 /* The jobs are to start now or not at all: run times need not be known. */
 void amounts_start_now(struct amounts *checked);
 
+struct mask_store; /* amounts_partitions.c */
+
 /* What a world has no room for. */
 struct amounts_world {
     struct world *world;
-    const char *const *waits_for; /* by job: whose end or failure bars it; NULL */
+    const char *const *waits_for;   /* by job: whose end or failure bars it; NULL */
+    const struct mask_store *masks; /* of partitions */
 };
+
+/* Resources that the job might use if its requirement were true everywhere: words of
+ * BLOCK positions. O(partitions of the job * m / 64), or m where its run time counts. */
+void amounts_would_use(const struct mask_store *masks, size_t job, uint64_t *mask);
 
 /* The world of a problem whose request was checked. Adds warnings to the problem.
  * O(members + classes * partitions * m / 64). */

@@ -100,6 +100,8 @@ static void add_edges(const struct amounts *x, bool units, struct waits *w, bool
         const struct job *j = &x->in->jobs[i];
         size_t node = node_of(x, i, units);
 
+        if (j->copy) /* waits, and is waited for, as the first one */
+            continue;
         for (size_t k = 0; k < j->after_count; k++) {
             size_t other = name_index_find(&x->jobs, j->after[k].job_id);
 
@@ -213,7 +215,8 @@ void amounts_check_after(struct amounts *x, struct error *err)
 
     check_finished(x, err);
     for (size_t i = 0; i < x->in->job_count; i++)
-        for (size_t k = 0; k < x->in->jobs[i].after_count; k++, count++)
+        for (size_t k = 0; !x->in->jobs[i].copy && k < x->in->jobs[i].after_count;
+             k++, count++)
             check_target(x, i, k, err);
     if (count == 0)
         return;
@@ -247,14 +250,14 @@ static void wait_for_running(struct world_maker *m, size_t job, size_t run,
         m->waits_for[job] = row->id;
 }
 
-/* What is waited for beyond the jobs of the request; false: it is one of these. */
-static bool wait_outside(struct world_maker *m, size_t job, const struct job_after *after)
+/* What is waited for beyond the jobs of the request. */
+static void wait_outside(struct world_maker *m, size_t job, const struct job_after *after)
 {
     const struct amounts *x = m->x;
     size_t run, done;
 
     if (name_index_find(&x->jobs, after->job_id) != NAME_NOT_FOUND)
-        return false;
+        return;
     run = name_index_find(&x->running, after->job_id);
     done = name_index_find(&x->finished, after->job_id);
     if (run != NAME_NOT_FOUND)
@@ -263,31 +266,60 @@ static bool wait_outside(struct world_maker *m, size_t job, const struct job_aft
         m->jobs[job].barred = WORLD_WAIT_AFTER_FAILED;
         m->waits_for[job] = after->job_id;
     }
-    return true;
 }
 
-void amounts_make_after(struct world_maker *m)
+/* Jobs of the request with this id: one, or all copies of it. */
+static size_t copies_of(const struct world_maker *m, size_t first)
+{
+    uint64_t count = m->p->jobs[first].given->count;
+
+    return count > 1 ? (size_t)count : 1;
+}
+
+/* Those of the request that the job waits for. */
+static void list_after(struct world_maker *m, size_t job)
 {
     static const enum world_after_kind kinds[] = {[JOB_AFTER_OK] = AFTER_OK,
                                                   [JOB_AFTER_ANY] = AFTER_ANY,
                                                   [JOB_AFTER_START] = AFTER_START};
+    const struct job *given = m->p->jobs[job].given;
+    size_t room = 0, count = 0;
+    struct world_after *list;
 
+    for (size_t k = 0; k < given->after_count; k++) {
+        size_t first = name_index_find(&m->x->jobs, given->after[k].job_id);
+
+        room += first == NAME_NOT_FOUND ? 0 : copies_of(m, first);
+    }
+    list = NEW(m->arena, struct world_after, room);
+    for (size_t k = 0; k < given->after_count; k++) {
+        size_t first = name_index_find(&m->x->jobs, given->after[k].job_id);
+        size_t copies = first == NAME_NOT_FOUND ? 0 : copies_of(m, first);
+
+        budget_step(m->w->budget, copies);
+        for (size_t i = 0; i < copies; i++)
+            list[count++] = (struct world_after){first + i, kinds[given->after[k].kind]};
+    }
+    m->jobs[job].after = list;
+    m->jobs[job].after_count = count;
+}
+
+void amounts_make_after(struct world_maker *m)
+{
     m->waits_for = NEW(m->arena, const char *, m->w->job_count);
     for (size_t i = 0; i < m->w->job_count; i++) {
         const struct job *given = m->p->jobs[i].given;
-        struct world_after *list;
 
         if (given->after_count == 0)
             continue;
         budget_step(m->w->budget, given->after_count);
-        list = NEW(m->arena, struct world_after, given->after_count);
-        m->jobs[i].after = list;
-        for (size_t k = 0; k < given->after_count; k++) {
-            if (wait_outside(m, i, &given->after[k]))
-                continue;
-            list[m->jobs[i].after_count++] =
-                (struct world_after){name_index_find(&m->x->jobs, given->after[k].job_id),
-                                     kinds[given->after[k].kind]};
+        for (size_t k = 0; k < given->after_count; k++)
+            wait_outside(m, i, &given->after[k]);
+        if (given->copy) { /* they share the list */
+            m->jobs[i].after = m->jobs[i - 1].after;
+            m->jobs[i].after_count = m->jobs[i - 1].after_count;
+        } else {
+            list_after(m, i);
         }
     }
 }

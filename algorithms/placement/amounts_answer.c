@@ -43,6 +43,8 @@ static struct placement placement_of(const struct placement_problem *p,
         .rank = ranks ? ranks[job] : (double)NAN,
         .late_s = NAN,
         .run_time_index = UINT64_MAX,
+        .job = job,
+        .copies = PLACEMENT_NO_COPIES,
         .partition_id = j->choices[x->choice].partition_id,
         .killed = x->killed,
     };

@@ -154,24 +154,26 @@ static void make_resources(struct world_maker *m)
 void amounts_world(struct placement_problem *p, const struct amounts *checked,
                    struct amounts_world *out)
 {
-    struct world_maker m = {
+    struct world_maker *m = NEW(p->arena, struct world_maker, 1); /* masks keep it */
+
+    *m = (struct world_maker){
         .x = checked,
         .p = p,
         .w = NEW(p->arena, struct world, 1),
         .arena = p->arena,
     };
 
-    m.w->plan_with_limit = checked->plan_with_limit;
-    m.w->seed = p->in->seed;
-    m.w->budget = p->in->budget;
-    make_amounts(&m);
-    make_resources(&m);
-    amounts_make_holders(&m);
-    amounts_warn_overcommitted(&m);
-    amounts_make_jobs(&m);
-    amounts_make_groups(&m);
-    amounts_make_after(&m);
-    amounts_make_choices(&m);
-    amounts_make_files(&m);
-    *out = (struct amounts_world){m.w, m.waits_for};
+    m->w->plan_with_limit = checked->plan_with_limit;
+    m->w->seed = p->in->seed;
+    m->w->budget = p->in->budget;
+    make_amounts(m);
+    make_resources(m);
+    amounts_make_holders(m);
+    amounts_warn_overcommitted(m);
+    amounts_make_jobs(m);
+    amounts_make_groups(m);
+    amounts_make_after(m);
+    amounts_make_choices(m);
+    amounts_make_files(m);
+    *out = (struct amounts_world){m->w, m->waits_for, m->masks};
 }

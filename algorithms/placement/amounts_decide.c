@@ -88,7 +88,7 @@ static void check_call(const struct amounts_call *call, struct error *err)
         invalid(err, "/initial", ITEM_CONFLICT,
                 "%s does not start from a plan; search and auto do", call->policy->name);
     for (size_t i = 0; i < in->job_count; i++) {
-        bool files = in->jobs[i].input_file_count;
+        bool files = in->jobs[i].input_file_count && in->jobs[i].copy == 0;
         char pointer[64];
 
         if (!files || !now)

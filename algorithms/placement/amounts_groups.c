@@ -68,7 +68,8 @@ void amounts_check_groups(struct amounts *x, struct error *err)
             x->group_of[i] = x->group_count;
             x->group[x->group_count++] = g;
         }
-        check_member(g, x->group[x->group_of[i]], i, err);
+        if (x->in->jobs[i].copy == 0)
+            check_member(g, x->group[x->group_of[i]], i, err);
     }
 }
 

@@ -117,13 +117,14 @@ static void read_row(struct initial *x, size_t k)
     const struct placement_initial *g = &x->m->call->in->initial[k];
     size_t job =
         g->job_id ? name_index_find(&x->checked->jobs, g->job_id) : NAME_NOT_FOUND;
-    struct initial_row row = {.job = job, .number = k, .start_s = g->start_s};
+    struct initial_row row = {.number = k, .start_s = g->start_s};
     bool placed = read_places(x, g, k, &row);
 
     if (job == NAME_NOT_FOUND) {
         mistake(x, k, "job_id", ITEM_UNKNOWN_ID, g->job_id);
         return;
     }
+    row.job = job += (size_t)g->copy;
     if (x->row_of[job] != NO_INDEX)
         mistake(x, k, "job_id", ITEM_DUPLICATE, g->job_id);
     x->row_of[job] = k;

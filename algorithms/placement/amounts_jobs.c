@@ -29,7 +29,8 @@ static void check_job(const struct amounts *x, size_t i, struct error *err)
 void amounts_check_jobs(struct amounts *x, struct error *err)
 {
     for (size_t i = 0; i < x->in->job_count; i++)
-        check_job(x, i, err);
+        if (x->in->jobs[i].copy == 0)
+            check_job(x, i, err);
 }
 
 /* Where a run time comes from, the first that is there. */
@@ -127,6 +128,21 @@ static void warn_unknown(struct world_maker *m)
     }
 }
 
+/* A lease has it, or this copy of it. */
+static bool is_leased(const struct world_maker *m, size_t i)
+{
+    const struct job *given = m->p->jobs[i].given;
+    char name[JOB_COPY_NAME_BYTES];
+
+    if (m->p->in->snapshot->leased_id_count == 0)
+        return false;
+    if (name_index_find(&m->x->leased, given->id) != NAME_NOT_FOUND)
+        return true;
+    return given->count > 1 &&
+           name_index_find(&m->x->leased, job_copy_name(given->id, given->copy, name)) !=
+               NAME_NOT_FOUND;
+}
+
 void amounts_make_jobs(struct world_maker *m)
 {
     int64_t *vector = NEW(m->arena, int64_t, m->w->amount_count);
@@ -137,7 +153,7 @@ void amounts_make_jobs(struct world_maker *m)
         budget_step(m->w->budget, m->w->amount_count);
         fill_job(m, i, vector);
         fill_run_time(m, &m->jobs[i], &m->p->jobs[i], &from_limit);
-        if (name_index_find(&m->x->leased, m->jobs[i].id) != NAME_NOT_FOUND)
+        if (is_leased(m, i))
             m->jobs[i].barred = WORLD_WAIT_LEASED;
     }
     m->w->jobs = m->jobs;

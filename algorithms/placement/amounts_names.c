@@ -135,7 +135,7 @@ static bool add_jobs(struct amounts *x, struct error *err)
     for (size_t i = 0; i < x->in->job_count; i++) {
         const struct job *j = &x->in->jobs[i];
 
-        if (j->need_count == 0)
+        if (j->need_count == 0 || j->copy)
             continue;
         snprintf(path, sizeof(path), "/jobs/%zu/needs", i);
         if (!add_names(x, j->needs, j->need_count, path, NULL, err))

@@ -52,6 +52,7 @@ struct mask_store {
     size_t words;
     uint64_t **partitions; /* by partition */
     uint64_t *moving;      /* resources of some speed */
+    uint64_t *scratch;
     bool all_move;
     struct pair_map known; /* of class and partition, and what else narrows it */
     const struct world_choice **choices;
@@ -114,16 +115,12 @@ static void narrow_by_time(const struct mask_store *s, const struct world_job *j
     }
 }
 
-static const struct world_choice *make_choice(const struct mask_store *s, size_t job,
-                                              size_t partition, double longest_s)
+/* Takes out of the mask what the partition and the run time leave out. */
+static void narrow(const struct mask_store *s, size_t job, size_t partition,
+                   double longest_s, uint64_t *mask)
 {
-    const struct problem_job *j = &s->m->p->jobs[job];
-    const struct problem_class *c = &s->m->p->classes[j->job_class];
     const struct world_job *made = &s->m->jobs[job];
-    struct world_choice *choice = NEW(s->m->arena, struct world_choice, 1);
-    uint64_t *mask = NEW(s->m->arena, uint64_t, s->words);
 
-    memcpy(mask, c->mask, s->m->p->block_count * sizeof(*mask));
     for (size_t b = 0; b < s->m->p->block_count; b++) {
         if (partition != NO_INDEX)
             mask[b] &= s->partitions[partition][b];
@@ -132,6 +129,18 @@ static const struct world_choice *make_choice(const struct mask_store *s, size_t
     }
     if (made->etc_s || longest_s < HUGE_VAL)
         narrow_by_time(s, made, fmin(longest_s, WORLD_LONGEST_S), mask);
+}
+
+static const struct world_choice *make_choice(const struct mask_store *s, size_t job,
+                                              size_t partition, double longest_s)
+{
+    const struct problem_job *j = &s->m->p->jobs[job];
+    const struct problem_class *c = &s->m->p->classes[j->job_class];
+    struct world_choice *choice = NEW(s->m->arena, struct world_choice, 1);
+    uint64_t *mask = NEW(s->m->arena, uint64_t, s->words);
+
+    memcpy(mask, c->mask, s->m->p->block_count * sizeof(*mask));
+    narrow(s, job, partition, longest_s, mask);
     for (size_t b = 0; b < s->m->p->block_count; b++)
         choice->count += (size_t)__builtin_popcountll(mask[b]);
     choice->mask = mask;
@@ -249,8 +258,34 @@ static void fill_choices(struct mask_store *s, size_t job)
     keep_open(s, j, list, count);
 }
 
+void amounts_would_use(const struct mask_store *s, size_t job, uint64_t *mask)
+{
+    const struct world_maker *m = s->m;
+    const struct world_job *j = &m->jobs[job];
+    const struct problem_class *c = &m->p->classes[m->p->jobs[job].job_class];
+    size_t words = m->p->block_count;
+    uint64_t *one = s->scratch;
+
+    memset(mask, 0, words * sizeof(*mask));
+    for (size_t k = 0; c->rights && k < j->choice_count; k++) {
+        const char *id = j->choices[k].partition_id;
+        size_t partition = id ? name_index_find(&m->x->partitions, id) : NO_INDEX;
+        uint64_t *into = k ? one : mask;
+
+        if (partition != NO_INDEX &&
+            amounts_closed(&m->p->in->snapshot->partitions[partition], j,
+                           m->p->jobs[job].given->user))
+            continue; /* kept for its name alone */
+        memcpy(into, c->rights, words * sizeof(*into));
+        narrow(s, job, partition, longest_in(s, job, partition), into);
+        for (size_t b = 0; k && b < words; b++)
+            mask[b] |= one[b];
+    }
+}
+
 void amounts_make_choices(struct world_maker *m)
 {
+    struct mask_store *kept = NEW(m->arena, struct mask_store, 1);
     struct mask_store s = {.m = m, .words = m->p->block_count + 1};
     size_t most = m->w->job_count * 2 + 1;
 
@@ -264,4 +299,7 @@ void amounts_make_choices(struct world_maker *m)
         budget_step(m->w->budget, s.words);
         fill_choices(&s, i);
     }
+    s.scratch = NEW(m->arena, uint64_t, s.words);
+    *kept = s;
+    m->masks = kept;
 }

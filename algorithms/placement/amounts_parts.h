@@ -90,6 +90,7 @@ struct world_maker {
     size_t holder_count;
     struct world_job *jobs;
     const char **waits_for;
+    const struct mask_store *masks;
     struct amount_store *store;
     struct arena *arena;
 };

@@ -22,6 +22,8 @@ static void check_jobs(const struct placement_in *in, struct error *err)
     for (size_t i = 0; i < in->job_count; i++) {
         const struct job *j = &in->jobs[i];
 
+        if (j->copy)
+            continue;
         if (j->input_file_count)
             mistake(err, i, "input_file_ids", ITEM_INVALID_COMBINATION,
                     "files of jobs in a queue are not supported yet");

@@ -414,10 +414,13 @@ static void list_classes(const struct explainer *e, const size_t *class_at,
     }
     for (size_t i = 0; i < out->unplaced_count; i++) {
         struct placement_unplaced_class *c = &list[class_at[i]];
+        const char *id = e->w->jobs[jobs[i]].id;
+        const char **own = &ids[class_at[i] * EXAMPLES_MAX];
 
         c->job_count++;
-        if (c->id_count < EXAMPLES_MAX)
-            ids[class_at[i] * EXAMPLES_MAX + c->id_count++] = e->w->jobs[jobs[i]].id;
+        if (c->id_count < EXAMPLES_MAX &&
+            (c->id_count == 0 || own[c->id_count - 1] != id))
+            own[c->id_count++] = id; /* of a job's copies once */
     }
     out->unplaced_classes = list;
     out->unplaced_class_count = e->class_count;
@@ -460,7 +463,8 @@ static void list_unplaced(struct explainer *e, struct placement_out *out)
         class_at[filled] = class_of(e, job);
         c = &e->classes[class_at[filled]];
         list[filled++] = (struct placement_unplaced){
-            e->w->jobs[job].id, e->p->resource_count, c->reasons, c->count, c->main};
+            e->w->jobs[job].id, e->p->resource_count, c->reasons, c->count, c->main, job,
+            PLACEMENT_NO_COPIES};
     }
     list_classes(e, class_at, jobs, out);
 }

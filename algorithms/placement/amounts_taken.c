@@ -158,6 +158,23 @@ static void check_slots(const struct amounts *x, const struct running_ref *r, bo
     }
 }
 
+/* The job, or copy of a job, of the request that has this name; NAME_NOT_FOUND. */
+static size_t job_named(const struct amounts *x, const char *name)
+{
+    size_t job = name_index_find(&x->jobs, name), length;
+    uint64_t copy = 0;
+
+    if (job != NAME_NOT_FOUND)
+        return job;
+    length = job_copy_read(name, &copy);
+    if (length)
+        job = name_index_find(&x->jobs, arena_text(x->arena, name, length));
+    return job != NAME_NOT_FOUND && x->in->jobs[job].count > 1 &&
+                   copy < x->in->jobs[job].count
+               ? job
+               : NAME_NOT_FOUND;
+}
+
 static void check_row(struct amounts *x, const struct running_ref *r, bool *told,
                       struct error *err)
 {
@@ -174,7 +191,7 @@ static void check_row(struct amounts *x, const struct running_ref *r, bool *told
         amounts_mistake(err, path, "started_at", ITEM_OUT_OF_BOUNDS,
                         "it starts after the snapshot was taken");
     check_slots(x, r, told, err);
-    job = name_index_find(&x->jobs, row->id);
+    job = job_named(x, row->id);
     if (job != NAME_NOT_FOUND && name_index_find(&x->leased, row->id) == NAME_NOT_FOUND)
         amounts_mistake(err, path, "id", ITEM_DUPLICATE,
                         "'%.100s' is also the id of /jobs/%zu", row->id, job);

@@ -337,6 +337,7 @@ void classes_make(struct placement_problem *p)
     f.rights = NEW(p->arena, struct rights, f.right_count);
     f.no = NEW(p->arena, uint64_t, p->block_count);
     read_clauses(&f);
+    p->clauses = f.clauses;
     for (size_t c = 0; c < p->class_count; c++)
         filter_class(&f, &p->classes[c], rights[c]);
 }

@@ -321,3 +321,13 @@ void clauses_narrow(struct clauses *s, const struct expr *e, uint64_t *yes, uint
         }
     }
 }
+
+const uint64_t *clauses_true(struct clauses *s, const struct expr *e, size_t clause,
+                             bool *cut)
+{
+    const struct sets *sets;
+
+    *cut = false;
+    find_sets(s, e, clause, &sets, cut);
+    return sets->yes;
+}

@@ -25,4 +25,9 @@ struct clauses *clauses_create(const struct placement_problem *p,
 void clauses_narrow(struct clauses *s, const struct expr *e, uint64_t *yes, uint64_t *no,
                     bool *cut);
 
+/* Where that clause is true: words of BLOCK positions, valid until the next call. *cut as
+ * above. */
+const uint64_t *clauses_true(struct clauses *s, const struct expr *e, size_t clause,
+                             bool *cut);
+
 #endif

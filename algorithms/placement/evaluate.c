@@ -52,7 +52,10 @@ static struct world_claim claim_of(const struct evaluation *e,
 
     if (claim.job == NAME_NOT_FOUND)
         claim.job = WORLD_NONE;
-    else if (row->resource_count > 0 && claim.positions[0] != WORLD_NONE)
+    else
+        claim.job += (size_t)row->copy;
+    if (claim.job != WORLD_NONE && row->resource_count > 0 &&
+        claim.positions[0] != WORLD_NONE)
         claim.finish_s -= stage_out_s(e, claim.job, claim.positions[0]);
     return claim;
 }

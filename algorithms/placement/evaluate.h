@@ -22,6 +22,7 @@ struct placement_row {
     double start_s;    /* seconds from now */
     double stage_in_s; /* >= 0; NAN: not said, taken as 0 */
     double finish_s;   /* outputs at home; NAN: not said */
+    uint64_t copy;     /* of the job, from 0; at most its last one */
 };
 
 /* A rule that a row breaks. */
@@ -34,6 +35,7 @@ struct placement_violation {
     double needed, free;     /* of it, or of nodes, or members of a group; NAN: no such */
     const char *const *other_ids; /* jobs that have to do with it */
     size_t other_count;
+    uint64_t index;      /* of the job's copy; UINT64_MAX: it has none */
     const char *pointer; /* JSON Pointer of the member that breaks it */
     const char *detail;  /* a sentence for people */
 };

@@ -241,8 +241,11 @@ static void fill_others(const struct naming *n, struct placement_violation *out)
     for (size_t k = 0; k < n->v->other_count; k++) {
         size_t job = n->e->claims[n->v->others[k]].job;
 
-        if (job != own)
-            ids[out->other_count++] = n->e->world->jobs[job].id;
+        if (job == own)
+            continue;
+        if (out->other_count == 0 ||
+            ids[out->other_count - 1] != n->e->world->jobs[job].id)
+            ids[out->other_count++] = n->e->world->jobs[job].id; /* of copies once */
     }
     out->other_ids = ids;
 }
@@ -252,8 +255,12 @@ static struct placement_violation name_it(const struct naming *n)
     struct placement_violation out = {.rule = world_rule_names[n->v->rule],
                                       .job_id = n->row->job_id,
                                       .resource_id = resource_id(n),
-                                      .at_s = n->v->at_s};
+                                      .at_s = n->v->at_s,
+                                      .index = UINT64_MAX};
+    size_t job = n->e->claims[n->v->claim].job;
 
+    if (job != WORLD_NONE && n->e->in->request->jobs[job].count > 1)
+        out.index = n->row->copy;
     fill_numbers(n, &out);
     fill_others(n, &out);
     out.pointer = pointer_of(n);

@@ -127,10 +127,21 @@ static const char *expand(struct resolver *v, size_t job, const char *arch,
     return t.full ? NULL : arena_text(v->p->arena, t.bytes, t.used);
 }
 
+/* The same has been said of the copy before. */
+static bool is_said(const struct resolver *v, size_t job, size_t k)
+{
+    const struct job *given = v->p->jobs[job].given;
+    const char *name = given->input_file_ids[k];
+
+    return given->copy && !(name && strstr(name, "${"));
+}
+
 static void unknown_file(struct resolver *v, size_t job, size_t k, const char *name)
 {
     char pointer[96];
 
+    if (is_said(v, job, k))
+        return;
     snprintf(pointer, sizeof(pointer), "/jobs/%zu/input_file_ids/%zu", job, k);
     invalid(v->err, pointer, ITEM_UNKNOWN_ID, "no file '%.100s' in snapshot.files", name);
 }

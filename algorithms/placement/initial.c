@@ -53,6 +53,7 @@ static void read_row(struct reader *r, const struct name_index *jobs,
 
     if (job == NO_INDEX || resource == NO_INDEX)
         return;
+    job += (size_t)given->copy;
     r->rows[k] = (struct row){given, job, r->problem->position_of[resource], k};
     if (r->row_of[job] != NO_INDEX) {
         snprintf(pointer, sizeof(pointer), "/initial/%zu/job_id", k);

@@ -139,6 +139,8 @@ static struct placement placement_of(const struct placement_plan *plan, size_t j
         .bytes_moved = e->bytes_moved,
         .late_s = NAN,
         .run_time_index = UINT64_MAX,
+        .job = job,
+        .copies = PLACEMENT_NO_COPIES,
     };
 
     if (!isnan(j->deadline_s) && known)

@@ -47,6 +47,7 @@ struct placement_initial {
     const char *const *resource_ids; /* of a job on several nodes, instead; where */
     size_t resource_id_count;        /* amounts count */
     const char *partition_id;        /* NULL: not said */
+    uint64_t copy;                   /* of the job, from 0 */
 };
 
 /* A job that is done, which others may wait for. */
@@ -55,16 +56,30 @@ struct placement_finished {
     bool ok;
 };
 
-/* A larger capacity that would let jobs run that have no place. */
+/* A larger capacity, or another attribute, that would let jobs run that have no place. */
 struct placement_change {
-    const char *change; /* "raise_capacity" */
+    const char *change; /* "raise_capacity", "change_attribute" */
     const char *resource_id, *amount;
-    double capacity, value;     /* now, and raised */
+    const char *clause;         /* of requirements, that would be true; NULL: none */
+    double capacity, value;     /* now, and raised; of a clause 0 and 1 */
     uint64_t job_count;         /* jobs that could run there then, */
     double weight;              /* the sum of their weights, */
     const char *const *job_ids; /* the first ten */
     size_t id_count;
 };
+
+/* Which copies of a job that stands for several a row of an answer is about, for the
+ * caller to fill in. */
+struct placement_copies {
+    uint64_t index;        /* one of them; UINT64_MAX: it is not said here */
+    const double *indexes; /* the first and the last of several; NULL: it is one */
+    size_t indexes_count;
+};
+#define PLACEMENT_NO_COPIES   \
+    (struct placement_copies) \
+    {                         \
+        .index = UINT64_MAX   \
+    }
 
 /* What to stop so that a job can start now. */
 struct placement_preemption {
@@ -75,6 +90,8 @@ struct placement_preemption {
     size_t stop_count;
     double weight; /* the sum of theirs */
     bool proven;   /* no other set is better */
+    size_t job;    /* its place in the request */
+    struct placement_copies copies;
 };
 
 /* What a request says of amounts beyond its jobs and its snapshot (world-model.md). */
@@ -134,6 +151,10 @@ struct placement {
     /* Where its run time comes from, for the caller to fill in. */
     const struct run_time_basis *run_time_basis; /* NULL: it is not said here */
     uint64_t run_time_index; /* instead: in a list of the answer; UINT64_MAX: in none */
+    size_t job;              /* its place in the request */
+    struct placement_copies copies;
+    const double *slots; /* of several copies, by rising index; NULL: from `slot` on */
+    size_t slot_list_count;
 };
 
 /* A clause of a requirement, and the resources that do not meet it. */
@@ -182,6 +203,8 @@ struct placement_unplaced {
     size_t reason_count;
     size_t main_reason; /* the cause of waiting, else the filter that
                            dropped most resources */
+    size_t job;         /* its place in the request */
+    struct placement_copies copies;
 };
 
 /* Jobs without a place for the same reasons, with the same needs. */

@@ -165,6 +165,7 @@ struct problem_stream {
     size_t first, count;
 };
 
+struct clauses; /* clauses.h: requirements as sets */
 struct pair_map;
 struct selector; /* select.h: expressions of this request */
 
@@ -204,6 +205,7 @@ struct placement_problem {
     struct name_index user_numbers;
     struct pair_map *usage; /* of a user and a position: index into in->usage */
     struct selector *selector;
+    struct clauses *clauses;
     const char **warnings;
     size_t warning_count;
     struct arena *arena;

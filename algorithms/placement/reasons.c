@@ -449,7 +449,8 @@ static void explain_stream(struct reasoner *w, const struct problem_stream *stre
         w->explained_count += !s->is_skipped;
         w->skipped_count += s->is_skipped;
         list[number[job]] = (struct placement_unplaced){
-            p->jobs[job].given->id, p->resource_count, s->reasons, s->count, s->main};
+            p->jobs[job].given->id, p->resource_count, s->reasons, s->count, s->main, job,
+            PLACEMENT_NO_COPIES};
         group_of[number[job]] = s->group;
         w->groups[s->group].job_count++;
         w->omitted_count += w->classes[p->jobs[job].job_class].omitted;
@@ -482,8 +483,9 @@ static void list_groups(struct reasoner *w, const size_t *group_of,
         if (g->id_count == 0)
             g->example_job_id = out->unplaced[i].job_id;
         g->job_ids = ids[group];
-        if (g->id_count < EXAMPLES_MAX)
-            ids[group][g->id_count++] = out->unplaced[i].job_id;
+        if (g->id_count < EXAMPLES_MAX &&
+            (g->id_count == 0 || ids[group][g->id_count - 1] != out->unplaced[i].job_id))
+            ids[group][g->id_count++] = out->unplaced[i].job_id; /* of copies once */
     }
     out->unplaced_classes = list;
     out->unplaced_class_count = filled;

@@ -19,7 +19,7 @@
     WORLD_WAITS(REASON_OF_WORLD) REASON_PARTITION, REASON_NO_RESOURCE, REASON_NOT_COUNTED
 
 /* Words of placement_change.change, by enum, ended by NULL. */
-enum { PLACEMENT_RAISE_CAPACITY };
+enum { PLACEMENT_RAISE_CAPACITY, PLACEMENT_CHANGE_ATTRIBUTE };
 extern const char *const placement_change_names[];
 
 /* Reasons of every job without a place, in the order of the jobs, and the jobs with equal

@@ -185,6 +185,11 @@ static enum error_code read_all(struct placement_problem *p, struct error *err)
         const struct job *job = p->jobs[i].given;
         char pointer[64];
 
+        if (job->copy) {
+            p->selector->requirements[i] = p->selector->requirements[i - 1];
+            p->selector->ranks[i] = p->selector->ranks[i - 1];
+            continue;
+        }
         snprintf(pointer, sizeof(pointer), "/jobs/%zu/requirement", i);
         if (!blank(job->requirement))
             TRY(read_text(p, job->requirement, EXPR_REQUIREMENT, pointer, &requirements,

@@ -245,8 +245,10 @@ static void list_jobs(const struct world *w, const size_t *jobs, size_t job_coun
 {
     for (size_t i = 0; i < job_count && c->listed_count < WHAT_IF_JOBS_MAX; i++) {
         budget_step(w->budget, 1);
-        if (helps(w, c, &w->jobs[jobs[i]]))
-            c->jobs[c->listed_count++] = jobs[i];
+        if (helps(w, c, &w->jobs[jobs[i]]) &&
+            (c->listed_count == 0 ||
+             w->jobs[c->jobs[c->listed_count - 1]].id != w->jobs[jobs[i]].id))
+            c->jobs[c->listed_count++] = jobs[i]; /* of a job's copies once */
     }
 }
 

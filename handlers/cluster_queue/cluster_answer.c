@@ -127,6 +127,7 @@ static void tell_start(struct telling *t, size_t row)
         .cpus_by_resource_count = v->pick.count,
         .time_limit_s = v->limit_s,
         .run_time_index = JSON_NO_INTEGER,
+        .copies = PLACEMENT_NO_COPIES,
     };
 }
 
@@ -320,6 +321,7 @@ static void tell_wait(struct telling *t, size_t row)
         .priority = r->priority,
         .priority_parts = parts_of(t, row),
         .limit = v->reason == CLUSTER_REASON_LIMIT ? limit_of(t, &v->limit) : NULL,
+        .copies = PLACEMENT_NO_COPIES,
     };
 }
 
@@ -335,7 +337,7 @@ static void tell_never(struct telling *t, size_t job, const char *reason,
                                     .resource_count = JSON_NO_INTEGER,
                                     .limit = limit};
     t->unplaced[t->answer->unplaced_count++] =
-        (struct unplaced){t->bound.jobs[job].id, why, 1};
+        (struct unplaced){t->bound.jobs[job].id, why, 1, PLACEMENT_NO_COPIES};
     metrics_unplaced(t->rq->service->metrics, reason, 1);
 }
 

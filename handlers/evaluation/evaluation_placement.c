@@ -13,6 +13,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
+#include "handlers/placement/copies.h"
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/routes.h"
 #include "handlers/placement/run_times.h"
@@ -28,6 +29,7 @@ static const char *const kinds[] = {"placement", NULL};
 /* As the placements of an answer stand; what is not needed is read over. */
 struct row_request {
     struct placement_row row;
+    struct copies_said copies;
     const char *resource_id, *partition_id;
     double ignored_s;
     const char *ignored_json;
@@ -67,6 +69,7 @@ static const struct json_field row_rows[] = {
      .min = 1,
      .max = 256,
      .flags = JSON_REQUIRED},
+    COPIES_SAID_ROWS(T),
     JSON_ID(T, resource_id, JSON_NULLABLE, "Where it runs"),
     {.name = "resource_ids",
      .doc = "Of a job on several resources: all of them",
@@ -156,6 +159,8 @@ static const struct json_field violation_rows[] = {
               "without a break in which a resource, or the snapshot, has less of an "
               "amount than the plan takes, at its begin"),
     JSON_TEXT(T, job_id, 0, "The job whose row breaks it"),
+    JSON_INTEGER(T, index, 0, JSON_EXACT, 0, JSON_OPTIONAL,
+                 "Which copy of it, of a job with count"),
     JSON_TEXT(T, resource_id, JSON_OPTIONAL, "The resource, if it is about one"),
     JSON_NUMBER(T, at_s, 0, 0, 0, JSON_OPTIONAL,
                 "From when on, seconds from now, if it is about a time"),
@@ -215,7 +220,7 @@ static const struct json_field answer_rows[] = {
     JSON_OBJECT(T, objective, struct objective_answer, &objective_json, 0,
                 "How good it is, as given"),
     {.name = "unplaced_ids",
-     .doc = "Jobs without a row",
+     .doc = "Jobs without a row, or with a copy without one",
      .type = JSON_TYPE_TEXTS,
      .offset = JSON_AT(T, of.unplaced_ids, const char *const *),
      .count_offset = JSON_AT(T, of.unplaced_count, size_t)},
@@ -235,31 +240,89 @@ static void check_algorithm(const struct decision_request *decision, struct erro
         invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM, "nothing is to be chosen");
 }
 
+/* Rows of the plan, one for each copy, and which row of the request each is of. */
+struct plan_rows {
+    struct placement_row *rows;
+    size_t *row_of;
+    size_t count;
+};
+
 /* One resource is a list of one. */
-static const struct placement_row *read_rows(const struct evaluation_request *body,
-                                             struct request *rq)
+static struct placement_row read_row(struct request *rq, const struct row_request *given,
+                                     size_t i)
 {
-    struct placement_row *rows =
-        NEW(rq->arena, struct placement_row, body->placement_count);
+    struct pointer pointer = pointer_in("/placements", i, "resource_id");
+    struct placement_row row = given->row;
 
-    for (size_t i = 0; i < body->placement_count; i++) {
-        const struct row_request *given = &body->placements[i];
-        struct pointer pointer = pointer_in("/placements", i, "resource_id");
+    row.is_list = given->row.resource_ids;
+    if (given->resource_id && row.is_list)
+        invalid(rq->err, pointer.text, ITEM_CONFLICT,
+                "give resource_id or resource_ids, not both");
+    else if (!given->resource_id && !row.is_list)
+        invalid(rq->err, pointer.text, ITEM_REQUIRED,
+                "give resource_id, or resource_ids of a job on several");
+    if (row.is_list)
+        return row;
+    row.resource_ids = &given->resource_id;
+    row.resource_count = given->resource_id ? 1 : 0;
+    return row;
+}
 
-        rows[i] = given->row;
-        rows[i].is_list = given->row.resource_ids;
-        if (given->resource_id && rows[i].is_list)
-            invalid(rq->err, pointer.text, ITEM_CONFLICT,
-                    "give resource_id or resource_ids, not both");
-        else if (!given->resource_id && !rows[i].is_list)
-            invalid(rq->err, pointer.text, ITEM_REQUIRED,
-                    "give resource_id, or resource_ids of a job on several");
-        if (rows[i].is_list)
-            continue;
-        rows[i].resource_ids = &given->resource_id;
-        rows[i].resource_count = given->resource_id ? 1 : 0;
+static enum error_code read_rows(const struct evaluation_request *body,
+                                 struct request *rq, struct plan_rows *out)
+{
+    size_t count = body->placement_count;
+    struct placement_row *rows = NEW(rq->arena, struct placement_row, count);
+    uint64_t *first = NEW(rq->arena, uint64_t, count);
+    uint64_t *last = NEW(rq->arena, uint64_t, count);
+    struct copies_reader reader;
+
+    copies_reader_make(rq, body->jobs, body->job_count, "/placements", &reader);
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = read_row(rq, &body->placements[i], i);
+        copies_read(&reader, i, rows[i].job_id, &body->placements[i].copies, &first[i],
+                    &last[i]);
     }
-    return rows;
+    TRY(copies_read_all(&reader));
+    *out = (struct plan_rows){NEW(rq->arena, struct placement_row, reader.sum),
+                              NEW(rq->arena, size_t, reader.sum), 0};
+    for (size_t i = 0; i < count; i++)
+        for (uint64_t copy = first[i]; copy <= last[i]; copy++) {
+            out->rows[out->count] = rows[i];
+            out->rows[out->count].copy = copy;
+            out->row_of[out->count++] = i;
+        }
+    return OK;
+}
+
+/* What is said of rows, where the request has them; ids of jobs once. */
+static void point_to_rows(struct request *rq, const struct plan_rows *plan,
+                          struct evaluation_out *out)
+{
+    static const char list[] = "/placements/";
+    struct placement_violation *found =
+        NEW(rq->arena, struct placement_violation, out->listed_count);
+    const char **warnings = NEW(rq->arena, const char *, out->warning_count);
+    const char **ids = NEW(rq->arena, const char *, out->unplaced_count);
+    size_t id_count = 0;
+
+    for (size_t i = 0; i < out->listed_count; i++) {
+        found[i] = out->violations[i];
+        found[i].pointer =
+            copies_text(found[i].pointer, list, plan->row_of, plan->count, rq->arena);
+        found[i].detail =
+            copies_text(found[i].detail, list, plan->row_of, plan->count, rq->arena);
+    }
+    for (size_t i = 0; i < out->warning_count; i++)
+        warnings[i] =
+            copies_text(out->warnings[i], list, plan->row_of, plan->count, rq->arena);
+    for (size_t i = 0; i < out->unplaced_count; i++)
+        if (i == 0 || out->unplaced_ids[i] != out->unplaced_ids[i - 1])
+            ids[id_count++] = out->unplaced_ids[i];
+    out->violations = found;
+    out->warnings = warnings;
+    out->unplaced_ids = ids;
+    out->unplaced_count = id_count;
 }
 
 /* What of the request changes nothing. */
@@ -281,8 +344,11 @@ enum error_code evaluate_placement(struct request *rq, const void *in, void *out
     const struct evaluation_request *body = in;
     struct evaluation_answer *answer = out;
     struct run_times *times;
+    const struct job *jobs;
+    struct copies copies;
+    const struct error_item *before;
+    struct plan_rows rows;
     struct placement_in problem = {
-        .job_count = body->job_count,
         .users = body->users,
         .user_count = body->user_count,
         .usage = body->usage,
@@ -293,23 +359,32 @@ enum error_code evaluate_placement(struct request *rq, const void *in, void *out
     };
     struct evaluation_in plan = {.request = &problem,
                                  .options = body->decision.options,
-                                 .option_count = body->decision.option_count,
-                                 .row_count = body->placement_count};
+                                 .option_count = body->decision.option_count};
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
+    TRY(copies_check(rq, body->jobs, body->job_count, "/jobs", PLACEMENT_JOBS_MAX,
+                     sizeof(struct job)));
     check_algorithm(&body->decision, rq->err);
-    plan.rows = read_rows(body, rq);
+    TRY(read_rows(body, rq, &rows));
+    plan.rows = rows.rows;
+    plan.row_count = rows.count;
     TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                 &problem.snapshot));
     TRY(run_times_resolve(
         rq, problem.snapshot,
-        &(struct run_time_jobs){.jobs = body->jobs, .count = body->job_count},
-        &problem.jobs, &times));
+        &(struct run_time_jobs){.jobs = body->jobs, .count = body->job_count}, &jobs,
+        &times));
+    copies_make(rq, jobs, body->job_count, "/jobs/", &copies);
+    before = rq->err->last;
+    problem.jobs = copies.jobs;
+    problem.job_count = copies.count;
     TRY(placement_reserve(rq, &problem));
-    TRY(placement_evaluate(&plan, &answer->of, rq->arena, rq->err));
-    if (rq->err->code != OK)
-        return rq->err->code;
-    answer->decision.warnings = answer->of.warnings;
+    if (placement_evaluate(&plan, &answer->of, rq->arena, rq->err) != OK ||
+        rq->err->code != OK)
+        return copies_refused(&copies, before);
+    point_to_rows(rq, &rows, &answer->of);
+    answer->decision.warnings =
+        copies_warnings(&copies, answer->of.warnings, answer->of.warning_count);
     answer->decision.warning_count = answer->of.warning_count;
     run_times_warn(rq, times, &answer->decision);
     warn_unused(rq, body, &answer->decision);

@@ -27,6 +27,7 @@ enum rows_by { BY_RESOURCE, BY_SITE, BY_JOB };
 struct entry {
     const char *workflow_id, *id, *resource_id, *state; /* NULL: not said */
     const char *site_id, *group, *reason, *from_id;
+    const char *copies; /* of a job with count: which, behind its name; NULL */
     const char *const *resource_ids; /* of several nodes; NULL: not said */
     size_t resource_count;
     double slot, processors, start_s, finish_s, length_s;
@@ -207,6 +208,26 @@ static void take_nodes(struct picture *p, struct entry *e, struct json_walk *w)
 }
 
 /* The member of an entry that a JSON name stands for; it is taken. */
+/* "[3]" or "[3-7]"; NULL: it is neither. */
+static const char *take_copies(struct picture *p, struct json_walk *w)
+{
+    double said[2] = {NAN, NAN};
+    size_t count = 0;
+
+    if (json_walk_type(w) != '[') {
+        said[0] = json_walk_number(w);
+        return isnan(said[0]) ? NULL : arena_printf(p->arena, "[%.0f]", said[0]);
+    }
+    json_walk_enter(w, '[');
+    while (p->code == OK && json_walk_element(w)) {
+        double number = json_walk_number(w);
+
+        if (count < 2)
+            said[count++] = number;
+    }
+    return count < 2 ? NULL : arena_printf(p->arena, "[%.0f-%.0f]", said[0], said[1]);
+}
+
 static bool take_name(struct picture *p, struct entry *e, const char *name,
                       struct json_walk *w)
 {
@@ -236,6 +257,8 @@ static bool take_name(struct picture *p, struct entry *e, const char *name,
         take_nodes(p, e, w);
     else if (strcmp(name, "reasons") == 0)
         e->reason = take_reason(p, w);
+    else if (strcmp(name, "index") == 0 || strcmp(name, "indexes") == 0)
+        e->copies = take_copies(p, w);
     else if (strcmp(name, "group") == 0 ||
              (strcmp(name, "application_id") == 0 && !e->group))
         e->group = take_text(p, w);
@@ -996,7 +1019,7 @@ static const char *name_of(struct picture *p, const struct entry *e)
 
     if (e->workflow_id && !p->one_workflow)
         name = arena_printf(p->arena, "%s/%s", e->workflow_id, name);
-    return name;
+    return e->copies ? arena_printf(p->arena, "%s%s", name, e->copies) : name;
 }
 
 static const char *detail_of(struct picture *p, const struct entry *e)

@@ -9,6 +9,7 @@
 #include "handlers/common/world_json.h"
 #include "handlers/operations/policy_words.h"
 #include "handlers/pictures/pictures.h"
+#include "handlers/placement/copies.h"
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/run_times.h"
 #include "handlers/placement/search_json.h"
@@ -22,11 +23,13 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LEASED_ID_BYTES = 247 };             /* with the number of a copy behind it 256 */
 static const double MATRIX_CELL_BYTES = 24; /* a time, and what is made of it */
 
 /* As the placements of an answer stand; what is not needed is read over. */
 struct initial_row {
     struct placement_initial row;
+    struct copies_said copies;
     double ignored_s;
     const char *ignored_json;
     bool killed;
@@ -79,6 +82,7 @@ static const struct json_field job_rows[] = {
     PLACEMENT_JOB_ROWS(T),
     WORLD_JOB_ROWS(T),
     JOB_MODEL_ROW(T),
+    JOB_COUNT_ROW(T),
     JSON_BOOLEAN(T, preempt, false, 0,
                  "Say what to stop so that it can start now, as preempt of the request"),
     {0},
@@ -132,6 +136,7 @@ static const struct json_field initial_rows[] = {
      .min = 1,
      .max = 256,
      .flags = JSON_REQUIRED},
+    COPIES_SAID_ROWS(T),
     {.name = "resource_id",
      .doc = "Where it goes",
      .type = JSON_TYPE_TEXT,
@@ -244,7 +249,8 @@ static const struct json_field request_rows[] = {
      .offset = JSON_AT(T, world.objective, const char *const *),
      .count_offset = JSON_AT(T, world.objective_count, size_t)},
     {.name = "what_if",
-     .doc = "Say which larger capacities would let jobs run that have no place",
+     .doc = "Say which larger capacities or other attributes would let jobs run "
+            "that have no place",
      .type = JSON_TYPE_BOOLEAN,
      .offset = JSON_AT(T, world.what_if, bool)},
     {.name = "preempt",
@@ -261,7 +267,8 @@ static const struct json_field request_rows[] = {
     JSON_OBJECT(
         T, lease, const struct placement_lease *, &placement_lease_json, JSON_POINTER,
         "With snapshot_id: lease the jobs that start now for as long as they hold "
-        "their amounts, all of them or none, before the answer is sent. When "
+        "their amounts, all of them or none, before the answer is sent; copies of a job "
+        "under the names JOB[0], JOB[1] ... When "
         "others have changed the snapshot or its leases meanwhile it is decided "
         "again, at most three times, each with the whole time limit; then 409"),
     DECISION_REQUEST_ROWS(T),
@@ -275,12 +282,16 @@ const struct json_object placements_request_json = {
 #define T struct placement
 static const struct json_field placement_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
+    COPIES_ROWS(T),
     JSON_TEXT(T, resource_id, JSON_OPTIONAL, "Where it goes, unless on several nodes"),
     JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
                "Where a job on several nodes goes"),
     JSON_TEXT(T, partition_id, JSON_OPTIONAL, "The partition that it uses"),
     JSON_INTEGER(T, slot, 0, JSON_EXACT, 0, JSON_OPTIONAL,
-                 "Slot of the resource, from 0, where jobs are counted"),
+                 "Slot of the resource, from 0, where jobs are counted; of several "
+                 "copies the first's, the others have those behind it"),
+    JSON_NUMBERS(T, slots, slot_list_count, 0, JSON_EXACT, JSON_OPTIONAL | JSON_WHOLE,
+                 "Slots of the copies where they do not follow each other"),
     JSON_NUMBER(T, start_s, 0, 0, 0, 0,
                 "The slot is taken and stage-in begins, seconds from now"),
     JSON_NUMBER(T, stage_in_s, 0, 0, 0, 0, "Time until the last input file is there"),
@@ -369,6 +380,7 @@ static const struct json_object reason_json = {"Reason", "Why resources were not
 #define T struct placement_unplaced
 static const struct json_field unplaced_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
+    COPIES_ROWS(T),
     JSON_LIST(T, reasons, reason_count, struct placement_reason, &reason_json, 0, 0,
               "Why"),
     {0},
@@ -511,11 +523,14 @@ static const struct json_object best_list_json = {
 
 #define T struct placement_change
 static const struct json_field change_rows[] = {
-    JSON_WORD(T, change, placement_change_names, 0, "raise_capacity"),
+    JSON_WORD(T, change, placement_change_names, 0,
+              "raise_capacity: of an amount; change_attribute: so that a clause of "
+              "requirements is true there, the only one that is not"),
     JSON_TEXT(T, resource_id, 0, "Of this resource"),
-    JSON_TEXT(T, amount, 0, "Which amount"),
-    JSON_NUMBER(T, capacity, 0, 0, 0, 0, "What it has"),
-    JSON_NUMBER(T, value, 0, 0, 0, 0, "What it would have"),
+    JSON_TEXT(T, amount, 0, "Which amount, or attribute"),
+    JSON_TEXT(T, clause, JSON_OPTIONAL, "Of change_attribute: what would be true"),
+    JSON_NUMBER(T, capacity, 0, 0, 0, 0, "What it has; of change_attribute 0"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "What it would have; of change_attribute 1"),
     JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Jobs that could run there then"),
     JSON_NUMBER(T, weight, 0, 0, 0, 0, "Sum of their weights"),
     {.name = "job_ids",
@@ -533,6 +548,7 @@ const struct json_object placement_change_json = {
 #define T struct placement_preemption
 static const struct json_field preemption_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job that could start now"),
+    COPIES_ROWS(T),
     JSON_TEXTS(T, resource_ids, resource_id_count, 0, 0, "Where"),
     JSON_TEXTS(T, stop, stop_count, 0, 0, "Running jobs to stop for it"),
     JSON_NUMBER(T, weight, 0, 0, 0, 0, "Sum of their weights"),
@@ -559,7 +575,8 @@ static const struct json_field answer_rows[] = {
      .offset = JSON_AT(T, plan.because, const char *),
      .flags = JSON_OPTIONAL},
     PLAN_LIST(placements, placement_count, struct placement, &placement_json,
-              "Where and when each placed job runs, in the order of the request"),
+              "Where and when each placed job runs, in the order of the request; copies "
+              "of a job that have everything alike are one row"),
     PLAN_LIST(
         unplaced, unplaced_count, struct placement_unplaced, &placement_unplaced_json,
         "Jobs without a place, and why; empty with another unplaced_form than jobs"),
@@ -571,7 +588,7 @@ static const struct json_field answer_rows[] = {
      .of = &unplaced_class_json,
      .flags = JSON_OPTIONAL},
     JSON_TEXTS(T, unplaced_ids, unplaced_id_count, 0, JSON_OPTIONAL,
-               "With unplaced_form ids: the jobs without a place"),
+               "With unplaced_form ids: the jobs without a place, a job with count once"),
     {.name = "what_if",
      .doc = "With what_if: at most five changes, the best first",
      .type = JSON_TYPE_LIST,
@@ -588,12 +605,12 @@ static const struct json_field answer_rows[] = {
      .of = &placement_preemption_json,
      .flags = JSON_OPTIONAL},
     {.name = "placement_count",
-     .doc = "Jobs with a place",
+     .doc = "Jobs with a place, each copy counts",
      .type = JSON_TYPE_INTEGER,
      .offset = JSON_AT(T, placement_total, uint64_t),
      .max = JSON_EXACT},
     {.name = "unplaced_count",
-     .doc = "Jobs without a place, however they are listed",
+     .doc = "Jobs without a place, however they are listed; each copy counts",
      .type = JSON_TYPE_INTEGER,
      .offset = JSON_AT(T, unplaced_total, uint64_t),
      .max = JSON_EXACT},
@@ -692,8 +709,6 @@ static void list_unplaced(const struct request *rq, enum unplaced_form form,
     struct placement_out *plan = &answer->plan;
     const char **ids;
 
-    answer->placement_total = plan->placement_count;
-    answer->unplaced_total = plan->unplaced_count;
     if (form != UNPLACED_CLASSES)
         plan->unplaced_class_count = 0;
     if (form == UNPLACED_JOBS)
@@ -701,9 +716,9 @@ static void list_unplaced(const struct request *rq, enum unplaced_form form,
     if (form == UNPLACED_IDS) {
         ids = NEW(rq->arena, const char *, plan->unplaced_count);
         for (size_t i = 0; i < plan->unplaced_count; i++)
-            ids[i] = plan->unplaced[i].job_id;
+            if (i == 0 || plan->unplaced[i].job_id != plan->unplaced[i - 1].job_id)
+                ids[answer->unplaced_id_count++] = plan->unplaced[i].job_id;
         answer->unplaced_ids = ids;
-        answer->unplaced_id_count = plan->unplaced_count;
     }
     plan->unplaced_count = 0;
 }
@@ -766,8 +781,10 @@ static void leave_out(const struct request *rq, const struct placements_request 
     if (includes(body, "reasons"))
         return;
     rows = NEW(rq->arena, struct placement_unplaced, plan->unplaced_count);
-    for (size_t i = 0; i < plan->unplaced_count; i++)
+    for (size_t i = 0; i < plan->unplaced_count; i++) {
         rows[i].job_id = plan->unplaced[i].job_id;
+        rows[i].copies = plan->unplaced[i].copies;
+    }
     plan->unplaced = rows;
     for (size_t i = 0; i < plan->unplaced_class_count; i++)
         ((struct placement_unplaced_class *)plan->unplaced_classes)[i].reason_count = 0;
@@ -779,6 +796,11 @@ static void check_lease(struct request *rq, const struct placements_request *bod
 {
     if (!body->lease)
         return;
+    for (size_t i = 0; i < body->job_count; i++)
+        if (body->jobs[i].count > 1 && strlen(body->jobs[i].id) > LEASED_ID_BYTES)
+            invalid(rq->err, pointer_in("/jobs", i, "id").text, ITEM_TOO_LONG,
+                    "leases name its copies NAME[0], NAME[1] ..., and a name has 256 "
+                    "bytes at most");
     for (size_t i = 0; i < body->decision.option_count; i++)
         if (strcmp(body->decision.options[i].name, "assume_preempted") == 0 &&
             body->decision.options[i].number > 0)
@@ -792,10 +814,19 @@ static void check_lease(struct request *rq, const struct placements_request *bod
                 "snapshot_id");
 }
 
-static struct lease_wish wish_of(const struct placement *x, const struct job *j,
-                                 struct arena *a)
+/* NULL: the job has no copies. */
+static const char *copy_name(const struct job *j, uint64_t copy, struct arena *a)
 {
-    struct lease_wish wish = {.row = {.job_id = x->job_id,
+    char name[JOB_COPY_NAME_BYTES];
+
+    return j->count > 1 ? arena_printf(a, "%s", job_copy_name(j->id, copy, name)) : NULL;
+}
+
+static struct lease_wish wish_of(const struct placement *x, const struct job *j,
+                                 uint64_t copy, struct arena *a)
+{
+    const char *name = copy_name(j, copy, a);
+    struct lease_wish wish = {.row = {.job_id = name ? name : x->job_id,
                                       .resource_ids = x->resource_ids,
                                       .resource_id_count = x->resource_id_count,
                                       .cpus = j->cpus,
@@ -823,26 +854,34 @@ static enum error_code lease_now(struct request *rq,
                                  struct placements_answer *answer)
 {
     const struct placement_out *plan = &answer->plan;
-    struct lease_wish *wishes = NEW(rq->arena, struct lease_wish, plan->placement_count);
-    size_t *jobs = NEW(rq->arena, size_t, plan->placement_count);
+    size_t most = (size_t)answer->placement_total;
+    struct lease_wish *wishes;
+    size_t *jobs;
     struct lease_publication *p = &answer->lease;
     struct name_index ids;
 
     p->made.expires_at_s = NAN;
     if (!body->lease)
         return OK;
+    wishes = NEW(rq->arena, struct lease_wish, most);
+    jobs = NEW(rq->arena, size_t, most);
     name_index_create(&ids, body->job_count, rq->arena);
     for (size_t i = 0; i < body->job_count; i++)
         name_index_add(&ids, body->jobs[i].id, i);
     for (size_t i = 0; i < plan->placement_count; i++) {
         const struct placement *x = &plan->placements[i];
         size_t job = name_index_find(&ids, x->job_id);
+        const double *both = x->copies.indexes;
+        uint64_t first = both ? (uint64_t)both[0] : x->copies.index;
+        uint64_t count = both ? (uint64_t)(both[1] - both[0]) + 1 : 1;
 
         budget_step(&rq->finish, x->resource_id_count + 1);
         if (x->start_s > 0 || x->held_s <= 0)
             continue;
-        jobs[p->wish_count] = job;
-        wishes[p->wish_count++] = wish_of(x, &body->jobs[job], rq->arena);
+        for (uint64_t k = 0; k < count; k++) {
+            jobs[p->wish_count] = job;
+            wishes[p->wish_count++] = wish_of(x, &body->jobs[job], first + k, rq->arena);
+        }
     }
     if (p->wish_count == 0)
         return decision_warn(rq, &answer->decision,
@@ -857,16 +896,71 @@ static enum error_code lease_now(struct request *rq,
     return rq->replay ? OK : request_at_publish(rq, lease_publish, p);
 }
 
-/* The rows alone. */
-static const struct placement_initial *initial_of(const struct placements_request *body,
-                                                  struct arena *a)
-{
-    struct placement_initial *rows =
-        NEW(a, struct placement_initial, body->initial_count);
+/* What the search is to start from: a row for each copy, and which row of the request
+ * each is of. */
+struct initial_plan {
+    struct placement_initial *rows;
+    size_t *row_of;
+    size_t count;
+};
 
+static enum error_code read_initial(struct request *rq,
+                                    const struct placements_request *body,
+                                    struct initial_plan *out)
+{
+    uint64_t *first = NEW(rq->arena, uint64_t, body->initial_count);
+    uint64_t *last = NEW(rq->arena, uint64_t, body->initial_count);
+    struct copies_reader reader;
+
+    *out = (struct initial_plan){0};
+    if (body->initial_count == 0)
+        return OK;
+    copies_reader_make(rq, body->jobs, body->job_count, "/initial", &reader);
     for (size_t i = 0; i < body->initial_count; i++)
-        rows[i] = body->initial[i].row;
-    return rows;
+        copies_read(&reader, i, body->initial[i].row.job_id, &body->initial[i].copies,
+                    &first[i], &last[i]);
+    TRY(copies_read_all(&reader));
+    out->rows = NEW(rq->arena, struct placement_initial, reader.sum);
+    out->row_of = NEW(rq->arena, size_t, reader.sum);
+    for (size_t i = 0; i < body->initial_count; i++)
+        for (uint64_t copy = first[i]; copy <= last[i]; copy++) {
+            const struct initial_row *given = &body->initial[i];
+            struct placement_initial *row = &out->rows[out->count];
+
+            *row = given->row;
+            row->copy = copy;
+            row->slot = given->copies.slots ? given->copies.slots[copy - first[i]]
+                                            : row->slot + (double)(copy - first[i]);
+            out->row_of[out->count++] = i;
+        }
+    return OK;
+}
+
+/* Its mistakes, where the request has them. */
+static void point_to_initial(const struct request *rq, const struct initial_plan *plan)
+{
+    for (struct error_item *e = rq->err->first; e; e = e->next) {
+        e->pointer =
+            copies_text(e->pointer, "/initial/", plan->row_of, plan->count, rq->arena);
+        e->detail = copies_text(e->detail, "row ", plan->row_of, plan->count, rq->arena);
+    }
+}
+
+/* What the plan warns of, with rows as the request has them. */
+static const char *const *warnings_of(const struct copies *c,
+                                      const struct initial_plan *initial,
+                                      const struct placement_out *plan)
+{
+    static const char refused[] = "initial_refused: ";
+    const char *const *list = copies_warnings(c, plan->warnings, plan->warning_count);
+    const char **out = NEW(c->rq->arena, const char *, plan->warning_count);
+
+    for (size_t i = 0; i < plan->warning_count; i++)
+        out[i] = strncmp(list[i], refused, sizeof(refused) - 1) == 0
+                     ? copies_text(list[i], "row ", initial->row_of, initial->count,
+                                   c->rq->arena)
+                     : list[i];
+    return out;
 }
 
 /* Times of jobs on resources one by one are copied, sorted and bounded. */
@@ -882,14 +976,33 @@ enum error_code placement_reserve(struct request *rq, const struct placement_in 
                                    (double)in->snapshot->resource_count);
 }
 
+/* What is said of jobs, with one row for all copies of one that have everything alike. */
+static void tell_jobs(struct request *rq, const struct placements_request *body,
+                      const struct placement_in *problem, const struct copies *copies,
+                      const struct run_times *times, struct placements_answer *answer)
+{
+    run_times_warn(rq, times, &answer->decision);
+    count_unplaced(rq, &answer->plan);
+    answer->placement_total = answer->plan.placement_count;
+    answer->unplaced_total = answer->plan.unplaced_count;
+    copies_fold(copies, problem->snapshot, &answer->plan);
+    run_times_tell(rq, times, problem->snapshot, body->jobs, body->job_count,
+                   asks_run_times(body), &answer->plan, &answer->run_times,
+                   &answer->run_time_count);
+    if (body->unplaced_form == UNPLACED_JOBS)
+        hint_classes(rq, answer);
+}
+
 enum error_code post_placements(struct request *rq, const void *in, void *out)
 {
     const struct placements_request *body = in;
     struct placements_answer *answer = out;
     const struct policy *policy;
     struct run_times *times;
+    const struct job *jobs;
+    struct copies copies;
+    struct initial_plan initial;
     struct placement_in problem = {
-        .job_count = body->job_count,
         .users = body->users,
         .user_count = body->user_count,
         .usage = body->usage,
@@ -897,11 +1010,12 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
         .seed = body->decision.seed,
         .budget = &rq->budget,
         .time_limit_given = isfinite(body->decision.time_limit_s),
-        .initial_count = body->initial_count,
         .world = &body->world,
     };
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
+    TRY(copies_check(rq, body->jobs, body->job_count, "/jobs", PLACEMENT_JOBS_MAX,
+                     sizeof(struct job)));
     find_policy(body->decision.algorithm, &policy, rq->err);
     check_include(body, rq->err);
     check_lease(rq, body);
@@ -909,25 +1023,28 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
                                 &problem.snapshot));
     TRY(run_times_resolve(
         rq, problem.snapshot,
-        &(struct run_time_jobs){.jobs = body->jobs, .count = body->job_count},
-        &problem.jobs, &times));
+        &(struct run_time_jobs){.jobs = body->jobs, .count = body->job_count}, &jobs,
+        &times));
+    TRY(read_initial(rq, body, &initial));
     if (rq->err->code != OK)
         return rq->err->code;
+    copies_make(rq, jobs, body->job_count, "/jobs/", &copies);
+    problem.jobs = copies.jobs;
+    problem.job_count = copies.count;
+    problem.initial = initial.rows;
+    problem.initial_count = initial.count;
     TRY(placement_reserve(rq, &problem));
-    problem.initial = initial_of(body, rq->arena);
     if (problem.time_limit_given)
         problem.time_limit_s = rq->deadline_s - rq->limited_from_s;
-    TRY(placement_decide(&problem, policy, body->decision.options,
-                         body->decision.option_count, &answer->plan, rq->arena, rq->err));
-    answer->decision.warnings = answer->plan.warnings;
+    if (placement_decide(&problem, policy, body->decision.options,
+                         body->decision.option_count, &answer->plan, rq->arena,
+                         rq->err) != OK) {
+        point_to_initial(rq, &initial);
+        return copies_refused(&copies, NULL);
+    }
+    answer->decision.warnings = warnings_of(&copies, &initial, &answer->plan);
     answer->decision.warning_count = answer->plan.warning_count;
-    run_times_warn(rq, times, &answer->decision);
-    run_times_tell(rq, times, problem.snapshot, body->jobs, body->job_count,
-                   asks_run_times(body), &answer->plan, &answer->run_times,
-                   &answer->run_time_count);
-    count_unplaced(rq, &answer->plan);
-    if (body->unplaced_form == UNPLACED_JOBS)
-        hint_classes(rq, answer);
+    tell_jobs(rq, body, &problem, &copies, times, answer);
     if (answer->plan.check_failed)
         decision_check_failed(rq);
     TRY(lease_now(rq, body, answer));

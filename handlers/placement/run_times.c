@@ -237,6 +237,19 @@ static double processors_of(const struct job *j)
                : j->model->processors;
 }
 
+/* A job of a request stands for its copies, which warnings count. */
+static size_t copies_in(const struct job *j)
+{
+    return j->count > 1 ? (size_t)j->count : 1;
+}
+
+static void count_copies(size_t *count, size_t *first, size_t i, const struct job *j)
+{
+    if (*count == 0)
+        *first = i;
+    *count += copies_in(j);
+}
+
 /* Sources and questions, each once, in the order of the jobs. */
 static void list_questions(struct run_times *t)
 {
@@ -260,8 +273,8 @@ static void list_questions(struct run_times *t)
             continue;
         prediction_parameters_check(j->model->parameters, j->model->parameter_count,
                                     pointer_of(t, i, "/parameters"), t->rq->err);
-        if (has_time(j) && t->unused_count++ == 0)
-            t->unused_first = i;
+        if (has_time(j))
+            count_copies(&t->unused_count, &t->unused_first, i, j);
         if (has_time(j) || t->rq->err->item_count)
             continue;
         source = add_source(t, &sources, j->model, i);
@@ -283,7 +296,7 @@ static void list_questions(struct run_times *t)
                 .memory_bytes = (double)NAN,
             };
         }
-        t->asked[at].job_count++;
+        t->asked[at].job_count += copies_in(j);
         t->asked_of[i] = at;
     }
 }
@@ -756,8 +769,8 @@ static enum error_code size_memory(struct run_times *t)
             continue;
         if (!isnan(bytes[at]))
             t->jobs[i].memory_bytes = bytes[at];
-        else if (t->unsized.count++ == 0)
-            t->unsized.first = i;
+        else
+            count_copies(&t->unsized.count, &t->unsized.first, i, &t->given[i]);
         if (t->asked_of[i] != NO_INDEX) /* all jobs of the question have this one */
             t->asked[t->asked_of[i]].memory_bytes = bytes[at];
     }

@@ -8,6 +8,7 @@
 #include "handlers/common/world_json.h"
 #include "handlers/operations/policy_words.h"
 #include "handlers/pictures/pictures.h"
+#include "handlers/placement/copies.h"
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/run_times.h"
 #include "handlers/queue/queue_orders.h"
@@ -24,7 +25,6 @@
 #include <string.h>
 
 enum {
-    JOBS_MAX = 200000,
     QUEUE_RESERVATIONS_MAX = 10000,
     LOOK_ROWS = 512 /* between two looks at the budget */
 };
@@ -55,6 +55,7 @@ static const struct json_field job_rows[] = {
     WORLD_JOB_ROWS_WITH(struct job, ESTIMATE_ROW, WORLD_WEIGHT_ROW(struct job),
                         CLUSTER_JOB_AFTER_ROW(T)),
     JOB_MODEL_ROW(struct job),
+    JOB_COUNT_ROW(struct job),
     CLUSTER_JOB_ROWS(T),
     {.name = "processors",
      .doc = "Processors that it needs, all at once; not with a snapshot, else required",
@@ -136,10 +137,10 @@ static const struct json_field request_rows[] = {
                  "taken to be gone"),
     PLACEMENT_FINISHED_ROW(
         T, "With a snapshot: jobs that are done, which others name in `after`"),
-    JSON_LIST(T, jobs, job_count, struct waiting_job, &job_json, JOBS_MAX,
+    JSON_LIST(T, jobs, job_count, struct waiting_job, &job_json, QUEUE_ORDERS_JOBS_MAX,
               JSON_REQUIRED | JSON_UNIQUE_IDS, "The waiting jobs"),
     JSON_LIST(T, running, running_count, struct running_job, &queue_running_json,
-              JOBS_MAX, JSON_UNIQUE_IDS, "The running jobs",
+              QUEUE_ORDERS_JOBS_MAX, JSON_UNIQUE_IDS, "The running jobs",
               JSON_NOT_WITH("snapshot", "snapshot_id", "cluster")),
     JSON_LIST(T, reservations, reservation_count, struct reservation,
               &queue_reservation_json, QUEUE_RESERVATIONS_MAX, JSON_UNIQUE_IDS,
@@ -159,6 +160,7 @@ const struct json_object queue_orders_request_json = {
 #define T struct start
 static const struct json_field start_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
+    COPIES_ROWS(T),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0,
                  "Processors that it gets; with a snapshot: cpus of all its nodes, "
                  "rounded up"),
@@ -297,6 +299,7 @@ static const struct json_object free_json = {
 #define T struct wait
 static const struct json_field wait_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
+    COPIES_ROWS(T),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0,
                  "Processors that it needs; with a snapshot: cpus of all its nodes, "
                  "rounded up"),
@@ -382,6 +385,7 @@ static const struct json_object unplaced_reason_json = {
 #define T struct unplaced
 static const struct json_field unplaced_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
+    COPIES_ROWS(T),
     JSON_LIST(T, reasons, reason_count, struct unplaced_reason, &unplaced_reason_json, 0,
               0, "Why"),
     {0},
@@ -778,6 +782,7 @@ static void tell_wait(struct deciding *d, size_t job)
         .until_s = v->until_s,
         .run_time_index = JSON_NO_INTEGER,
         .priority = (double)NAN,
+        .copies = PLACEMENT_NO_COPIES,
     };
     name_blocker(d, v->by, v->blocker, &w->blocking_job_id, &w->blocking_reservation_id);
     tell_broken(d, v, w);
@@ -796,7 +801,8 @@ static void tell_unplaced(struct deciding *d, const struct waiting_job *job,
                          : arena_printf(a, "needs %llu processors, the cluster has %llu",
                                         (unsigned long long)job->job.processors,
                                         (unsigned long long)d->body->processors);
-    d->unplaced[d->answer->unplaced_count++] = (struct unplaced){job->of.id, reason, 1};
+    d->unplaced[d->answer->unplaced_count++] =
+        (struct unplaced){job->of.id, reason, 1, PLACEMENT_NO_COPIES};
 }
 
 static void tell_all(struct deciding *d)
@@ -822,7 +828,8 @@ static void tell_all(struct deciding *d)
                                .processors = j->job.processors,
                                .start_s = d->body->now_s,
                                .run_time_index = JSON_NO_INTEGER,
-                               .time_limit_s = (double)NAN};
+                               .time_limit_s = (double)NAN,
+                               .copies = PLACEMENT_NO_COPIES};
     }
     for (size_t i = 0; i < count; i++)
         if (isnan(d->body->jobs[i].job.estimate_s))
@@ -916,6 +923,7 @@ static const char *amount_member(const struct job *j)
         {"preemptible", j->preemptible},
         {"partition_ids", j->partition_ids},
         {"model", j->model},
+        {"count", j->count > 1},
     };
 
     for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++)
@@ -981,6 +989,9 @@ static void check_world_job(const struct waiting_job *j, size_t i, struct error 
     if (j->planned_start_s < -YEAR_S)
         mistake(err, i, "planned_start_s", ITEM_OUT_OF_BOUNDS,
                 "it is more than a year before now");
+    if (j->of.count > 1 && !isnan(j->planned_start_s))
+        mistake(err, i, "planned_start_s", ITEM_INVALID_COMBINATION,
+                "nothing is promised to the copies of a job: write them out");
     if (j->planned_resource_count && isnan(j->planned_start_s))
         mistake(err, i, "planned_resource_ids", ITEM_INVALID_COMBINATION,
                 "it goes with planned_start_s");
@@ -1001,6 +1012,17 @@ static void check_world_form(const struct queue_orders_request *body, struct err
     for (size_t i = 0; i < body->job_count; i++)
         check_world_job(&body->jobs[i], i, err);
     check_cluster_members(body, err);
+}
+
+/* Copies are of a snapshot's jobs. */
+static enum error_code refuse_copies(const struct queue_orders_request *body,
+                                     struct error *err)
+{
+    for (size_t i = 0; i < body->job_count; i++)
+        if (body->jobs[i].of.count > 1)
+            mistake(err, i, "count", ITEM_CONFLICT,
+                    "in a cluster each job is written out");
+    return err->code;
 }
 
 enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
@@ -1026,6 +1048,7 @@ enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
         }
     }
     if (body->cluster) {
+        TRY(refuse_copies(body, rq->err));
         TRY(queue_orders_cluster(rq, body, answer));
         return picture_answer(rq, answer);
     }

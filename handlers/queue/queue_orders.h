@@ -9,6 +9,8 @@
 #include "handlers/cluster_queue/cluster_json.h"
 #include "handlers/common/decision.h"
 
+enum { QUEUE_ORDERS_JOBS_MAX = 200000 };
+
 /* ---- the request ---- */
 
 /* A waiting job of either form. */
@@ -74,6 +76,7 @@ struct start {
     const double *cpus_by_resource;
     size_t cpus_by_resource_count;
     double time_limit_s; /* NAN: not said */
+    struct placement_copies copies;
 };
 
 /* A limit that holds a job back. */
@@ -126,6 +129,7 @@ struct wait {
     double priority; /* NAN: not said */
     const struct queue_priority_parts *priority_parts;
     const struct queue_limit *limit;
+    struct placement_copies copies; /* with a snapshot */
 };
 
 struct unplaced_reason {
@@ -143,6 +147,7 @@ struct unplaced {
     const char *job_id;
     const struct unplaced_reason *reasons;
     size_t reason_count;
+    struct placement_copies copies;
 };
 
 struct objective {

@@ -4,6 +4,7 @@
  * Source: world-model.md 8.
  */
 #include "algorithms/placement/amounts_queue.h"
+#include "handlers/placement/copies.h"
 #include "handlers/placement/routes.h"
 #include "handlers/placement/run_times.h"
 #include "handlers/queue/queue_orders.h"
@@ -11,6 +12,9 @@
 #include "service/service.h"
 
 #include "models/base/plural.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* A request while it is answered. */
 struct deciding {
@@ -20,7 +24,16 @@ struct deciding {
     struct queue_orders_answer *answer;
     struct run_time_teller *teller;
     bool promises; /* the policy keeps them */
+    struct copies copies;
+    const size_t *index_of;         /* of the copies, by job */
+    size_t start_count, wait_count; /* with each copy */
 };
+
+/* The job as the request has it; one for all copies. */
+static size_t row_of(const struct deciding *d, size_t job)
+{
+    return d->copies.row_of ? d->copies.row_of[job] : job;
+}
 
 /* The kinds of a snapshot's jobs are the first of a cluster's. */
 static void take_after(const struct waiting_job *from, struct job *to, struct arena *a)
@@ -47,15 +60,14 @@ static const struct job *jobs_of(const struct queue_orders_request *body, struct
     return jobs;
 }
 
-static const struct amounts_queue_promise *
-promises_of(const struct queue_orders_request *body, struct arena *a)
+static const struct amounts_queue_promise *promises_of(const struct deciding *d)
 {
     struct amounts_queue_promise *list =
-        NEW(a, struct amounts_queue_promise, body->job_count);
+        NEW(d->rq->arena, struct amounts_queue_promise, d->copies.count);
     bool any = false;
 
-    for (size_t i = 0; i < body->job_count; i++) {
-        const struct waiting_job *j = &body->jobs[i];
+    for (size_t i = 0; i < d->copies.count; i++) {
+        const struct waiting_job *j = &d->body->jobs[row_of(d, i)];
 
         list[i] = (struct amounts_queue_promise){
             j->planned_start_s, j->planned_resource_ids, j->planned_resource_count};
@@ -74,7 +86,7 @@ static bool is_unit(const struct job *j)
 /* Cpus of all nodes of the job, rounded up. */
 static uint64_t cpus_of(const struct deciding *d, size_t job)
 {
-    const struct job *j = &d->body->jobs[job].of;
+    const struct job *j = &d->body->jobs[row_of(d, job)].of;
 
     return (uint64_t)ceil(fmin(j->cpus * (double)j->nodes, 1e15));
 }
@@ -99,8 +111,9 @@ static void tell_start(struct deciding *d, size_t job, struct start *to)
                          .processors = cpus_of(d, job),
                          .partition_id = w->jobs[job].choices[x->choice].partition_id,
                          .run_time_index = JSON_NO_INTEGER,
-                         .time_limit_s = (double)NAN};
-    run_time_tell(d->teller, job, ids, x->position_count, &to->run_time_basis,
+                         .time_limit_s = (double)NAN,
+                         .copies = PLACEMENT_NO_COPIES};
+    run_time_tell(d->teller, row_of(d, job), ids, x->position_count, &to->run_time_basis,
                   &to->run_time_index);
     if (w->jobs[job].nodes == 1) {
         to->resource_id = ids[0];
@@ -169,8 +182,9 @@ static void tell_promise(struct deciding *d, size_t job,
                          const struct world_queue_verdict *v, struct wait *to)
 {
     const struct world_placed *x = &d->out.queue.plan->placed[job];
+    const struct job *j = &d->body->jobs[row_of(d, job)].of;
 
-    if (!d->promises || v->behind || is_unit(&d->body->jobs[job].of))
+    if (!d->promises || v->behind || is_unit(j) || j->count > 1)
         return;
     to->planned_start_s = x->start_s;
     to->planned_resource_ids = ids_of(d, x);
@@ -196,12 +210,13 @@ static void tell_wait(struct deciding *d, size_t job, struct wait *to)
         .until_s = v->until_s,
         .run_time_index = JSON_NO_INTEGER,
         .priority = (double)NAN,
+        .copies = PLACEMENT_NO_COPIES,
     };
     tell_promise(d, job, v, to);
     if (d->teller) {
         const struct world_placed *x = &d->out.queue.plan->placed[job];
 
-        run_time_tell(d->teller, job, ids_of(d, x), x->position_count,
+        run_time_tell(d->teller, row_of(d, job), ids_of(d, x), x->position_count,
                       &to->run_time_basis, &to->run_time_index);
     }
     if (v->by == QUEUE_BY_RESERVATION)
@@ -210,61 +225,197 @@ static void tell_wait(struct deciding *d, size_t job, struct wait *to)
         to->blocking_job_id = who;
 }
 
+static const struct unplaced_reason *reasons_of(const struct deciding *d,
+                                                const struct placement_unplaced *x)
+{
+    struct unplaced_reason *reasons =
+        NEW(d->rq->arena, struct unplaced_reason, x->reason_count);
+
+    for (size_t k = 0; k < x->reason_count; k++)
+        reasons[k] = (struct unplaced_reason){
+            .reason = x->reasons[k].reason,
+            .detail = x->reasons[k].detail ? x->reasons[k].detail : x->reasons[k].reason,
+            .resource_count = x->reasons[k].resource_count,
+            .nearest_miss = x->reasons[k].nearest_miss,
+            .amounts = x->reasons[k].amounts,
+            .amount_count = x->reasons[k].amount_count,
+            .blockers = x->reasons[k].blockers,
+            .blocker_count = x->reasons[k].blocker_count};
+    return reasons;
+}
+
 static void tell_unplaced(struct deciding *d)
 {
-    struct arena *a = d->rq->arena;
-    struct unplaced *list = NEW(a, struct unplaced, d->out.unplaced_count);
+    struct unplaced *list = NEW(d->rq->arena, struct unplaced, d->out.unplaced_count);
+    const struct placement_unplaced *first = NULL; /* of the last row */
+    size_t count = 0;
 
     for (size_t i = 0; i < d->out.unplaced_count; i++) {
         const struct placement_unplaced *x = &d->out.unplaced[i];
-        struct unplaced_reason *reasons = NEW(a, struct unplaced_reason, x->reason_count);
 
-        for (size_t k = 0; k < x->reason_count; k++)
-            reasons[k] = (struct unplaced_reason){
-                .reason = x->reasons[k].reason,
-                .detail =
-                    x->reasons[k].detail ? x->reasons[k].detail : x->reasons[k].reason,
-                .resource_count = x->reasons[k].resource_count,
-                .nearest_miss = x->reasons[k].nearest_miss,
-                .amounts = x->reasons[k].amounts,
-                .amount_count = x->reasons[k].amount_count,
-                .blockers = x->reasons[k].blockers,
-                .blocker_count = x->reasons[k].blocker_count};
-        list[i] = (struct unplaced){x->job_id, reasons, x->reason_count};
         if (x->reason_count)
             metrics_unplaced(d->rq->service->metrics, x->reasons[0].reason, 1);
         budget_step(&d->rq->budget, x->reason_count);
+        if (first && d->index_of && first->reasons == x->reasons &&
+            copies_add(&d->copies, d->index_of, first->job, x->job,
+                       &list[count - 1].copies))
+            continue;
+        first = x;
+        list[count] = (struct unplaced){x->job_id, reasons_of(d, x), x->reason_count,
+                                        PLACEMENT_NO_COPIES};
+        if (d->index_of)
+            list[count].copies = copies_begin(&d->copies, d->index_of, x->job);
+        count++;
     }
     d->answer->unplaced = list;
-    d->answer->unplaced_count = d->out.unplaced_count;
+    d->answer->unplaced_count = count;
+}
+
+/* ---- copies of a job ---- */
+
+/* Equal jobs stand next to each other in a queue: who goes where. */
+struct queued {
+    size_t job, turn; /* turn: of its row */
+    const struct world_placed *at;
+};
+
+static int compare_places(const struct world_placed *a, const struct world_placed *b)
+{
+    if (a->start_s != b->start_s)
+        return a->start_s < b->start_s ? -1 : 1;
+    if (a->position_count != b->position_count)
+        return a->position_count < b->position_count ? -1 : 1;
+    for (size_t i = 0; i < a->position_count; i++)
+        if (a->positions[i] != b->positions[i])
+            return a->positions[i] < b->positions[i] ? -1 : 1;
+    return a->choice < b->choice ? -1 : a->choice > b->choice;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct queued *x = a, *y = b;
+    int order;
+
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    order = compare_places(x->at, y->at);
+    return order ? order : x->job < y->job ? -1 : x->job > y->job;
+}
+
+/* Jobs with a place, in the order of the queue; copies that stand next to each other by
+ * start and resource. */
+static size_t list_placed(const struct deciding *d, size_t *list)
+{
+    size_t count = d->out.world->job_count, placed = 0;
+    struct queued *queue = NEW(d->rq->arena, struct queued, count);
+
+    for (size_t k = 0; k < count; k++) {
+        size_t job = d->out.queue.order[k];
+        const struct world_placed *at = &d->out.queue.plan->placed[job];
+        bool same = placed && row_of(d, queue[placed - 1].job) == row_of(d, job);
+
+        if (!at->positions)
+            continue;
+        queue[placed] = (struct queued){job, same ? queue[placed - 1].turn : k, at};
+        placed++;
+    }
+    if (d->copies.row_of)
+        qsort(queue, placed, sizeof(*queue), by_place);
+    for (size_t k = 0; k < placed; k++)
+        list[k] = queue[k].job;
+    return placed;
+}
+
+/* Numbers of the copies: those that start first are the first. */
+static void number_copies(struct deciding *d, const size_t *list, size_t count)
+{
+    bool *fixed = NEW(d->rq->arena, bool, d->copies.count);
+
+    for (size_t j = 0; d->copies.row_of && j < d->copies.count; j++)
+        fixed[j] = d->out.world->jobs[j].barred == WORLD_WAIT_LEASED;
+    if (d->copies.row_of)
+        d->index_of = copies_number(&d->copies, list, count, fixed);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* What is said of both is alike. */
+static bool wait_alike(const struct wait *a, const struct wait *b)
+{
+    return a->reason == b->reason && same_text(a->detail, b->detail) &&
+           same_text(a->blocking_job_id, b->blocking_job_id) &&
+           same_text(a->blocking_reservation_id, b->blocking_reservation_id) &&
+           (a->until_s == b->until_s || (isnan(a->until_s) && isnan(b->until_s)));
+}
+
+/* Adds the job to the last row of its list, or makes a row of it. `before`: the job that
+ * the last row begins with; WORLD_NONE: there is no row. */
+static void tell_start_of(struct deciding *d, struct start *list, size_t job,
+                          size_t *before)
+{
+    const struct world_placed *placed = d->out.queue.plan->placed;
+    size_t *count = &d->answer->start_count;
+
+    d->start_count++;
+    if (*before != WORLD_NONE && d->index_of &&
+        compare_places(&placed[*before], &placed[job]) == 0 &&
+        copies_add(&d->copies, d->index_of, *before, job, &list[*count - 1].copies))
+        return;
+    tell_start(d, job, &list[*count]);
+    if (d->index_of)
+        list[*count].copies = copies_begin(&d->copies, d->index_of, job);
+    *before = job;
+    ++*count;
+}
+
+static void tell_wait_of(struct deciding *d, struct wait *list, size_t job,
+                         size_t *before)
+{
+    const struct world_placed *placed = d->out.queue.plan->placed;
+    size_t *count = &d->answer->waiting_count;
+    struct wait *row = &list[*count];
+
+    d->wait_count++;
+    tell_wait(d, job, row);
+    if (*before != WORLD_NONE && d->index_of && wait_alike(row - 1, row) &&
+        compare_places(&placed[*before], &placed[job]) == 0 &&
+        copies_add(&d->copies, d->index_of, *before, job, &row[-1].copies))
+        return;
+    if (d->index_of)
+        row->copies = copies_begin(&d->copies, d->index_of, job);
+    *before = job;
+    ++*count;
 }
 
 static void tell_all(struct deciding *d)
 {
     struct queue_orders_answer *answer = d->answer;
-    size_t count = d->out.world->job_count;
+    size_t *list = NEW(d->rq->arena, size_t, d->out.world->job_count);
+    size_t count = list_placed(d, list);
     struct start *starts = NEW(d->rq->arena, struct start, count);
     struct wait *waiting = NEW(d->rq->arena, struct wait, count);
+    size_t last_start = WORLD_NONE, last_wait = WORLD_NONE;
     double wait_s = 0;
 
+    number_copies(d, list, count);
     for (size_t k = 0; k < count; k++) {
-        size_t job = d->out.queue.order[k];
-        const struct world_placed *x = &d->out.queue.plan->placed[job];
+        const struct world_placed *x = &d->out.queue.plan->placed[list[k]];
 
-        if (!x->positions)
-            continue;
         budget_step(&d->rq->budget, x->position_count);
         wait_s += x->start_s;
         if (x->start_s <= 0)
-            tell_start(d, job, &starts[answer->start_count++]);
+            tell_start_of(d, starts, list[k], &last_start);
         else
-            tell_wait(d, job, &waiting[answer->waiting_count++]);
+            tell_wait_of(d, waiting, list[k], &last_wait);
     }
     answer->starts = starts;
     answer->waiting = waiting;
     answer->run_times = run_time_list(d->teller, &answer->run_time_count);
     tell_unplaced(d);
-    count = answer->start_count + answer->waiting_count;
+    count = d->start_count + d->wait_count;
     answer->objective = (struct objective){
         .makespan_s = d->out.makespan_s,
         .lower_bound_s = d->out.lower_bound_s,
@@ -328,8 +479,9 @@ enum error_code queue_orders_world(struct request *rq,
     struct deciding d = {.rq = rq, .body = body, .answer = answer};
     const struct job *jobs = jobs_of(body, rq->arena);
     struct run_times *times;
+    const struct job *timed;
+    const struct error_item *before;
     struct placement_in in = {
-        .job_count = body->job_count,
         .world = &body->world,
         .seed = body->decision.seed,
         .budget = &rq->budget,
@@ -338,22 +490,29 @@ enum error_code queue_orders_world(struct request *rq,
 
     params_bind(queue_conservative_params, body->decision.options,
                 body->decision.option_count, options, rq->err);
+    TRY(copies_check(rq, jobs, body->job_count, "/jobs", QUEUE_ORDERS_JOBS_MAX,
+                     sizeof(struct job)));
     TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                 &in.snapshot));
     TRY(run_times_resolve(rq, in.snapshot,
                           &(struct run_time_jobs){.jobs = jobs, .count = body->job_count},
-                          &in.jobs, &times));
+                          &timed, &times));
+    copies_make(rq, timed, body->job_count, "/jobs/", &d.copies);
+    before = rq->err->last;
+    in.jobs = d.copies.jobs;
+    in.job_count = d.copies.count;
     TRY(placement_reserve(rq, &in));
     if (amounts_queue(
             &(struct amounts_queue_in){.of = &in,
                                        .policy = policy,
                                        .plan_with_limit = options[QUEUE_PLAN_WITH] > 0,
-                                       .promises = promises_of(body, rq->arena),
+                                       .promises = promises_of(&d),
                                        .keeps_gaps = !(options[QUEUE_COMPRESS] > 0)},
             &d.out, rq->arena, rq->err) != OK ||
         rq->err->code != OK)
-        return rq->err->code;
-    answer->decision.warnings = d.out.warnings;
+        return copies_refused(&d.copies, before);
+    answer->decision.warnings =
+        copies_warnings(&d.copies, d.out.warnings, d.out.warning_count);
     answer->decision.warning_count = d.out.warning_count;
     run_times_warn(rq, times, &answer->decision);
     d.teller =
@@ -365,7 +524,7 @@ enum error_code queue_orders_world(struct request *rq,
             rq, &answer->decision,
             "time_limit: the time was up; of %s %zu %s a start, "
             "%zu of them %s only put one after the other behind all others",
-            counted(body->job_count, "job").text, d.out.queue.plan->placed_count,
+            counted(d.copies.count, "job").text, d.out.queue.plan->placed_count,
             plural(d.out.queue.plan->placed_count, "has", "have"),
             d.out.queue.behind_count, plural(d.out.queue.behind_count, "is", "are")));
     answer->site_id = body->site_id;

@@ -9,6 +9,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
+#include "handlers/placement/copies.h"
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/run_times.h"
 
@@ -188,7 +189,8 @@ static const struct json_field request_rows[] = {
      .offset = JSON_AT(T, world.objective, const char *const *),
      .count_offset = JSON_AT(T, world.objective_count, size_t)},
     {.name = "what_if",
-     .doc = "Say which larger capacities would let pending jobs run that have no place",
+     .doc = "Say which larger capacities or other attributes would let pending jobs "
+            "run that have no place",
      .type = JSON_TYPE_BOOLEAN,
      .offset = JSON_AT(T, world.what_if, bool)},
     {.name = "preempt",
@@ -385,9 +387,11 @@ enum error_code reschedule_running_jobs(struct request *rq, const void *in, void
     const struct running_jobs_request *body = in;
     struct running_jobs_answer *answer = out;
     struct run_times *times;
+    const struct job *pending;
+    struct copies copies;
+    const struct error_item *before;
     struct gridway_in round = {
-        .round = {.job_count = body->pending_count,
-                  .world = &body->world,
+        .round = {.world = &body->world,
                   .users = body->users,
                   .user_count = body->user_count,
                   .usage = body->usage,
@@ -399,6 +403,8 @@ enum error_code reschedule_running_jobs(struct request *rq, const void *in, void
     };
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
+    TRY(copies_check(rq, body->pending, body->pending_count, "/pending",
+                     PLACEMENT_JOBS_MAX, sizeof(struct job)));
     check_algorithm(body->decision.algorithm, rq->err);
     TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                 &round.round.snapshot));
@@ -406,14 +412,20 @@ enum error_code reschedule_running_jobs(struct request *rq, const void *in, void
                           &(struct run_time_jobs){.jobs = body->pending,
                                                   .count = body->pending_count,
                                                   .at = pending_at},
-                          &round.round.jobs, &times));
-    TRY(migration_gridway(&round, body->decision.options, body->decision.option_count,
-                          &answer->out, rq->arena, rq->err));
-    if (rq->err->code != OK)
-        return rq->err->code;
-    answer->decision.warnings = answer->out.warnings;
+                          &pending, &times));
+    copies_make(rq, pending, body->pending_count, "/pending/", &copies);
+    before = rq->err->last;
+    round.round.jobs = copies.jobs;
+    round.round.job_count = copies.count;
+    if (migration_gridway(&round, body->decision.options, body->decision.option_count,
+                          &answer->out, rq->arena, rq->err) != OK ||
+        rq->err->code != OK)
+        return copies_refused(&copies, before);
+    answer->decision.warnings =
+        copies_warnings(&copies, answer->out.warnings, answer->out.warning_count);
     answer->decision.warning_count = answer->out.warning_count;
     run_times_warn(rq, times, &answer->decision);
+    copies_fold(&copies, round.round.snapshot, &answer->out.pending);
     run_times_tell(rq, times, round.round.snapshot, body->pending, body->pending_count,
                    false, &answer->out.pending, &answer->run_times,
                    &answer->run_time_count);

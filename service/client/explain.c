@@ -74,6 +74,24 @@ static const char *id_of(const cJSON *row)
     return *id ? id : text(row, "id");
 }
 
+/* Behind the name of a job with count: which copies of it the row is about. */
+struct copies_text {
+    char text[48];
+};
+
+static struct copies_text copies_of(const cJSON *row)
+{
+    const cJSON *both = member(row, "indexes"), *one = member(row, "index");
+    struct copies_text said = {""};
+
+    if (cJSON_IsNumber(one))
+        snprintf(said.text, sizeof(said.text), "[%.0f]", one->valuedouble);
+    else if (cJSON_IsArray(both) && cJSON_GetArraySize(both) == 2)
+        snprintf(said.text, sizeof(said.text), "[%.0f-%.0f]", both->child->valuedouble,
+                 both->child->next->valuedouble);
+    return said;
+}
+
 static bool lists_id(const cJSON *ids, const char *id)
 {
     for (const cJSON *i = ids ? ids->child : NULL; i; i = i->next)
@@ -265,7 +283,7 @@ static void tell_unplaced_row(struct explaining *x, const cJSON *row)
     const cJSON *reasons = member(row, "reasons");
     const char *detail = text(row, "detail"), *reason = text(row, "reason");
 
-    say(x, "%s has no place:", id_of(row));
+    say(x, "%s%s has no place:", id_of(row), copies_of(row).text);
     if (*reason || (*detail && !length_of(reasons)))
         say(x, " %s%s%s.", reason, *reason && *detail ? ": " : "", detail);
     for (const cJSON *r = reasons ? reasons->child : NULL; r; r = r->next)
@@ -294,7 +312,8 @@ static void tell_waiting_row(struct explaining *x, const cJSON *row)
 {
     double now_s = number(x->request, "now_s"), at_s = number(row, "estimated_start_s");
 
-    say(x, "%s waits (%s): %s.", id_of(row), text(row, "reason"), text(row, "detail"));
+    say(x, "%s%s waits (%s): %s.", id_of(row), copies_of(row).text, text(row, "reason"),
+        text(row, "detail"));
     if (!isnan(at_s))
         say(x, " It is expected to start in %s.",
             time_of(fmax(0, at_s - (isnan(now_s) ? 0 : now_s))).text);
@@ -546,7 +565,8 @@ static void tell_place(struct explaining *x, const cJSON *row)
     size_t count = others(x, resource_id, &list), tried = 0, known = 0;
     double start_s = number(row, "start_s"), finish_s = number(row, "finish_s");
 
-    say(x, "%s runs on %s", id_of(row), *resource_id ? resource_id : "several resources");
+    say(x, "%s%s runs on %s", id_of(row), copies_of(row).text,
+        *resource_id ? resource_id : "several resources");
     if (!isnan(start_s))
         say(x, ", from %s", time_of(start_s).text);
     if (!isnan(finish_s))
@@ -572,7 +592,7 @@ static void tell_place(struct explaining *x, const cJSON *row)
 
 static void tell_start(struct explaining *x, const cJSON *row)
 {
-    say(x, "%s starts now.", id_of(row));
+    say(x, "%s%s starts now.", id_of(row), copies_of(row).text);
     end_paragraph(x);
 }
 

@@ -64,6 +64,16 @@ static bool list_cell(const cJSON *list, char text[CELL_MAX_BYTES])
     return *text;
 }
 
+/* The first and the last copy of a job: "0-7". */
+static bool span_cell(const cJSON *v, char text[CELL_MAX_BYTES])
+{
+    if (!v->string || strcmp(v->string, "indexes") != 0 || cJSON_GetArraySize(v) != 2)
+        return false;
+    snprintf(text, CELL_MAX_BYTES, "%.0f-%.0f", v->child->valuedouble,
+             v->child->next->valuedouble);
+    return true;
+}
+
 /* Control characters become '?'. */
 static void make_plain(char *text)
 {
@@ -93,7 +103,7 @@ static bool cell(const cJSON *v, char text[CELL_MAX_BYTES])
         snprintf(text, CELL_MAX_BYTES, "%s", cJSON_IsTrue(v) ? "yes" : "no");
     else if (!v || cJSON_IsNull(v))
         snprintf(text, CELL_MAX_BYTES, "-");
-    else if (!cJSON_IsArray(v) || !list_cell(v, text))
+    else if (!cJSON_IsArray(v) || (!span_cell(v, text) && !list_cell(v, text)))
         return false;
     if (strlen(text) + 1 == CELL_MAX_BYTES)
         for (size_t n = CELL_MAX_BYTES - 1; n > 0 && (text[n - 1] & 0x80); n--)

@@ -89,6 +89,9 @@ function movesOf(answer, jobs) {
   });
 }
 
+// Behind the name of a job with count: which copies of it a row is about.
+const copiesOf = (e) => (Array.isArray(e.indexes) ? `[${e.indexes.join("-")}]` : typeof e.index === "number" ? `[${e.index}]` : "");
+
 // Bars of all lists of an answer whose elements have times.
 export function barsOf(answer, request) {
   const jobs = known(request), critical = new Set(answer.critical_tasks || []), bars = [], now = (request && request.now_s) || 0;
@@ -104,7 +107,7 @@ export function barsOf(answer, request) {
     const many = [e.resource_ids, e.planned_resource_ids].find((l) => Array.isArray(l) && l.length);
     const begun = typeof e.elapsed_s === "number" && list === "running" ? start - e.elapsed_s : start;
     const passed = state === "running" && end > begun ? Math.max(0, Math.min(1, (now - begun) / (end - begun))) : 0;
-    const one = (row) => bars.push({ id, row: String(row), start: begun, end, group: group === undefined || group === null ? null : String(group),
+    const one = (row) => bars.push({ id: id + copiesOf(e), row: String(row), start: begun, end, group: group === undefined || group === null ? null : String(group),
       state, critical: critical.size > 0 && critical.has(id), late: typeof job.deadline_s === "number" && end > job.deadline_s, stageIn: e.stage_in_s || 0, progress: e.progress_ratio ?? job.progress_ratio ?? passed,
       transferFrom: e.transfer_from_s, transferTo: e.data_ready_s, entry: e, colour: 0, track: 0, moved: false });
     if (many && many.length > 1) new Set(many).forEach(one); else one(many ? many[0] : e.resource_id ?? e.site_id ?? id);
@@ -151,7 +154,7 @@ function WhyNot({ list, count }) {
   if (!count) return html`<p>Everything has a place.</p>`;
   if (!list.length) return html`<p>${number(count)} ${count === 1 ? "job has" : "jobs have"} no place; the request left the list out.</p>`;
   return html`<${Wide}><table><thead><tr><th scope="col">job</th><th scope="col">reason</th><th scope="col" class="n">resources</th><th scope="col">nearest miss</th><th scope="col">detail</th></tr></thead><tbody>
-    ${list.slice(0, 500).flatMap((u) => (u.reasons && u.reasons.length ? u.reasons : [{}]).map((r, i) => html`<tr><td>${i === 0 ? u.job_id ?? u.task_id ?? u.id : ""}</td><td>${r.reason || u.reason || ""}</td>
+    ${list.slice(0, 500).flatMap((u) => (u.reasons && u.reasons.length ? u.reasons : [{}]).map((r, i) => html`<tr><td>${i === 0 ? html`${u.job_id ?? u.task_id ?? u.id}${copiesOf(u)}` : ""}</td><td>${r.reason || u.reason || ""}</td>
       <td class="n">${number(r.resource_count)}</td><td>${r.nearest_miss ? `${r.nearest_miss.resource_id}: ${percent(r.nearest_miss.shortfall)} short` : ""}</td><td class="text">${r.detail || u.detail || ""}${(r.amounts || []).map((m, k) => `${k ? ", " : ": "}${m.name} needs ${amount(m.name, m.needed)}, the largest has ${amount(m.name, m.largest)}`).join("")}</td></tr>`))}</tbody></table><//>
     ${list.length > 500 ? html`<p>The first 500 of ${number(list.length)}.</p>` : ""}`;
 }
