@@ -1411,8 +1411,12 @@ static bool read_line(const struct json_object *table, const char *line, size_t 
     if (one.code == OK)
         return true;
     if (!one.first) {
-        invalid(all, "", one.code == ERR_MALFORMED ? ITEM_MALFORMED : ITEM_TOO_LONG, "%s",
-                one.text);
+        static const char first_line[] = "not JSON: line 1, ";
+        size_t n = sizeof(first_line) - 1;
+        bool is_placed = strncmp(one.text, first_line, n) == 0;
+
+        invalid(all, "", one.code == ERR_MALFORMED ? ITEM_MALFORMED : ITEM_TOO_LONG,
+                "%s%s", is_placed ? "not JSON: " : "", one.text + (is_placed ? n : 0));
         if (one.hint)
             error_hint(all, "%s", one.hint);
         error_at_line(all, line_number);
