@@ -256,7 +256,7 @@ enum error_code json_scan(const char *text, size_t length, size_t depth_max,
     return OK;
 }
 
-bool json_is_utf8(const char *text, size_t length)
+size_t json_utf8_length(const char *text, size_t length)
 {
     struct scan s = {(const unsigned char *)text, (const unsigned char *)text,
                      (const unsigned char *)text + length, NULL};
@@ -265,7 +265,12 @@ bool json_is_utf8(const char *text, size_t length)
         if (*s.at < 0x80)
             s.at++;
         else if (!skip_multibyte(&s))
-            return false;
+            break;
     }
-    return true;
+    return (size_t)(s.at - s.start);
+}
+
+bool json_is_utf8(const char *text, size_t length)
+{
+    return json_utf8_length(text, length) == length;
 }
