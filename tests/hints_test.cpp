@@ -398,6 +398,12 @@ TEST_CASE("what is no JSON, but is elsewhere: what is meant", "[hints]")
                                              "application/x-ndjson where many are taken"},
         {"[\"a", "close it with \""},
         {"[\"a\\", "close it with \""},
+        {"[\"a\nb\"]", nullptr},
+        {"[\"a\xff\"]", nullptr},
+        {"[\"a\\u0000\"]", "leave it out"},
+        {R"(["a\ud800"])",
+         R"(behind a backslash stands one of " \ / b f n r t, or u and )"
+         R"(four hex digits; \uD800 to \uDFFF come in pairs)"},
         {"", "send a JSON object, and its length"},
         {"[1 2]", nullptr},
         {"[1}", nullptr},
