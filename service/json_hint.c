@@ -52,6 +52,12 @@ static const struct {
     {"Timings", "the timings"},
 };
 
+/* "Settings", and not "Access". */
+static bool is_plural(const char *word, size_t length)
+{
+    return length >= 2 && word[length - 1] == 's' && word[length - 2] != 's';
+}
+
 const char *json_noun(const struct json_object *table, char *buffer, size_t size)
 {
     char words[NOUN_BYTES - 3];
@@ -73,7 +79,11 @@ const char *json_noun(const struct json_object *table, char *buffer, size_t size
         words[used++] = to_small(*c);
     }
     words[used] = 0;
-    snprintf(buffer, size, "%s %s", is_vowel(words[0]) ? "an" : "a", words);
+    snprintf(buffer, size, "%s %s",
+             is_plural(words, used) ? "the"
+             : is_vowel(words[0])   ? "an"
+                                    : "a",
+             words);
     return buffer;
 }
 

@@ -476,6 +476,24 @@ TEST_CASE("hints for mistakes that are only counted change no other", "[hints]")
     CHECK(!err.last->allowed_number);
 }
 
+TEST_CASE("several things are not one", "[hints]")
+{
+    const json_field none[] = {{}};
+    const struct {
+        const char *name, *noun;
+    } cases[] = {{"SilentErrors", "the silent errors"},
+                 {"ModelSettingsInput", "a model settings input"},
+                 {"FileAccess", "a file access"},
+                 {"Image", "an image"},
+                 {"S", "a s"}};
+
+    for (auto &c : cases) {
+        json_object table = {c.name, "", 0, none};
+        char buffer[NOUN_BYTES];
+        CHECK(std::string(json_noun(&table, buffer, sizeof(buffer))) == c.noun);
+    }
+}
+
 TEST_CASE("codes: each is there once and says what to do", "[hints]")
 {
     std::set<std::string> names;
