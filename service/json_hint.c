@@ -311,8 +311,11 @@ void json_hint_boolean(const char *text, struct error *err)
     small[length] = 0;
     for (size_t i = 0; i < 5; i++)
         for (size_t value = 0; value < 2; value++)
-            if (strcmp(small, words[value][i]) == 0)
+            if (strcmp(small, words[value][i]) == 0) {
                 error_hint(err, "did you mean %s?", words[value][0]);
+                return;
+            }
+    error_hint(err, "write true or false");
 }
 
 void json_hint_ratio(const char *member, double number, double most, struct error *err)

@@ -293,7 +293,7 @@ TEST_CASE("a value that a member does not take: what is meant", "[hints]")
         {R"("urgent": "No")", "wrong_type", "did you mean false?", ""},
         {R"("urgent": 1)", "wrong_type", "did you mean true?", ""},
         {R"("urgent": 2)", "wrong_type", "", ""},
-        {R"("urgent": "perhaps")", "wrong_type", "", ""},
+        {R"("urgent": "perhaps")", "wrong_type", "write true or false", ""},
         {R"("needs": ["gpu"])", "wrong_type", "did you mean {\"gpu\": true}?", ""},
         {R"("seen_at": "2026-10-01")", "not_an_instant",
          "did you mean \"2026-10-01T00:00:00Z\"?", ""},
