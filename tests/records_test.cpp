@@ -591,6 +591,7 @@ TEST_CASE("samples of other measures are other samples", "[records][db]")
     CHECK(problem["errors"][0]["code"] == "not_allowed");
     problem = service.remove(path + "?resource_id=" + id + "&measures=speed", 422);
     CHECK(problem["errors"][0]["code"] == "not_a_choice");
+    CHECK(problem["errors"][0]["allowed"].size() == 4);
     CHECK(
         service.remove(path + "?resource_id=" + id + "&measures=latency_s,bandwidth_mbps",
                        200)["deleted"] == 0);
