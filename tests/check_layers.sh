@@ -114,6 +114,10 @@ while IFS= read -r readme; do
     [ "$(wc -l <"$readme")" -le 30 ] || breach "$readme has more than 30 lines"
 done < <(find service handlers algorithms models migrations openapi docker tests -name README.md | sort)
 
+# ---- HACKING's figures are those of about today ----
+
+while IFS= read -r figure; do breach "$figure (tests/figures.sh prints them)"; done < <(tests/figures.sh --check || true)
+
 # ---- loops over input count their work ----
 
 python3 tests/check_budget.py || breach "tests/check_budget.py found the above"
