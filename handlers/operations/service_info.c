@@ -95,7 +95,8 @@ static const struct json_field links_rows[] = {
 static const struct json_object links_json = {"ServiceLinks", "Where more is to be read",
                                               sizeof(struct service_links), links_rows};
 
-static const char *const scope_names[] = {"decide", "ingest", "admin", "read", NULL};
+static const char *const scope_names[] = {"decide", "ingest", "admin",
+                                          "read",   "facade", NULL};
 
 #define T struct service_info
 static const struct json_field info_rows[] = {
@@ -125,9 +126,10 @@ static enum error_code find_scopes(struct request *rq, unsigned *scopes)
     const struct message *m = rq->message;
     struct auth_grant grant = {0};
     struct error err = {.arena = rq->arena};
-    enum auth_result result = auth_check(
-        rq->service->auth, m->authorization, m->remote_address,
-        SCOPE_DECIDE | SCOPE_INGEST | SCOPE_READ, rq->may_block, &grant, rq->arena, &err);
+    enum auth_result result =
+        auth_check(rq->service->auth, m->authorization, m->remote_address,
+                   SCOPE_DECIDE | SCOPE_INGEST | SCOPE_READ | SCOPE_FACADE, rq->may_block,
+                   &grant, rq->arena, &err);
 
     if (result == AUTH_NEEDS_DATABASE || result == AUTH_NEEDS_REFRESH)
         return fail(rq->err, ERR_WOULD_BLOCK, "", "the key must be looked up");
@@ -137,7 +139,8 @@ static enum error_code find_scopes(struct request *rq, unsigned *scopes)
 
 static void fill_scopes(struct service_info *info, unsigned scopes, struct arena *a)
 {
-    static const unsigned bits[] = {SCOPE_DECIDE, SCOPE_INGEST, SCOPE_ADMIN, SCOPE_READ};
+    static const unsigned bits[] = {SCOPE_DECIDE, SCOPE_INGEST, SCOPE_ADMIN, SCOPE_READ,
+                                    SCOPE_FACADE};
     const char **list = NEW(a, const char *, sizeof(bits) / sizeof(bits[0]));
 
     for (size_t i = 0; scope_names[i]; i++)
