@@ -311,6 +311,7 @@ TEST_CASE("the time limit in force: refused above, and told", "[api][problem]")
     CHECK(limits["time_limit_max_s"] == 600);
     CHECK(limits["simulation_time_limit_s"] == 3600);
     CHECK(limits["max_body_bytes"] == 67108864);
+    CHECK(limits["max_upload_bytes"] == 4294967296);
     CHECK(limits["page_size_max"] == 1000);
     CHECK(!limits.contains("rate_limit_per_s")); // there is none
 }

@@ -20,7 +20,7 @@ struct organization {
 
 struct service_limits {
     double time_limit_max_s, simulation_time_limit_s, rate_limit_per_s, processors;
-    uint64_t max_body_bytes, page_size_max, slots;
+    uint64_t max_body_bytes, max_upload_bytes, page_size_max, slots;
 };
 
 struct service_links {
@@ -68,6 +68,9 @@ static const struct json_field limits_rows[] = {
                 "Likewise of what is computed without a client (Prefer: respond-async)"),
     JSON_INTEGER(T, max_body_bytes, 0, JSON_EXACT, 0, 0,
                  "Largest body of a request, also after decompression"),
+    JSON_INTEGER(
+        T, max_upload_bytes, 0, JSON_EXACT, 0, 0,
+        "Likewise of logs, traces and accounting, which are read piece by piece"),
     JSON_INTEGER(T, page_size_max, 0, JSON_EXACT, 0, 0, "Largest page_size of a list"),
     JSON_NUMBER(T, rate_limit_per_s, 0, 0, NAN, JSON_OPTIONAL,
                 "Requests a second of a key, or of an address; left out: no limit"),
@@ -174,6 +177,7 @@ enum error_code get_service_info(struct request *rq, const void *in, void *out)
                                            ? config->rate_limit_per_s
                                            : (double)NAN,
                    .max_body_bytes = config->max_body_bytes,
+                   .max_upload_bytes = config->max_upload_bytes,
                    .page_size_max = PAGE_SIZE_MAX,
                    .slots = config->compute_workers,
                    .processors = config->processors},
