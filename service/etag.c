@@ -45,6 +45,20 @@ bool etag_matches_weakly(const char *list, const char *tag)
     return list && (strcmp(list, "*") == 0 || names(list, tag, true));
 }
 
+enum error_code etag_refuse_stale(struct error *err, const char *what,
+                                  const char *if_match, const char *tag)
+{
+    err->in = "header";
+    err->name = "If-Match";
+    if (etag_matches_weakly(if_match, tag))
+        return fail(err, ERR_STALE, "",
+                    "If-Match was %.80s: a weak tag never allows a change; send %s",
+                    if_match, tag);
+    return fail(err, ERR_STALE, "",
+                "the %s has changed: If-Match was %.80s, its ETag is %s; read it again",
+                what, if_match, tag);
+}
+
 enum error_code etag_refuse_double(struct error *err, const char *what, const char *name)
 {
     err->in = "header";

@@ -14,6 +14,11 @@ bool etag_matches(const char *list, const char *tag);
 /* The same of If-None-Match, where W/ makes no difference. */
 bool etag_matches_weakly(const char *list, const char *tag);
 
+/* ERR_STALE, of the header If-Match, which does not name `tag` of what is stored; what
+ * to send instead. */
+enum error_code etag_refuse_stale(struct error *err, const char *what,
+                                  const char *if_match, const char *tag);
+
 /* ERR_STALE, of the header If-None-Match: * : there is such a thing already. */
 enum error_code etag_refuse_double(struct error *err, const char *what, const char *name);
 

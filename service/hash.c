@@ -24,27 +24,34 @@ bool hash_sha256_parts(const struct hash_part *parts, size_t count, unsigned cha
 }
 
 /* It is libcrypto's. */
-struct hash_stream *hash_stream_open(void)
+static void close_stream(struct hash_stream *h)
 {
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-
-    if (context && EVP_DigestInit_ex(context, EVP_sha256(), NULL))
-        return (struct hash_stream *)context;
-    EVP_MD_CTX_free(context);
-    return NULL;
+    EVP_MD_CTX_free(h->context);
+    h->context = NULL;
 }
 
-bool hash_stream_add(struct hash_stream *h, const void *data, size_t length)
+struct hash_stream hash_stream_open(void)
 {
-    return EVP_DigestUpdate((EVP_MD_CTX *)h, data, length);
+    struct hash_stream h = {EVP_MD_CTX_new()};
+
+    if (h.context && !EVP_DigestInit_ex(h.context, EVP_sha256(), NULL))
+        close_stream(&h);
+    return h;
 }
 
-bool hash_stream_end(struct hash_stream *h, unsigned char *digest)
+void hash_stream_add(struct hash_stream *h, const void *data, size_t length)
 {
-    bool done = h && EVP_DigestFinal_ex((EVP_MD_CTX *)h, digest, NULL);
+    if (h->context && !EVP_DigestUpdate(h->context, data, length))
+        close_stream(h);
+}
 
-    EVP_MD_CTX_free((EVP_MD_CTX *)h);
-    return done;
+enum error_code hash_stream_end(struct hash_stream *h, enum error_code code,
+                                unsigned char *digest, struct error *err)
+{
+    bool done = code == OK && h->context && EVP_DigestFinal_ex(h->context, digest, NULL);
+
+    close_stream(h);
+    return done || code != OK ? code : fail_memory(err);
 }
 
 void hash_hex(const unsigned char *digest, char *hex)

@@ -3,6 +3,7 @@
 #define GRIDPLAN_HASH_H
 
 #include "models/base/arena.h"
+#include "models/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,13 +21,17 @@ struct hash_part {
 bool hash_sha256_parts(const struct hash_part *parts, size_t count,
                        unsigned char *digest);
 
-/* Of what comes in pieces. NULL, false: no memory. */
-struct hash_stream;
-struct hash_stream *hash_stream_open(void);
-bool hash_stream_add(struct hash_stream *h, const void *data, size_t length);
+/* Of what comes in pieces. That there was no memory for it is said at its end. */
+struct hash_stream {
+    void *context; /* NULL: no memory */
+};
+struct hash_stream hash_stream_open(void);
+void hash_stream_add(struct hash_stream *h, const void *data, size_t length);
 
-/* Closes it, too; accepts NULL. */
-bool hash_stream_end(struct hash_stream *h, unsigned char *digest);
+/* Closes it. `code` is what became of reading the pieces: if that is not OK it is
+ * returned, and there is no digest. */
+enum error_code hash_stream_end(struct hash_stream *h, enum error_code code,
+                                unsigned char *digest, struct error *err);
 
 /* `hex` has SHA256_HEX_SIZE, with the NUL; lower case. */
 void hash_hex(const unsigned char *digest, char *hex);

@@ -574,6 +574,19 @@ static void read_list(struct reader *r, const struct json_field *f, const cJSON 
     set_list(f, base, list, count);
 }
 
+/* Notes numbers that no double holds, at any depth: kept as text they would be null. */
+static void refuse_infinite(struct reader *r, const cJSON *v, const struct place *p)
+{
+    struct place here = {p, NULL, 0};
+
+    if (cJSON_IsNumber(v) && !isfinite(v->valuedouble))
+        mistake(r, p, ITEM_OUT_OF_BOUNDS, "the number is too large for a double");
+    for (const cJSON *e = v->child; e; e = e->next, here.index++) {
+        here.name = e->string;
+        refuse_infinite(r, e, &here);
+    }
+}
+
 static void read_value(struct reader *r, const cJSON *e, const struct place *p,
                        struct named_value *value)
 {
@@ -583,9 +596,10 @@ static void read_value(struct reader *r, const cJSON *e, const struct place *p,
     } else if (cJSON_IsBool(e)) {
         value->type = VALUE_BOOLEAN;
         value->number = cJSON_IsTrue(e) ? 1 : 0;
-    } else if (cJSON_IsNumber(e) && isfinite(e->valuedouble)) {
+    } else if (cJSON_IsNumber(e)) {
         value->type = VALUE_NUMBER;
         value->number = e->valuedouble;
+        refuse_infinite(r, e, p);
     } else if (!cJSON_IsNull(e)) {
         wrong_type(r, p, e, "a number, a boolean, a string or null");
     }
@@ -642,6 +656,8 @@ static void read_amount(struct reader *r, const cJSON *e, const struct place *p,
         wrong_type(r, p, e, "a number");
         if (cJSON_IsString(e))
             json_hint_text(e->string, e->valuestring, r->err);
+    } else if (!isfinite(e->valuedouble)) {
+        refuse_infinite(r, e, p);
     } else if (!(e->valuedouble >= 0 && e->valuedouble <= most)) {
         mistake(r, p, ITEM_OUT_OF_BOUNDS, "%.15g is not from 0 to %.15g", e->valuedouble,
                 most);
@@ -739,6 +755,7 @@ static void read_raw(struct reader *r, const struct json_field *f, const cJSON *
         wrong_type(r, p, v, "an object");
     else if (json_tree_text(v, to, r->arena, r->err) != OK)
         arena_leave(r->arena);
+    refuse_infinite(r, v, p);
 }
 
 /* An object of which there is no more than its member "value". */
@@ -1394,8 +1411,12 @@ static bool read_line(const struct json_object *table, const char *line, size_t 
     if (one.code == OK)
         return true;
     if (!one.first) {
-        invalid(all, "", one.code == ERR_MALFORMED ? ITEM_MALFORMED : ITEM_TOO_LONG, "%s",
-                one.text);
+        static const char first_line[] = "not JSON: line 1, ";
+        size_t n = sizeof(first_line) - 1;
+        bool is_placed = strncmp(one.text, first_line, n) == 0;
+
+        invalid(all, "", one.code == ERR_MALFORMED ? ITEM_MALFORMED : ITEM_TOO_LONG,
+                "%s%s", is_placed ? "not JSON: " : "", one.text + (is_placed ? n : 0));
         if (one.hint)
             error_hint(all, "%s", one.hint);
         error_at_line(all, line_number);

@@ -52,6 +52,12 @@ static const struct {
     {"Timings", "the timings"},
 };
 
+/* "Settings", and not "Access". */
+static bool is_plural(const char *word, size_t length)
+{
+    return length >= 2 && word[length - 1] == 's' && word[length - 2] != 's';
+}
+
 const char *json_noun(const struct json_object *table, char *buffer, size_t size)
 {
     char words[NOUN_BYTES - 3];
@@ -73,7 +79,11 @@ const char *json_noun(const struct json_object *table, char *buffer, size_t size
         words[used++] = to_small(*c);
     }
     words[used] = 0;
-    snprintf(buffer, size, "%s %s", is_vowel(words[0]) ? "an" : "a", words);
+    snprintf(buffer, size, "%s %s",
+             is_plural(words, used) ? "the"
+             : is_vowel(words[0])   ? "an"
+                                    : "a",
+             words);
     return buffer;
 }
 
@@ -301,8 +311,11 @@ void json_hint_boolean(const char *text, struct error *err)
     small[length] = 0;
     for (size_t i = 0; i < 5; i++)
         for (size_t value = 0; value < 2; value++)
-            if (strcmp(small, words[value][i]) == 0)
+            if (strcmp(small, words[value][i]) == 0) {
                 error_hint(err, "did you mean %s?", words[value][0]);
+                return;
+            }
+    error_hint(err, "write true or false");
 }
 
 void json_hint_ratio(const char *member, double number, double most, struct error *err)
@@ -495,6 +508,7 @@ static const struct {
     {"cluster", "snapshot"},
     {"config", "options"},
     {"cpu", "cpu_available_ratio"},
+    {"count", "number"},
     {"count", "page_size"},
     {"criterion", "objective"},
     {"cursor", "page_token"},
@@ -569,8 +583,11 @@ static const struct {
     {"state", "failed"},
     {"status", "failed"},
     {"strategy", "algorithm"},
+    {"submit", "arrival_s"},
     {"submit", "release_s"},
+    {"submit_s", "arrival_s"},
     {"submit_s", "release_s"},
+    {"submit_time", "arrival_s"},
     {"submit_time", "release_s"},
     {"system", "snapshot"},
     {"tags", "labels"},

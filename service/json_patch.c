@@ -4,6 +4,7 @@
 #include "service/json.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,9 +96,9 @@ static const cJSON *const *find_member(const struct members *m, const char *name
                     : NULL;
 }
 
-/* Notes members that are there twice, at any depth. */
-static enum error_code check_repeats(const cJSON *v, const char *pointer,
-                                     struct patching *p)
+/* Notes members that are there twice and numbers that no double holds, which would be
+ * stored as null, at any depth. */
+static enum error_code check_tree(const cJSON *v, const char *pointer, struct patching *p)
 {
     struct members m;
     size_t index = 0;
@@ -109,9 +110,13 @@ static enum error_code check_repeats(const cJSON *v, const char *pointer,
                 refuse(p, pointer, m.list[i]->string, ITEM_DUPLICATE,
                        "the member is there twice");
     }
-    for (const cJSON *e = v->child; e; e = e->next, index++)
+    for (const cJSON *e = v->child; e; e = e->next, index++) {
+        if (cJSON_IsNumber(e) && !isfinite(e->valuedouble))
+            invalid(p->err, pointer_below(pointer, e, index, p->arena),
+                    ITEM_OUT_OF_BOUNDS, "the number is too large for a double");
         if (e->child)
-            TRY(check_repeats(e, pointer_below(pointer, e, index, p->arena), p));
+            TRY(check_tree(e, pointer_below(pointer, e, index, p->arena), p));
+    }
     return OK;
 }
 
@@ -355,7 +360,7 @@ static enum error_code patch_all(struct patching *p)
 
     TRY(json_tree(p->target, strlen(p->target), &t, p->arena, p->err));
     TRY(json_tree(p->text, strlen(p->text), &patch, p->arena, p->err));
-    TRY(check_repeats(patch, "", p));
+    TRY(check_tree(patch, "", p));
     if (cJSON_IsObject(patch))
         TRY(check_lists(patch, p->lists, "", p));
     if (p->err->code != OK)
@@ -405,7 +410,7 @@ static enum error_code check_body(const cJSON *body, const struct json_keyed_lis
 
     if (!cJSON_IsObject(body))
         return invalid(p->err, "", ITEM_WRONG_TYPE, "must be an object");
-    TRY(check_repeats(body, "", p));
+    TRY(check_tree(body, "", p));
     TRY(check_element(body, of, "", p));
     if (given && strcmp(id_of(body), id) != 0)
         invalid(p->err, "/id", ITEM_CONFLICT, "differs from the id in the path");

@@ -78,6 +78,8 @@ static const char *meant(const char *text, size_t length, size_t at)
         {"True", "did you mean true?"},
         {"False", "did you mean false?"},
         {"None", "did you mean null?"},
+        {"\\", "behind a backslash stands one of \" \\ / b f n r t, or u and four hex "
+               "digits; \\uD800 to \\uDFFF come in pairs"},
         {"\xef\xbb\xbf", "leave out the byte order mark; JSON is UTF-8 anyway"},
     };
     size_t before = at;
@@ -126,6 +128,16 @@ static enum error_code refuse(const struct scan *s, const char *what)
                        (size_t)(s->at - s->start), what, s->err);
 }
 
+/* As refuse(), of a text in quotes: what else could be meant there does not matter. */
+static enum error_code refuse_text(const struct scan *s, const char *what,
+                                   const char *hint)
+{
+    enum error_code code = refuse(s, what);
+
+    s->err->hint = hint;
+    return code;
+}
+
 static bool is_continuation(const struct scan *s, size_t i)
 {
     return s->at + i < s->end && (s->at[i] & 0xc0) == 0x80;
@@ -155,23 +167,20 @@ static enum error_code scan_string(struct scan *s)
 {
     for (s->at++; s->at < s->end && *s->at != '"';) {
         if (*s->at < 0x20)
-            return refuse(
-                s, "a control character in a string; write it as \\n, \\t or \\uXXXX");
+            return refuse_text(
+                s, "a control character in a string; write it as \\n, \\t or \\uXXXX",
+                NULL);
         if (*s->at >= 0x80) {
             if (!skip_multibyte(s))
-                return refuse(s, "bytes that are not UTF-8");
+                return refuse_text(s, "bytes that are not UTF-8", NULL);
             continue;
         }
         if (*s->at == '\\' && s->end - s->at >= 6 && memcmp(s->at, "\\u0000", 6) == 0)
-            return refuse(s, "U+0000 in a string");
+            return refuse_text(s, "U+0000 in a string", "leave it out");
         s->at += *s->at == '\\' && s->end - s->at > 1 ? 2 : 1;
     }
-    if (s->at >= s->end) {
-        enum error_code code = refuse(s, "a string without its end");
-
-        s->err->hint = "close it with \"";
-        return code;
-    }
+    if (s->at >= s->end)
+        return refuse_text(s, "a string without its end", "close it with \"");
     s->at++;
     return OK;
 }
@@ -256,7 +265,7 @@ enum error_code json_scan(const char *text, size_t length, size_t depth_max,
     return OK;
 }
 
-bool json_is_utf8(const char *text, size_t length)
+size_t json_utf8_length(const char *text, size_t length)
 {
     struct scan s = {(const unsigned char *)text, (const unsigned char *)text,
                      (const unsigned char *)text + length, NULL};
@@ -265,7 +274,12 @@ bool json_is_utf8(const char *text, size_t length)
         if (*s.at < 0x80)
             s.at++;
         else if (!skip_multibyte(&s))
-            return false;
+            break;
     }
-    return true;
+    return (size_t)(s.at - s.start);
+}
+
+bool json_is_utf8(const char *text, size_t length)
+{
+    return json_utf8_length(text, length) == length;
 }

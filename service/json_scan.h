@@ -18,6 +18,9 @@ enum error_code json_scan(const char *text, size_t length, size_t depth_max,
 enum error_code json_refuse(const char *text, size_t length, size_t at, const char *what,
                             struct error *err);
 
+/* Bytes up to the first that is not UTF-8. */
+size_t json_utf8_length(const char *text, size_t length);
+
 /* Whether the bytes are UTF-8. */
 bool json_is_utf8(const char *text, size_t length);
 

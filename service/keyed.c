@@ -9,6 +9,7 @@
 
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/json_scan.h"
 #include "service/problem.h"
 #include "service/service.h"
 #include "service/stream.h"
@@ -41,14 +42,14 @@ static enum error_code check_key(const struct request *rq)
 {
     const char *key = rq->message->idempotency_key;
     size_t length = strlen(key);
-    bool bad = length == 0 || length > KEYED_KEY_MAX_BYTES;
+    bool bad = length == 0 || length > KEYED_KEY_MAX_BYTES || !json_is_utf8(key, length);
 
     for (size_t i = 0; i < length && !bad; i++)
         bad = (unsigned char)key[i] < ' ' || key[i] == 127;
     if (bad)
         return fail_header(
             rq->err, ERR_MALFORMED, "Idempotency-Key", ITEM_MALFORMED,
-            "Idempotency-Key must have 1 to %d characters, none of them a control "
+            "Idempotency-Key must have 1 to %d bytes of UTF-8, none of them a control "
             "character",
             KEYED_KEY_MAX_BYTES);
     return OK;

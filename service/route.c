@@ -981,6 +981,37 @@ static enum error_code bind_body(struct request *rq, const struct content *body,
     return run(&(struct part){.run = call_bind, .rq = rq, .body = &content, .bound = in});
 }
 
+/* A text of the request's head in which bytes may stand as %XX. */
+static enum error_code check_text(struct request *rq, const char *in, const char *name,
+                                  const char *text)
+{
+    size_t length = strlen(text), good = json_utf8_length(text, length);
+
+    if (good == length)
+        return OK;
+    fail(rq->err, ERR_MALFORMED, "",
+         "the %s is not UTF-8: line 1, column %zu (byte %zu) of '%.60s'", in, good + 1,
+         good + 1, text);
+    rq->err->in = in;
+    rq->err->name = name;
+    rq->err->hint =
+        "characters beyond ASCII are written as their bytes in UTF-8, each as "
+        "%XX: %C3%A9 is an e with an acute accent";
+    return rq->err->code;
+}
+
+/* What is not UTF-8 would reach the database, which cannot say where it was. */
+static enum error_code check_head(struct request *rq)
+{
+    const struct message *m = rq->message;
+
+    for (size_t i = 0; i < m->query_count; i++) {
+        TRY(check_text(rq, "query", m->query[i].name, m->query[i].name));
+        TRY(check_text(rq, "query", m->query[i].name, m->query[i].value));
+    }
+    return check_text(rq, "path", "path", m->path);
+}
+
 static enum error_code bind_query(struct request *rq, const struct part *part)
 {
     static const struct json_field none[] = {{0}};
@@ -1254,6 +1285,7 @@ static enum error_code answer(struct request *rq)
     struct content body;
 
     TRY(admit(rq));
+    TRY(check_head(rq));
     TRY(read_path_values(rq));
     TRY(check_accept(rq));
     TRY(run(&(struct part){.run = bind_query, .rq = rq}));

@@ -73,21 +73,17 @@ enum error_code request_whole_body(struct request *rq, const char **text, size_t
 static enum error_code add_to_hash(void *context, const char *piece, size_t length,
                                    struct error *err)
 {
-    return hash_stream_add(context, piece, length) ? OK : fail_memory(err);
+    (void)err;
+    hash_stream_add(context, piece, length);
+    return OK;
 }
 
 enum error_code request_body_sha256(struct request *rq, const struct hash_part *head,
                                     unsigned char *digest)
 {
-    struct hash_stream *hash = hash_stream_open();
-    enum error_code code;
+    struct hash_stream hash = hash_stream_open();
 
-    if (!hash)
-        return fail_memory(rq->err);
-    code = add_to_hash(hash, head->data, head->length, rq->err);
-    if (code == OK)
-        code = request_pieces(rq, add_to_hash, hash);
-    if (!hash_stream_end(hash, digest) && code == OK)
-        code = fail_memory(rq->err);
-    return code;
+    hash_stream_add(&hash, head->data, head->length);
+    return hash_stream_end(&hash, request_pieces(rq, add_to_hash, &hash), digest,
+                           rq->err);
 }

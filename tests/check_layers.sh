@@ -86,6 +86,14 @@ without 'time|clock|clock_gettime|gettimeofday|localtime|rand|random|srand|drand
     'pure code: no clock, no input or output, no global random numbers' "${pure[@]}"
 without 'setlocale' 'numbers would be read and printed by the locale' "${all[@]}"
 
+# ---- whoever computes leaves when there is no memory: only service/ says so ----
+
+fail_memory_calls() { grep -rhE '\bfail_memory\(' "$@" --include='*.c' | wc -l; }
+mapfile -t computing < <(printf '%s\n' "${lower[@]}" | grep -v '^models/base/error\.[ch]$')
+without fail_memory 'in a computation memory that is not there ends it: arena_run()' "${computing[@]}"
+[ "$(fail_memory_calls service)" -le 100 ] ||
+    breach "service has $(fail_memory_calls service) calls of fail_memory(), more than 100"
+
 # ---- a room of handlers/ can be overlooked ----
 
 while read -r room; do
@@ -105,6 +113,10 @@ done < <(find algorithms -mindepth 2 -name '*.c' -printf '%h\n' | sort -u)
 while IFS= read -r readme; do
     [ "$(wc -l <"$readme")" -le 30 ] || breach "$readme has more than 30 lines"
 done < <(find service handlers algorithms models migrations openapi docker tests -name README.md | sort)
+
+# ---- HACKING's figures are those of about today ----
+
+while IFS= read -r figure; do breach "$figure (tests/figures.sh prints them)"; done < <(tests/figures.sh --check || true)
 
 # ---- loops over input count their work ----
 

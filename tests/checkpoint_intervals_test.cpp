@@ -974,6 +974,27 @@ TEST_CASE("a job that cannot get on is answered with a warning", "[api][checkpoi
     CHECK(r.body.find(R"("expected_time_ratio":null)") != std::string::npos);
 }
 
+TEST_CASE("what remains of a job is no more than all of it", "[api][checkpoint]")
+{
+    api service;
+    nlohmann::json job = {{"id", "j"},
+                          {"execution_time_s", 7200},
+                          {"checkpoint_overhead_s", 60},
+                          {"restart_s", 60},
+                          {"mean_failure_interval_s", 86400}};
+    auto ask = [&](double execution_s, double remaining_s) {
+        job["execution_time_s"] = execution_s;
+        job["remaining_s"] = remaining_s;
+        return service.post(
+            path, nlohmann::json{{"algorithm", "finite"}, {"jobs", {job}}}.dump());
+    };
+    api_reply longer = ask(7200, 8000), as_long = ask(8000, 8000);
+
+    CHECK(warned(longer, "clamped: 1 job, first 'j', has remaining_s above"));
+    CHECK_FALSE(warned(as_long, "clamped"));
+    CHECK(longer.json()["intervals"] == as_long.json()["intervals"]);
+}
+
 TEST_CASE("a checkpoint decision survives every memory cap", "[api][memory]")
 {
     api service;

@@ -45,6 +45,10 @@ TEST_CASE("jobs that make no sense are refused at the member", "[api][checkpoint
          "{}", "/jobs/0/resource_ids", "conflict"},
         {"no nodes", R"({"resource_ids": []})", "{}", "/jobs/0/resource_ids",
          "too_short"},
+        {"a node without a name", R"({"resource_ids": ["a", ""]})", "{}",
+         "/jobs/0/resource_ids/1", "too_short"},
+        {"a pool with one", R"({"pool_resource_ids": [""], "nodes": 2})", "{}",
+         "/jobs/0/pool_resource_ids/0", "too_short"},
         {"a node twice", R"({"resource_ids": ["a", "b", "a"]})", "{}",
          "/jobs/0/resource_ids/2", "duplicate"},
         {"levels out of order",
@@ -112,6 +116,10 @@ TEST_CASE("jobs that make no sense are refused at the member", "[api][checkpoint
     api service;
     json body = {{"jobs", {with(R"({"resource_id": "a", "nodes": 1})")}}};
     CHECK(service.post("/v1/checkpoint-intervals", body.dump()).status == 200);
+    // of no nodes that is all there is to say
+    body = {{"jobs", {with(R"({"resource_ids": [], "mean_failure_interval_s": null})")}}};
+    CHECK(mistakes("/v1/checkpoint-intervals", body) ==
+          std::map<std::string, std::string>{{"/jobs/0/resource_ids", "too_short"}});
     // and more than 6 levels, 100,000 nodes, or all of these at once
     body = {{"jobs", {with("{}")}}};
     json &job = body["jobs"][0];

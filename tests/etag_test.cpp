@@ -74,6 +74,11 @@ TEST_CASE("a weak tag never allows a change", "[etag][api][db]")
         CHECK(a.call("GET", path, "", {{"if_none_match", "W/" + tag}}).status == 304);
         for (const std::string &wrong : {"W/" + tag, "x" + tag, std::string("\"other\"")})
             CHECK(a.call("DELETE", path, "", {{"if_match", wrong}}).status == 412);
+        // It has not changed, so reading it again would not help.
+        auto weak = a.call("DELETE", path, "", {{"if_match", "W/" + tag}}).json();
+        CHECK(weak["detail"] == "If-Match was W/" + tag +
+                                    ": a weak tag never allows a change; send " + tag);
+        CHECK(weak["errors"][0]["name"] == "If-Match");
         if (path == model)
             for (const char *verb : {"/train", "/refine"})
                 CHECK(

@@ -294,7 +294,7 @@ TEST_CASE("a value that a member does not take: what is meant", "[hints]")
         {R"("urgent": "No")", "wrong_type", "did you mean false?", ""},
         {R"("urgent": 1)", "wrong_type", "did you mean true?", ""},
         {R"("urgent": 2)", "wrong_type", "", ""},
-        {R"("urgent": "perhaps")", "wrong_type", "", ""},
+        {R"("urgent": "perhaps")", "wrong_type", "write true or false", ""},
         {R"("needs": ["gpu"])", "wrong_type", "did you mean {\"gpu\": true}?", ""},
         {R"("seen_at": "2026-10-01")", "not_an_instant",
          "did you mean \"2026-10-01T00:00:00Z\"?", ""},
@@ -399,6 +399,12 @@ TEST_CASE("what is no JSON, but is elsewhere: what is meant", "[hints]")
                                              "application/x-ndjson where many are taken"},
         {"[\"a", "close it with \""},
         {"[\"a\\", "close it with \""},
+        {"[\"a\nb\"]", nullptr},
+        {"[\"a\xff\"]", nullptr},
+        {"[\"a\\u0000\"]", "leave it out"},
+        {R"(["a\ud800"])",
+         R"(behind a backslash stands one of " \ / b f n r t, or u and )"
+         R"(four hex digits; \uD800 to \uDFFF come in pairs)"},
         {"", "send a JSON object, and its length"},
         {"[1 2]", nullptr},
         {"[1}", nullptr},
@@ -469,6 +475,24 @@ TEST_CASE("hints for mistakes that are only counted change no other", "[hints]")
     error_allow_number(&err, 1);
     CHECK(!err.last->hint);
     CHECK(!err.last->allowed_number);
+}
+
+TEST_CASE("several things are not one", "[hints]")
+{
+    const json_field none[] = {{}};
+    const struct {
+        const char *name, *noun;
+    } cases[] = {{"SilentErrors", "the silent errors"},
+                 {"ModelSettingsInput", "a model settings input"},
+                 {"FileAccess", "a file access"},
+                 {"Image", "an image"},
+                 {"S", "a s"}};
+
+    for (auto &c : cases) {
+        json_object table = {c.name, "", 0, none};
+        char buffer[NOUN_BYTES];
+        CHECK(std::string(json_noun(&table, buffer, sizeof(buffer))) == c.noun);
+    }
 }
 
 TEST_CASE("codes: each is there once and says what to do", "[hints]")
@@ -553,6 +577,12 @@ TEST_CASE("what newcomers write: what is meant", "[hints][api]")
         {"/v1/placements",
          R"({"jobs": [{"id": "j", "deadline": "2026-12-01T00:00:00Z"}]})",
          "/jobs/0/deadline", "did you mean 'deadline_at'?"},
+        {"/v1/simulations",
+         R"({"kind": "cluster", "cluster": {"resources": [{"id": "n", "count": 4}]}})",
+         "/cluster/resources/0/count", "did you mean 'number'?"},
+        {"/v1/simulations",
+         R"({"kind": "cluster", "jobs": [{"execution_time_s": 5, "submit_s": 0}]})",
+         "/jobs/0/submit_s", "did you mean 'arrival_s'?"},
         {"/v1/placements", R"({"jobs": [{"id": "j", "deadline": 60}]})",
          "/jobs/0/deadline", "did you mean 'deadline_s'?"},
         {"/v1/placements", R"({"snapshot": {"resources": [{"id": "n", "load": 0.75}]}})",

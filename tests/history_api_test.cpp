@@ -322,6 +322,17 @@ TEST_CASE("what is not JSON is malformed", "[api]")
             }
 }
 
+TEST_CASE("a bad line is told by its number alone", "[api]")
+{
+    api a;
+    auto r = a.call("POST", "/v1/failures", "\n{\"resource_id\": \"\xff\"}\n",
+                    {{"content_type", "application/x-ndjson"}});
+    auto mistake = r.json()["errors"][0];
+
+    CHECK(mistake["line"] == 2);
+    CHECK(mistake["detail"] == "not JSON: column 18 (byte 18): bytes that are not UTF-8");
+}
+
 TEST_CASE("an NDJSON body without a good line is refused whole", "[api]")
 {
     api service;

@@ -115,6 +115,9 @@ TEST_CASE("what a patch by ids may not say has its place in the patch", "[json]"
          "/things_by_id/a/rows/0/end_s not_allowed"},
         {R"({"things_by_id":{"a":{"rows_by_id":{"x":{"end_s":1}}}}})",
          "/things_by_id/a/rows_by_id/x/end_s not_allowed"},
+        {R"({"things_by_id":{"a":{"n":1e309,"m":[1,-1e999]}},"n":1e400})",
+         "/things_by_id/a/n out_of_bounds; /things_by_id/a/m/1 out_of_bounds; "
+         "/n out_of_bounds"},
     };
     for (const auto &c : cases) {
         patching p;
@@ -192,6 +195,7 @@ TEST_CASE("an element is changed, replaced and taken out", "[json]")
         {"null", " wrong_type"},
         {R"({"id":"b"})", "/id conflict"},
         {R"({"n":1,"n":2})", "/n duplicate"},
+        {R"({"n":1e309})", "/n out_of_bounds"},
         {R"({"rows":[{"id":"x","end_s":1}]})", "/rows/0/end_s not_allowed"},
         {R"({"rows_by_id":{"x":{"end_s":1}}})", "/rows_by_id/x/end_s not_allowed"},
     };

@@ -206,6 +206,11 @@ TEST_CASE("numbers beyond a double and beyond 2^53 are refused", "[json]")
 {
     CHECK(read_point(R"({"x_s":1e999})").pointers ==
           std::vector<std::string>{"/x_s out_of_bounds"});
+    CHECK(read_point(
+              R"({"x_s":1,"values":{"a":1e309},"raw":{"k":[1,{"z":-1e999}],"l":1e400}})")
+              .pointers == std::vector<std::string>{"/values/a out_of_bounds",
+                                                    "/raw/k/1/z out_of_bounds",
+                                                    "/raw/l out_of_bounds"});
     CHECK(read_point(R"({"x_s":1,"count":9007199254740993})").code == ERR_INVALID);
     CHECK(read_point(R"({"x_s":1,"count":1.5})").pointers ==
           std::vector<std::string>{"/count not_an_integer"});

@@ -709,7 +709,7 @@ TEST_CASE("words of answers come from the tables that they are printed from", "[
         {"RemainingTimeAnswer", "source_reason", "no_fit", 2},
         {"RunTimeBasis", "source", "model", 4},
         {"RunningJobVerdict", "event", "stage_failed", 10},
-        {"ServiceInfo", "scopes", "ingest", 4},
+        {"ServiceInfo", "scopes", "facade", 5},
         {"SlurmAfter", "kind", "notok", 5},
         {"SlurmCensored", "failure_kind", "host", 5},
         {"SlurmExecution", "failure_kind", "time_limit", 5},

@@ -149,6 +149,34 @@ TEST_CASE("what is malformed has byte, line and column", "[api][problem]")
     }
 }
 
+TEST_CASE("what is not UTF-8 in a request's head is malformed", "[api][problem]")
+{
+    api service;
+    const struct {
+        const char *path, *in, *name, *where;
+    } cases[] = {
+        {"/v1/snapshots/a\xff", "path", "path", "column 16 (byte 16)"},
+        {"/v1/failures?resource_id=\xc3\xa9\xff", "query", "resource_id",
+         "column 3 (byte 3)"},
+        {"/v1/failures?\xed\xa0\x80=1", "query", "%ED%A0%80", "column 1 (byte 1)"},
+    };
+
+    for (const auto &c : cases) {
+        auto r = service.get(c.path);
+        INFO(r.body);
+        CHECK(r.status == 400);
+        auto mistake = r.json()["errors"][0];
+        CHECK(mistake["code"] == "malformed");
+        CHECK(mistake["in"] == c.in);
+        CHECK(mistake["name"] == c.name);
+        CHECK_THAT(mistake["detail"].get<std::string>(), Catch::Contains(c.where));
+        CHECK_THAT(mistake["hint"].get<std::string>(), Catch::Contains("%C3%A9"));
+    }
+    auto r = service.call("POST", "/v1/placements", "{}", {{"idempotency_key", "\xff"}});
+    CHECK(r.status == 400);
+    CHECK(r.json()["errors"][0]["name"] == "Idempotency-Key");
+}
+
 TEST_CASE("pages of codes are whole addresses when the service knows its own",
           "[problem]")
 {
@@ -283,6 +311,7 @@ TEST_CASE("the time limit in force: refused above, and told", "[api][problem]")
     CHECK(limits["time_limit_max_s"] == 600);
     CHECK(limits["simulation_time_limit_s"] == 3600);
     CHECK(limits["max_body_bytes"] == 67108864);
+    CHECK(limits["max_upload_bytes"] == 4294967296);
     CHECK(limits["page_size_max"] == 1000);
     CHECK(!limits.contains("rate_limit_per_s")); // there is none
 }

@@ -185,6 +185,9 @@ TEST_CASE("a failure that is reported three times is one", "[records][db]")
           "1 = 0 stored + 0 duplicates + 1 replaced + 0 refused");
     CHECK(service.ask("GET", statistics, nullptr, 200)["mttr_s"] == 10800);
     CHECK(service.ask("GET", statistics, nullptr, 200)["failure_count"] == 1);
+    report["component"] = ""; // in the key it is none
+    CHECK(sum(service.add("/v1/failures", report, 200)) ==
+          "1 = 0 stored + 1 duplicates + 0 replaced + 0 refused");
 }
 
 TEST_CASE("each record is stored once, changed and removed by its key", "[records][db]")
@@ -591,6 +594,7 @@ TEST_CASE("samples of other measures are other samples", "[records][db]")
     CHECK(problem["errors"][0]["code"] == "not_allowed");
     problem = service.remove(path + "?resource_id=" + id + "&measures=speed", 422);
     CHECK(problem["errors"][0]["code"] == "not_a_choice");
+    CHECK(problem["errors"][0]["allowed"].size() == 4);
     CHECK(
         service.remove(path + "?resource_id=" + id + "&measures=latency_s,bandwidth_mbps",
                        200)["deleted"] == 0);

@@ -99,7 +99,7 @@ static void check_job(struct checkpoint_work *w, size_t i)
                                "more than is done: execution_time_s - remaining_s");
     if (w->policy->flags & CHECKPOINT_NEEDS_MEAN &&
         isnan(job->in.mean_failure_interval_s) && !job->resource_id &&
-        job->resource_count == 0 && job->pool_count == 0 &&
+        !job->resource_ids && !job->pool_ids && /* if empty, that is the mistake */
         !(job->nodes > 0 && w->snapshot) && isnan(job->in.failure_age_s) &&
         !checkpoint_has_weibull(w, &job->in))
         checkpoint_job_mistake(
@@ -129,7 +129,9 @@ static void check_ids(struct checkpoint_work *w, size_t i, const char *member,
     for (size_t r = 0; r < count; r++) {
         struct pointer pointer = pointer_in(list.text, r, NULL);
 
-        if (name_index_add(&seen, ids[r], r) != NAME_NOT_FOUND)
+        if (!*ids[r])
+            invalid(w->rq->err, pointer.text, ITEM_TOO_SHORT, "must not be empty");
+        else if (name_index_add(&seen, ids[r], r) != NAME_NOT_FOUND)
             invalid(w->rq->err, pointer.text, ITEM_DUPLICATE, "the node is named twice");
         else if (w->snapshot &&
                  histories_find(&w->histories, ids[r], false) == NAME_NOT_FOUND)

@@ -143,6 +143,8 @@ struct checkpoint_intervals_answer {
     X(MANY, "clamped",                                                                  \
       "would be checkpointed more than 2^53 - 1 times, which is the largest number of " \
       "checkpoints that is told")                                                       \
+    X(LONGER, "clamped",                                                                \
+      "{has|have} remaining_s above execution_time_s, which counts as that long")       \
     X(FEW_INTERVALS, "few_intervals",                                                   \
       "{ends|end} after so few intervals that another number of checkpoints is more "   \
       "than 1 % better: see best_completion_s and algorithm finite")                    \

@@ -140,6 +140,10 @@ static enum error_code decide_job(struct checkpoint_work *w,
     }
     checkpoint_world_use_costs(w, job, &in);
     checkpoint_fill_times(job->length_mi, job->completed_mi, resource, &in);
+    if (in.remaining_s > in.execution_time_s) { /* told later, as it ran */
+        in.execution_time_s = in.remaining_s;
+        checkpoint_affect(w, CHECKPOINT_WARNS_LONGER, job);
+    }
     saving_s = latency_s(w, job, cost, resource);
     if (isnan(in.restart_s))
         in.restart_s = saving_s;

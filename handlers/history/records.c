@@ -299,6 +299,20 @@ static struct record_filter filter_of(const struct record *record,
     return filter;
 }
 
+static enum error_code refuse_measure(struct request *rq, const struct record *record,
+                                      const char *name)
+{
+    const char *known[RECORD_COLUMNS_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; record->columns[i].name; i++)
+        if (record->columns[i].role & RECORD_KEY_MEASURE)
+            known[count++] = record->json->fields[i].name;
+    invalid(rq->err, "?/measures", ITEM_NOT_A_CHOICE, "'%.100s' is no measure", name);
+    error_allow(rq->err, name, known, count);
+    return rq->err->code;
+}
+
 static enum error_code read_measures(struct request *rq, const struct record *record,
                                      struct record_filter *filter)
 {
@@ -312,8 +326,7 @@ static enum error_code read_measures(struct request *rq, const struct record *re
 
         if (place == RECORD_COLUMNS_MAX ||
             !(record->columns[place].role & RECORD_KEY_MEASURE))
-            return invalid(rq->err, "?/measures", ITEM_NOT_A_CHOICE,
-                           "'%.100s' is no measure", query->measures[i]);
+            return refuse_measure(rq, record, query->measures[i]);
         filter->measures |= 1u << place;
     }
     return OK;

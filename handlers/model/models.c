@@ -470,10 +470,7 @@ static enum error_code expected_generation(struct request *rq, struct db_session
     *expected = m.generation;
     if (etag_matches(if_match, tag))
         return OK;
-    return fail(
-        rq->err, ERR_STALE, "",
-        "the model has changed: If-Match was %.80s, its ETag is %s; read it again",
-        if_match, tag);
+    return etag_refuse_stale(rq->err, "model", if_match, tag);
 }
 
 /* ---- create, read, list, delete ---- */

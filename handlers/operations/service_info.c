@@ -20,7 +20,7 @@ struct organization {
 
 struct service_limits {
     double time_limit_max_s, simulation_time_limit_s, rate_limit_per_s, processors;
-    uint64_t max_body_bytes, page_size_max, slots;
+    uint64_t max_body_bytes, max_upload_bytes, page_size_max, slots;
 };
 
 struct service_links {
@@ -68,6 +68,9 @@ static const struct json_field limits_rows[] = {
                 "Likewise of what is computed without a client (Prefer: respond-async)"),
     JSON_INTEGER(T, max_body_bytes, 0, JSON_EXACT, 0, 0,
                  "Largest body of a request, also after decompression"),
+    JSON_INTEGER(
+        T, max_upload_bytes, 0, JSON_EXACT, 0, 0,
+        "Likewise of logs, traces and accounting, which are read piece by piece"),
     JSON_INTEGER(T, page_size_max, 0, JSON_EXACT, 0, 0, "Largest page_size of a list"),
     JSON_NUMBER(T, rate_limit_per_s, 0, 0, NAN, JSON_OPTIONAL,
                 "Requests a second of a key, or of an address; left out: no limit"),
@@ -95,7 +98,8 @@ static const struct json_field links_rows[] = {
 static const struct json_object links_json = {"ServiceLinks", "Where more is to be read",
                                               sizeof(struct service_links), links_rows};
 
-static const char *const scope_names[] = {"decide", "ingest", "admin", "read", NULL};
+static const char *const scope_names[] = {"decide", "ingest", "admin",
+                                          "read",   "facade", NULL};
 
 #define T struct service_info
 static const struct json_field info_rows[] = {
@@ -125,9 +129,10 @@ static enum error_code find_scopes(struct request *rq, unsigned *scopes)
     const struct message *m = rq->message;
     struct auth_grant grant = {0};
     struct error err = {.arena = rq->arena};
-    enum auth_result result = auth_check(
-        rq->service->auth, m->authorization, m->remote_address,
-        SCOPE_DECIDE | SCOPE_INGEST | SCOPE_READ, rq->may_block, &grant, rq->arena, &err);
+    enum auth_result result =
+        auth_check(rq->service->auth, m->authorization, m->remote_address,
+                   SCOPE_DECIDE | SCOPE_INGEST | SCOPE_READ | SCOPE_FACADE, rq->may_block,
+                   &grant, rq->arena, &err);
 
     if (result == AUTH_NEEDS_DATABASE || result == AUTH_NEEDS_REFRESH)
         return fail(rq->err, ERR_WOULD_BLOCK, "", "the key must be looked up");
@@ -137,7 +142,8 @@ static enum error_code find_scopes(struct request *rq, unsigned *scopes)
 
 static void fill_scopes(struct service_info *info, unsigned scopes, struct arena *a)
 {
-    static const unsigned bits[] = {SCOPE_DECIDE, SCOPE_INGEST, SCOPE_ADMIN, SCOPE_READ};
+    static const unsigned bits[] = {SCOPE_DECIDE, SCOPE_INGEST, SCOPE_ADMIN, SCOPE_READ,
+                                    SCOPE_FACADE};
     const char **list = NEW(a, const char *, sizeof(bits) / sizeof(bits[0]));
 
     for (size_t i = 0; scope_names[i]; i++)
@@ -171,6 +177,7 @@ enum error_code get_service_info(struct request *rq, const void *in, void *out)
                                            ? config->rate_limit_per_s
                                            : (double)NAN,
                    .max_body_bytes = config->max_body_bytes,
+                   .max_upload_bytes = config->max_upload_bytes,
                    .page_size_max = PAGE_SIZE_MAX,
                    .slots = config->compute_workers,
                    .processors = config->processors},

@@ -165,11 +165,7 @@ static enum error_code check_conditions(struct request *rq,
     if (m->if_none_match && strcmp(m->if_none_match, "*") == 0)
         return etag_refuse_double(rq->err, "session", row->session_id);
     if (m->if_match && strcmp(m->if_match, "*") != 0 && !etag_matches(m->if_match, tag))
-        return fail(
-            rq->err, ERR_STALE, "",
-            "the session has changed: If-Match was %.80s, its ETag is %s; read it "
-            "again",
-            m->if_match, tag);
+        return etag_refuse_stale(rq->err, "session", m->if_match, tag);
     return OK;
 }
 

@@ -38,10 +38,7 @@ enum error_code snapshot_check_if_match(struct request *rq,
     tag = etag_of(stored, rq);
     if (etag_matches(rq->message->if_match, tag))
         return OK;
-    return fail(rq->err, ERR_STALE, "",
-                "the snapshot has changed: If-Match was %.80s, its ETag is %s; read it "
-                "again",
-                rq->message->if_match, tag);
+    return etag_refuse_stale(rq->err, "snapshot", rq->message->if_match, tag);
 }
 
 /* ---- whether it makes sense ---- */

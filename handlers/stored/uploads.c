@@ -242,9 +242,7 @@ static enum error_code check_if_match(struct request *rq, struct db_session *db,
     tag = etag_of(rq, &stored);
     if (etag_matches(if_match, tag))
         return OK;
-    return fail(rq->err, ERR_STALE, "",
-                "another is stored there now: If-Match was %.80s, its ETag is %s",
-                if_match, tag);
+    return etag_refuse_stale(rq->err, "document", if_match, tag);
 }
 
 enum error_code upload_delete(struct request *rq, enum store_trace_kind kind)

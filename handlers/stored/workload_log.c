@@ -232,7 +232,8 @@ static enum error_code add_to_hash(void *context, const char *piece, size_t leng
                                    struct error *err)
 {
     TRY(json_go_on(length / BYTE_STEPS, err));
-    return hash_stream_add(context, piece, length) ? OK : fail_memory(err);
+    hash_stream_add(context, piece, length);
+    return OK;
 }
 
 enum error_code workload_sha256(struct db_session *db, const char *tenant,
@@ -241,20 +242,18 @@ enum error_code workload_sha256(struct db_session *db, const char *tenant,
                                 struct arena *a, struct error *err)
 {
     unsigned char digest[SHA256_BYTES];
-    struct hash_stream *hash;
-    enum error_code code;
+    struct hash_stream hash;
 
     if (!stored->piece_bytes) {
         hash_sha256_hex(stored->document.data, stored->document.length, hex);
         return OK;
     }
     hash = hash_stream_open();
-    code = hash ? store_trace_pieces(db, tenant, kind, stored, add_to_hash, hash, a, err)
-                : fail_memory(err);
-    if (!hash_stream_end(hash, digest) && code == OK)
-        code = fail_memory(err);
+    TRY(hash_stream_end(
+        &hash, store_trace_pieces(db, tenant, kind, stored, add_to_hash, &hash, a, err),
+        digest, err));
     hash_hex(digest, hex);
-    return code;
+    return OK;
 }
 
 const char *workload_left_out(const struct workload_log *w, bool on_cluster,

@@ -371,10 +371,12 @@ static void add_span(const struct record *record, const void *list, size_t count
         text_addf(b, " AND s.%s BETWEEN '%s' AND '%s'", record->at, from, to);
 }
 
-/* " AND (n.a, n.b) IS DISTINCT FROM (s.a, s.b)", but for columns of these roles. */
+/* " AND (n.a, n.b) IS DISTINCT FROM (s.a, s.b)", but for columns of these roles, and for
+ * members of the key in which none and the empty text are the same. */
 static void add_differ(const struct record *record, unsigned left_out,
                        struct text_buffer *b)
 {
+    left_out |= RECORD_KEY_OR_EMPTY;
     text_addf(b, " AND (");
     add_names_but(record, RECORD_GENERATED | left_out, "n.", b);
     text_addf(b, ") IS DISTINCT FROM (");
