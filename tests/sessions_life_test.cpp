@@ -684,6 +684,19 @@ TEST_CASE("replays answer as of a revision and an instant", "[api][db]")
     CHECK(s.get(s.path + "/next?now=" + s.at(1) + "&revision=1").json() == then);
     CHECK(s.starts(s.get(s.path + "/next?now=" + s.at(0) + "&revision=0").json()) ==
           list{"a@n2#1"});
+
+    // What is not there yet is not the last one under another name.
+    for (const char *what : {"next", "plan", "request"}) {
+        api_reply r = s.get(s.path + "/" + what + "?now=" + s.at(0) + "&revision=4");
+        INFO(r.body);
+        REQUIRE(r.status == 422);
+        CHECK(r.json()["errors"][0]["name"] == "revision");
+        CHECK(r.json()["errors"][0]["code"] == "out_of_bounds");
+        CHECK(r.json()["errors"][0]["detail"] ==
+              "revision 4 has not been reached: the last one is 3");
+        CHECK(s.get(s.path + "/" + what + "?now=" + s.at(0) + "&revision=3").status ==
+              200);
+    }
 }
 
 TEST_CASE("an inline chart shows what ran, runs and will run", "[api][db]")
