@@ -416,6 +416,23 @@ TEST_CASE("a clock ahead of the service's is said", "[api][db]")
           0);
 }
 
+TEST_CASE("a failure of a kind that is not known is said", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+    auto failed = [&](const std::string &id, const std::string &kind) {
+        return s.report(R"({"event_id":")" + id +
+                        R"(","kind":"failed","task_id":"a","observed_at":1,)"
+                        R"("failure_kind":")" +
+                        kind + "\"}")["warnings"];
+    };
+
+    CHECK(failed("1", "disk").empty());
+    CHECK(failed("2", "oom") ==
+          json({"guessed: 1 event has a failure_kind that is not known, the first 'oom': "
+                "error, in executions"}));
+}
+
 TEST_CASE("tasks come, change and go while a workflow runs", "[api][db]")
 {
     NEED_DATABASE();

@@ -12,6 +12,7 @@
 #include "models/base/pointer.h"
 #include "service/config.h"
 #include "service/metrics.h"
+#include "service/records/execution.h"
 #include "service/service.h"
 #include "service/session_watch.h"
 
@@ -244,10 +245,22 @@ static enum error_code find_known(struct storing *s, struct db_session *db,
     return OK;
 }
 
+/* Runs are stored with one of these. */
+static bool knows_failure(const struct session_event *e)
+{
+    if (e->kind != SESSION_FAILED || !e->failure_kind)
+        return true;
+    for (size_t i = 0; run_failure_names[i]; i++)
+        if (strcmp(run_failure_names[i], e->failure_kind) == 0)
+            return true;
+    return false;
+}
+
 static void sort_out(struct storing *s, struct known *known)
 {
     struct arena *a = s->rq->arena;
-    size_t ahead = 0;
+    const char *failure = NULL;
+    size_t ahead = 0, odd = 0;
 
     s->fresh = NEW(a, struct store_session_event, s->items->count);
     for (size_t i = 0; i < s->items->count; i++) {
@@ -268,6 +281,8 @@ static void sort_out(struct storing *s, struct known *known)
         if (!names_known(s, i))
             continue;
         ahead += e.observed_at_s > s->run.row.now_s + AHEAD_S;
+        if (!knows_failure(&e) && odd++ == 0)
+            failure = e.failure_kind;
         made = &s->fresh[s->fresh_count++];
         *made = (struct store_session_event){
             .session_id = s->run.row.session_id, .event = e, .kind = (uint64_t)e.kind};
@@ -277,6 +292,12 @@ static void sort_out(struct storing *s, struct known *known)
     if (ahead)
         session_warn(&s->run, "clock_ahead: %s %s later than now",
                      counted(ahead, "event").text, plural(ahead, "happens", "happen"));
+    if (odd)
+        session_warn(
+            &s->run,
+            "guessed: %s %s a failure_kind that is not known, the first '%.64s': "
+            "error, in executions",
+            counted(odd, "event").text, plural(odd, "has", "have"), failure);
 }
 
 /* ---- what follows from them ---- */
