@@ -272,7 +272,7 @@ TEST_CASE("what is wrong with a cluster is told with its place", "[api][cluster]
         CHECK(refused(body) == std::string("422 /cluster/running/0/") + member);
     }
     CHECK(refused(with_job(R"({"partition_ids": ["q"]})")) ==
-          "422 /jobs/0/partition_ids");
+          "422 /jobs/0/partition_ids/0");
     CHECK(refused(with_job(R"({"qos_id": "high"})")) == "422 /jobs/0/qos_id");
     CHECK(refused(with_job(R"({"account_id": "b"})")) == "422 /jobs/0/account_id");
     CHECK(refused(with_job(R"({"reservation_id": "x"})")) ==

@@ -337,8 +337,9 @@ static void add_rows(struct cluster_bound *b, size_t i, size_t first, size_t cou
         double limit_s;
 
         if (in->partition_ids)
-            at = cluster_find(b, &b->partitions, in->partition_ids[k], "partition",
-                              pointer_to(b, i, "partition_ids"));
+            at =
+                cluster_find(b, &b->partitions, in->partition_ids[k], "partition",
+                             pointer_in(pointer_to(b, i, "partition_ids"), k, NULL).text);
         if (at < 0)
             continue;
         need = need_of(b, i, at, &b->jobs[first]);
