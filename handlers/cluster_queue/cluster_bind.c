@@ -212,6 +212,11 @@ const int64_t *cluster_units(struct cluster_bound *b, double cpus, double memory
 
 /* ---- limits ---- */
 
+static double number_or_none(double value)
+{
+    return isnan(value) ? 0 : value;
+}
+
 static double number_or_endless(double value)
 {
     return isnan(value) ? HUGE_VAL : value;
@@ -488,6 +493,8 @@ static void bind_partition(struct cluster_bound *b, const struct cluster_partiti
         .nodes_min = p->nodes_per_job_min,
         .nodes_max = number_or_endless(p->nodes_per_job_max),
         .cpus_per_node_max = to_units(p->cpus_per_node_max, CLUSTER_UNITS),
+        .memory_per_node_max = to_units(number_or_none(p->memory_per_node_max_bytes), 1),
+        .memory_per_cpu_max = number_or_none(p->memory_per_cpu_max_bytes),
         .users = users,
         .accounts = allowed_accounts(b, p, i),
         .qos = named(b, &b->qos, p->qos_allowed, p->qos_allowed_count, b->in->qos_count,
@@ -519,6 +526,7 @@ static void bind_partitions(struct cluster_bound *b)
         .memory_per_node_default_bytes = (double)NAN,
         .memory_per_cpu_default_bytes = (double)NAN,
         .memory_per_cpu_max_bytes = (double)NAN,
+        .memory_per_node_max_bytes = (double)NAN,
         .priority_tier = 1,
         .shared_jobs_max = 4,
         .preemptible_by_tier = true,

@@ -550,6 +550,22 @@ static double memory_of_node(const struct slurm_amount *list, size_t count, doub
     return sum > 0 ? sum / nodes : (double)NAN;
 }
 
+/* Whether it asks for more of a node than a partition has as its most, and Slurm lets it:
+ * it counts the memory of a cpu once, not that of all of them. */
+static bool is_let_beyond(const struct slurm_reading *c, const struct slurm_waiting *w,
+                          double bytes)
+{
+    if (w->slurm_reason && strcmp(w->slurm_reason, "MaxMemPerLimit") == 0)
+        return false;
+    for (size_t i = 0; i < w->partition_ids.count; i++) {
+        size_t at = name_index_find(&c->partitions, w->partition_ids.list[i]);
+
+        if (bytes > c->out->partitions[at].memory_per_node_max_bytes)
+            return true;
+    }
+    return false;
+}
+
 static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
                        struct slurm_waiting *w)
 {
@@ -588,11 +604,13 @@ static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
         w->nodes = nodes.least;
         w->nodes_max = nodes.most;
         w->cpus = per_node > 0 ? per_node * per_task : ceil(cpus / nodes.least);
-        if (isnan(w->memory_bytes) && !isnan(w->memory_per_cpu_bytes))
-            w->memory_bytes = w->memory_per_cpu_bytes * w->cpus;
-        else if (isnan(w->memory_bytes))
+        if (isnan(w->memory_bytes) && !isnan(w->memory_per_cpu_bytes)) {
+            if (!is_let_beyond(c, w, w->memory_per_cpu_bytes * w->cpus))
+                w->memory_bytes = w->memory_per_cpu_bytes * w->cpus;
+        } else if (isnan(w->memory_bytes))
             w->memory_bytes = memory_of_node(list, count, nodes.least);
-        w->memory_per_cpu_bytes = NAN;
+        if (!isnan(w->memory_bytes))
+            w->memory_per_cpu_bytes = NAN;
     }
     if (!isnan(w->memory_bytes))
         w->memory_per_cpu_bytes = NAN;

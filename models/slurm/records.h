@@ -132,6 +132,8 @@ enum slurm_kind {
       "default_memory_per_node|DefMemPerNode|defaults.partition_memory_per_node")        \
     X(MAX_PER_CPU,                                                                       \
       "maximum_memory_per_cpu|MaxMemPerCPU|maximums.partition_memory_per_cpu")           \
+    X(MAX_PER_NODE,                                                                      \
+      "maximum_memory_per_node|MaxMemPerNode|maximums.partition_memory_per_node")        \
     X(ACCOUNTS_ALLOWED, "allowed_accounts|AllowAccounts|accounts.allowed")               \
     X(ACCOUNTS_DENIED, "denied_accounts|DenyAccounts|accounts.deny")                     \
     X(QOS_ALLOWED, "allowed_qos|AllowQos|qos.allowed")                                   \
