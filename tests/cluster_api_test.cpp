@@ -429,6 +429,26 @@ TEST_CASE("a partition's most memory of a node or a cpu keeps jobs out", "[api][
     CHECK(post(body).json()["unplaced"][0]["reasons"][0]["reason"] == "requirement");
 }
 
+TEST_CASE("what jobs need and nothing of the cluster has is said", "[api][cluster]")
+{
+    json body = small();
+    body["jobs"] = json::parse(
+        R"([{"id": "1", "time_limit_s": 60},
+            {"id": "2", "time_limit_s": 60, "needs": {"licence.x": 1}},
+            {"id": "3", "time_limit_s": 60, "needs": {"licence.x": 0}},
+            {"id": "4", "time_limit_s": 60, "needs": {"licence.x": 2}}])");
+    json answer = post(body).json();
+
+    INFO(answer.dump());
+    CHECK(answer["unplaced"].size() == 2);
+    CHECK(answer["warnings"].dump().find(
+              "unknown_amount: 2 jobs, first /jobs/1/needs, need what no node and not "
+              "the cluster has, as 'licence.x'") != std::string::npos);
+    body["cluster"]["shared_capacities"] = {{"licence.x", 3}};
+    CHECK(post(body).json()["warnings"].dump().find("unknown_amount") ==
+          std::string::npos);
+}
+
 TEST_CASE("a cycle of dependencies is named", "[api][cluster]")
 {
     json body = small();
