@@ -856,6 +856,8 @@ void slurm_cluster_read(const struct slurm_records *from,
     }
     c->noted[SLURM_NOTE_ODD_ROWS] = from->odd_rows;
     c->noted[SLURM_NOTE_CUT_ROWS] = from->cut_rows;
+    c->noted[SLURM_NOTE_EMPTY] = from->empty_count;
+    c->pointer[SLURM_NOTE_EMPTY] = from->empty;
     read_nodes(c);
     read_partitions(c);
     read_reservations(c);

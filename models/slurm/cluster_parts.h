@@ -8,6 +8,8 @@
 #define SLURM_NOTES(X)                                                                   \
     X(NOW, false, "guessed",                                                             \
       "now_s is the time of receipt: no document says when it was made")                 \
+    X(EMPTY, false, "skipped",                                                           \
+      "documents in which nothing is, as of a command that failed")                      \
     X(TIME_ZONE, false, "guessed",                                                       \
       "times written as text are taken for UTC: tz_offset_s was not given")              \
     X(NO_LIMIT, false, "guessed",                                                        \

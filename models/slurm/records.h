@@ -225,6 +225,8 @@ struct slurm_records {
     size_t odd_rows;     /* of tables: with more fields than columns */
     size_t cut_rows;     /* ... with fewer, left out */
     size_t cut_names;    /* of jobs, which a column was too narrow for */
+    size_t empty_count;  /* of documents in which nothing is, and */
+    const char *empty;   /* the first's pointer */
     bool broken_off;     /* the last row of a table is one of cut_rows, without its end */
 };
 
