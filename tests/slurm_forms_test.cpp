@@ -472,3 +472,33 @@ TEST_CASE("the most memory of a partition's nodes, in every form", "[slurm]")
         CHECK(row.contains("memory_bytes") != row.contains("memory_per_cpu_bytes"));
     }
 }
+
+TEST_CASE("JSON of 22.05 does not say the cpus of a task", "[slurm]")
+{
+    api a;
+    auto job = [&](const json &with) {
+        json row = {{"job_id", 7},          {"job_state", "PENDING"},
+                    {"priority", 9},        {"partition", "batch"},
+                    {"time_limit", 10},     {"cpus_per_task", nullptr},
+                    {"max_nodes", 0},       {"node_count", 1},
+                    {"tasks_per_node", 0},  {"memory_per_node", nullptr},
+                    {"memory_per_cpu", 500}};
+        row.update(with);
+        return import_jobs(a, json::array({row})).at("jobs").at(0);
+    };
+    // sbatch -n 3 -c 4
+    json spread = job({{"tasks", 3}, {"cpus", 12}, {"tres_req_str", "cpu=12,node=1"}});
+    CHECK(spread.at("tasks") == 3);
+    CHECK(spread.at("cpus_per_task") == 4);
+    // sbatch -N 1 --ntasks-per-node 2 -c 4
+    json fixed = job({{"tasks", 2},
+                      {"tasks_per_node", 2},
+                      {"cpus", 8},
+                      {"max_nodes", 1},
+                      {"tres_req_str", "cpu=8,node=1"}});
+    CHECK(fixed.at("cpus") == 8);
+    CHECK(fixed.at("memory_bytes") == 8 * 500 * 1048576.0);
+    // sbatch -n 3
+    CHECK(job({{"tasks", 3}, {"cpus", 3}, {"tres_req_str", "cpu=3,node=1"}})
+              .at("cpus_per_task") == 1);
+}

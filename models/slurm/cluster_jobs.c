@@ -550,6 +550,20 @@ static double memory_of_node(const struct slurm_amount *list, size_t count, doub
     return sum > 0 ? sum / nodes : (double)NAN;
 }
 
+/* CPUs of a task: as is said, else what there are for each: JSON before v0.0.40 does not
+ * say it, whatever the job asked for. */
+static double cpus_per_task(const struct slurm_record *r, double tasks)
+{
+    double said = slurm_number_of(r, SLURM_F_CPUS_PER_TASK);
+    double cpus = slurm_number_of(r, SLURM_F_CPUS);
+
+    if (said >= 1 && isfinite(said))
+        return said;
+    return r->form == SLURM_JSON && tasks > 0 && cpus > tasks && isfinite(cpus)
+               ? floor(cpus / tasks)
+               : 1;
+}
+
 /* Whether it asks for more of a node than a partition has as its most, and Slurm lets it:
  * it counts the memory of a cpu once, not that of all of them. */
 static bool is_let_beyond(const struct slurm_reading *c, const struct slurm_waiting *w,
@@ -572,8 +586,7 @@ static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
     const char *asked = slurm_value(r, SLURM_F_TRES_ASKED);
     const struct slurm_amount *list;
     size_t count;
-    double tasks = slurm_number_of(r, SLURM_F_TASKS), cpus, per_node,
-           per_task = slurm_number_of(r, SLURM_F_CPUS_PER_TASK);
+    double tasks = slurm_number_of(r, SLURM_F_TASKS), cpus, per_node, per_task;
     struct node_counts nodes;
 
     asked = asked ? asked : slurm_value(r, SLURM_F_TRES);
@@ -585,7 +598,7 @@ static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
     if (!(cpus > 0))
         cpus = 1;
     per_node = leading(slurm_value(r, SLURM_F_TASKS_PER_NODE));
-    per_task = per_task >= 1 && isfinite(per_task) ? per_task : 1;
+    per_task = cpus_per_task(r, tasks);
     w->tasks = w->cpus_per_task = w->nodes_max = NAN;
     w->memory_per_cpu_bytes = memory_of(r, SLURM_F_MEMORY_PER_CPU);
     w->memory_bytes = memory_of(r, SLURM_F_MEMORY_PER_NODE);
