@@ -323,3 +323,27 @@ TEST_CASE("sacctmgr and sshare without -P", "[slurm]")
     CHECK(phys.at("limits").at("group").at("cpus") == 64);
     CHECK(phys.at("limits").at("wall_s_max") == 86400);
 }
+
+TEST_CASE("a reason of squeue -l may be a sentence", "[slurm]")
+{
+    api a;
+    json r = import(
+        a,
+        {{"now_s", 1000},
+         {"sinfo", "NodeName=n1 CPUTot=4 RealMemory=1000 State=MIXED "
+                   "Partitions=batch,limc\n"},
+         {"squeue",
+          "             JOBID PARTITION     NAME     USER    STATE       TIME TIME_LIMI"
+          "  NODES NODELIST(REASON)\n"
+          "                11     batch \u00fcn\u00efcod     root  PENDING       0:00 "
+          "    30:00      1 (Priority)\n"
+          "                12     batch      sig     root  PENDING       0:00 "
+          "1-02:04:00      2 (BeginTime)\n"
+          "                 9      limc       m4     root  PENDING       0:00     "
+          "30:00      1 (Nodes required for job are DOWN, DRAINED or reserved for "
+          "jobs in higher priority partitions)\n"}});
+    INFO(r.dump());
+    CHECK(named(r.at("jobs"), "9").at("time_limit_s") == 1800);
+    CHECK(named(r.at("jobs"), "12").at("time_limit_s") == 93840);
+    CHECK_FALSE(warns(r, "too few or too many"));
+}
