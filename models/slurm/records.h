@@ -105,7 +105,7 @@ enum slurm_kind {
     X(MEMORY_PER_NODE, "memory_per_node|MinMemoryNode|MIN_MEMORY")                       \
     X(GRES_DETAIL, "gres_detail")                                                        \
     X(HELD_NODES, "job_resources.nodes|job_resources.nodes.list")                        \
-    X(HET_JOB, "het_job_id|HetJobId|het.job_id")                                         \
+    X(HET_JOB, "het_job_id|HetJobId|het.job_id|HET_JOB_ID")                              \
     X(BURST_BUFFER, "burst_buffer|BurstBuffer")                                          \
     X(CORE_SPEC, "core_spec|CoreSpec")                                                   \
     X(SWITCHES, "required_switches|ReqSwitch")                                           \
