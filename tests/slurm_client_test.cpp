@@ -208,6 +208,25 @@ TEST_CASE("what Slurm's programs do wrong is told, within the time", "[slurm][sy
     CHECK(e.out.size() > 3000000);
 }
 
+TEST_CASE("accounting that is not to be had is told, also when it is asked again",
+          "[slurm][system]")
+{
+    folder f;
+    std::string path = fake_slurm(f);
+
+    f.write("sacct", "#!/bin/sh\necho 'accounting storage is disabled' >&2\nexit 1\n",
+            true);
+    ended e = client(f, "what-if", path);
+    CHECK(e.status == 1);
+    CHECK(e.err == "gridplan: sacct: exit status 1: accounting storage is disabled\n");
+    f.write("sacct",
+            "#!/bin/sh\necho 'Invalid field requested: SubmitLine' >&2\nexit 1\n", true);
+    e = client(f, "what-if", path);
+    CHECK(e.status == 1);
+    CHECK(e.err ==
+          "gridplan: sacct: exit status 1: Invalid field requested: SubmitLine\n");
+}
+
 TEST_CASE("a snapshot has what Slurm can still say", "[slurm][system]")
 {
     const std::string t0 = GRIDPLAN_SOURCE_DIR "/tests/data/engines/slurm/plan1/t0/";

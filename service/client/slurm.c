@@ -1116,7 +1116,7 @@ static const char *kept_accounting(struct client *c)
  * the command that submitted a job. */
 static const char *accounting(struct client *c)
 {
-    const char *since = since_of(c, "30d"), *columns;
+    const char *since = since_of(c, "30d"), *columns, *problem = "";
     struct child out;
 
     for (int i = 0; i < 2; i++) {
@@ -1127,10 +1127,11 @@ static const char *accounting(struct client *c)
 
         if (run(c, sacct, 10 * c->time_limit_s, &out))
             return out.output;
-        if (!strstr(child_problem(&out, c->arena), "SubmitLine"))
+        problem = child_problem(&out, c->arena);
+        if (!strstr(problem, "SubmitLine"))
             break;
     }
-    fprintf(stderr, "gridplan: %s\n", child_problem(&out, c->arena));
+    fprintf(stderr, "gridplan: %s\n", problem);
     return NULL;
 }
 
