@@ -498,6 +498,13 @@ TEST_CASE("JSON of 22.05 does not say the cpus of a task", "[slurm]")
                       {"tres_req_str", "cpu=8,node=1"}});
     CHECK(fixed.at("cpus") == 8);
     CHECK(fixed.at("memory_bytes") == 8 * 500 * 1048576.0);
+    // sbatch -N 1 -n 2 --mem-per-cpu 1500, with 500 at most
+    json raised = job({{"tasks", 2},
+                       {"cpus", 6},
+                       {"max_nodes", 1},
+                       {"tres_req_str", "cpu=2,mem=3000M,node=1"}});
+    CHECK(raised.at("cpus") == 6);
+    CHECK(raised.at("memory_bytes") == 3000 * 1048576.0);
     // sbatch -n 3
     CHECK(job({{"tasks", 3}, {"cpus", 3}, {"tres_req_str", "cpu=3,node=1"}})
               .at("cpus_per_task") == 1);

@@ -576,6 +576,16 @@ static void note_memory(struct slurm_reading *c, const struct slurm_record *r,
         slurm_note(c, SLURM_NOTE_MIN_MEMORY, id, SLURM_JOB, r);
 }
 
+/* CPUs of the job; NAN: not said. Those that it asked for, or more where its partition
+ * allows a cpu less memory than it asked for each. */
+static double cpus_asked(const struct slurm_record *r, double tracked)
+{
+    double cpus = slurm_number_of(r, SLURM_F_CPUS);
+
+    tracked = tracked > 0 ? tracked : (double)NAN;
+    return cpus > 0 && isfinite(cpus) ? fmax(cpus, tracked) : tracked;
+}
+
 /* CPUs of a task: as is said, else what there are for each: JSON before v0.0.40 does not
  * say it, whatever the job asked for. */
 static double cpus_per_task(const struct slurm_record *r, double tasks)
@@ -618,13 +628,10 @@ static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
     asked = asked ? asked : slurm_value(r, SLURM_F_TRES);
     count = slurm_tracked(asked, &list, c->arena);
     nodes = count_nodes(r, slurm_amount_of(list, count, "node"), c->arena);
-    cpus = slurm_amount_of(list, count, "cpu");
-    if (!(cpus > 0))
-        cpus = slurm_number_of(r, SLURM_F_CPUS);
-    if (!(cpus > 0) && !(tasks > 0))
+    cpus = cpus_asked(r, slurm_amount_of(list, count, "cpu"));
+    if (isnan(cpus) && !(tasks > 0))
         slurm_note(c, SLURM_NOTE_NO_ASKED, w->id, SLURM_JOB, r);
-    if (!(cpus > 0))
-        cpus = 1;
+    cpus = fmax(cpus, 1);
     per_node = leading(slurm_value(r, SLURM_F_TASKS_PER_NODE));
     per_task = cpus_per_task(r, tasks);
     w->tasks = w->cpus_per_task = w->nodes_max = NAN;
