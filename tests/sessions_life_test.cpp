@@ -421,6 +421,16 @@ TEST_CASE("a clock ahead of the service's is said", "[api][db]")
           0);
 }
 
+TEST_CASE("what has no resource is not said to have no estimate", "[api][db]")
+{
+    NEED_DATABASE();
+    session s("", five_tasks, "", "[]");
+    json plan = s.get(s.path + "/plan").json();
+
+    INFO(plan.dump());
+    CHECK(plan["unplaced"][0]["reasons"][0]["reason"] == "no_resource");
+}
+
 TEST_CASE("a failure of a kind that is not known is said", "[api][db]")
 {
     NEED_DATABASE();
