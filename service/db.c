@@ -770,6 +770,9 @@ static const struct sqlstate {
     {"23514", ERR_INVALID, REPAIR_NONE, "the database does not take such values"},
     {"23502", ERR_INVALID, REPAIR_NONE, "the database needs a value here"},
     {"23", ERR_INVALID, REPAIR_NONE, "the database does not take such values"},
+    {"22021", ERR_INVALID, REPAIR_NONE,
+     "a name in the path or the query is not UTF-8; send its bytes as they are, or each "
+     "as %XX"},
     {"22", ERR_INVALID, REPAIR_NONE, "the database cannot read a value"},
     {"54", ERR_TOO_LARGE, REPAIR_NONE, "it is too much at once for the database"},
     {"", ERR_INTERNAL, REPAIR_NONE, "the database refused a statement"},

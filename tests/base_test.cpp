@@ -200,6 +200,12 @@ TEST_CASE("the nearest name is suggested, a far one is not", "[base]")
     CHECK(std::string(names_nearest("suferage", names, 3)) == "sufferage");
     CHECK(names_nearest("quite_different", names, 3) == nullptr);
     CHECK(names_nearest("", names, 3) == nullptr);
+    const char *swapped[] = {"debug", "batch", nullptr}; // neighbours are one slip
+    CHECK(std::string(names_nearest("bacth", swapped, 2)) == "batch");
+    CHECK(names_distance("batch", "bacth") == 1);
+    CHECK(names_distance("ab", "ba") == 1);
+    CHECK(names_distance("", "ba") == 2);
+    CHECK(names_distance("abc", "cab") == 2);
     const char *short_names[] = {"cpus", "id"};
     CHECK(names_nearest("gpus", short_names, 2) == nullptr); // another word, not a slip
     const char *const words[] = {"total_flow_s", "conservative", "slurm_backfill",

@@ -272,7 +272,7 @@ TEST_CASE("what is wrong with a cluster is told with its place", "[api][cluster]
         CHECK(refused(body) == std::string("422 /cluster/running/0/") + member);
     }
     CHECK(refused(with_job(R"({"partition_ids": ["q"]})")) ==
-          "422 /jobs/0/partition_ids");
+          "422 /jobs/0/partition_ids/0");
     CHECK(refused(with_job(R"({"qos_id": "high"})")) == "422 /jobs/0/qos_id");
     CHECK(refused(with_job(R"({"account_id": "b"})")) == "422 /jobs/0/account_id");
     CHECK(refused(with_job(R"({"reservation_id": "x"})")) ==
@@ -368,6 +368,85 @@ TEST_CASE("of a partition's limits the first that keeps a job out is named",
         CHECK(why["limit"]["value"] == c.value);
         CHECK(why["limit"]["used"] == c.asked);
     }
+}
+
+TEST_CASE("a partition's most memory of a node or a cpu keeps jobs out", "[api][cluster]")
+{
+    json body = {{"algorithm", "slurm_backfill"},
+                 {"now_s", 0},
+                 {"cluster",
+                  {{"resources",
+                    {{{"id", "n1"}, {"cpus", 4}, {"memory_bytes", 16e9}},
+                     {{"id", "n2"}, {"cpus", 4}, {"memory_bytes", 16e9}}}},
+                   {"partitions", {{{"id", "p"}, {"default", true}}}}}}};
+    struct {
+        const char *partition, *job, *name; // nullptr: it starts
+        double value, asked;
+    } cases[] = {
+        {R"({"memory_per_node_max_bytes": 8e9})", R"({"memory_bytes": 9e9})",
+         "memory_per_node_max_bytes", 8e9, 9e9},
+        {R"({"memory_per_node_max_bytes": 8e9})", R"({"memory_bytes": 8e9})", nullptr, 0,
+         0},
+        {R"({"memory_per_node_max_bytes": 0})", R"({"memory_bytes": 9e9})", nullptr, 0,
+         0},
+        // as Slurm has it, who asks by the cpu may have more
+        {R"({"memory_per_node_max_bytes": 8e9})",
+         R"({"cpus": 4, "memory_per_cpu_bytes": 3e9})", nullptr, 0, 0},
+        {R"({"memory_per_node_max_bytes": 8e9})", R"({"tasks": 3, "memory_bytes": 9e9})",
+         "memory_per_node_max_bytes", 8e9, 9e9},
+        // more memory for a cpu than there may be takes more cpus, if a node has them
+        {R"({"memory_per_cpu_max_bytes": 2e9})", R"({"memory_bytes": 8e9})", nullptr, 0,
+         0},
+        {R"({"memory_per_cpu_max_bytes": 2e9})", R"({"memory_bytes": 9e9})",
+         "memory_per_cpu_max_bytes", 2e9, 9e9},
+        {R"({"memory_per_cpu_max_bytes": 2e9})",
+         R"({"cpus": 2, "memory_per_cpu_bytes": 5e9})", "memory_per_cpu_max_bytes", 2e9,
+         5e9},
+    };
+    for (auto &c : cases) {
+        json job = json::parse(c.job);
+        job["id"] = "1";
+        job["time_limit_s"] = 60;
+        body["jobs"] = json::array({job});
+        body["cluster"]["partitions"][0] = {{"id", "p"}, {"default", true}};
+        body["cluster"]["partitions"][0].update(json::parse(c.partition));
+        json answer = post(body).json();
+        INFO(c.partition << c.job << answer.dump());
+        if (!c.name) {
+            CHECK(answer["starts"].size() == 1);
+            continue;
+        }
+        REQUIRE(answer["unplaced"].size() == 1);
+        json why = answer["unplaced"][0]["reasons"][0];
+        CHECK(why["reason"] == "partition_limit");
+        CHECK(why["limit"]["name"] == c.name);
+        CHECK(why["limit"]["amount"] == "memory_bytes");
+        CHECK(why["limit"]["value"] == c.value);
+        CHECK(why["limit"]["used"] == c.asked);
+    }
+    // No node has so much at all: it is not the partition.
+    body["jobs"][0] = {{"id", "1"}, {"time_limit_s", 60}, {"memory_bytes", 17e9}};
+    CHECK(post(body).json()["unplaced"][0]["reasons"][0]["reason"] == "requirement");
+}
+
+TEST_CASE("what jobs need and nothing of the cluster has is said", "[api][cluster]")
+{
+    json body = small();
+    body["jobs"] = json::parse(
+        R"([{"id": "1", "time_limit_s": 60},
+            {"id": "2", "time_limit_s": 60, "needs": {"licence.x": 1}},
+            {"id": "3", "time_limit_s": 60, "needs": {"licence.x": 0}},
+            {"id": "4", "time_limit_s": 60, "needs": {"licence.x": 2}}])");
+    json answer = post(body).json();
+
+    INFO(answer.dump());
+    CHECK(answer["unplaced"].size() == 2);
+    CHECK(answer["warnings"].dump().find(
+              "unknown_amount: 2 jobs, first /jobs/1/needs, need what no node and not "
+              "the cluster has, as 'licence.x'") != std::string::npos);
+    body["cluster"]["shared_capacities"] = {{"licence.x", 3}};
+    CHECK(post(body).json()["warnings"].dump().find("unknown_amount") ==
+          std::string::npos);
 }
 
 TEST_CASE("a cycle of dependencies is named", "[api][cluster]")

@@ -773,7 +773,7 @@ TEST_CASE("mistakes of a simulation on a cluster", "[api][cluster]")
     CHECK(with("/jobs/0/processors", 2) ==
           std::vector<std::string>{"/jobs/0/processors"});
     CHECK(with("/jobs/0/partition_ids", json::array({"q"})) ==
-          std::vector<std::string>{"/jobs/0/partition_ids"});
+          std::vector<std::string>{"/jobs/0/partition_ids/0"});
     json pool = good;
     pool.erase("cluster");
     pool["processors"] = 4;

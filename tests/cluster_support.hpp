@@ -127,7 +127,7 @@ struct small_cluster {
         j.deadline_s = HUGE_VAL;
         jobs.push_back(j);
         rows.push_back({jobs.size() - 1, partition, units(cpus, 0), limit_s,
-                        1e6 - double(rows.size())});
+                        1e6 - double(rows.size()), nullptr});
         return jobs.back();
     }
     void takes_shared(cluster_job &j, size_t what, int64_t count)

@@ -273,6 +273,11 @@ TEST_CASE("what is wrong with a definition is said where it is", "[api][db]")
         a.call("PUT", "/v1/workflow-sessions/" + std::string(201, 'x'), definition("[]"))
             .status == 422);
     CHECK(a.get("/v1/workflow-sessions/x").status == 404);
+    api_reply latin = a.get("/v1/workflow-sessions/\xfc"); // as HTTP's %FC
+    INFO(latin.body);
+    CHECK(latin.status == 422);
+    CHECK(latin.json()["detail"].get<std::string>().find("is not UTF-8") !=
+          std::string::npos);
 }
 
 TEST_CASE("what is wrong with events is said where it is", "[api][db]")
@@ -348,9 +353,58 @@ TEST_CASE("too many events, or too long ones, are refused whole", "[api][db]")
         many += "," + one;
 
     CHECK(s.post(s.path + "/events", many + "]").status == 413);
-    CHECK(s.post(s.path + "/events", one + std::string(20000, ' ')).status == 413);
     CHECK(s.get(s.path).json()["revision"] == 0);
-    CHECK(s.report(one)["stored"] == 1);
+
+    // Each counts alone, however short the others are; blanks around it do not.
+    auto event = [&](const std::string &id, size_t blanks) {
+        std::string e = one;
+        e.replace(e.find("\"x\""), 3, "\"" + id + "}[\\\"\"");
+        return e.substr(0, e.size() - 1) + std::string(blanks, ' ') + "}";
+    };
+    struct {
+        std::string body, pointer;
+        const char *type;
+    } cases[] = {
+        {event("a", 8192), "", "application/json"},
+        {"[" + event("a", 0) + ", " + event("b", 0) + ",\n" + event("c", 8192) + "," +
+             event("d", 0) + "]",
+         "/2", "application/json"},
+        {event("a", 0) + "\n\n" + event("b", 8192) + "\n" + event("c", 0), "",
+         "application/x-ndjson"},
+    };
+    for (auto &c : cases) {
+        api_reply r =
+            s.call("POST", s.path + "/events", c.body, {{"content_type", c.type}});
+        INFO(r.body);
+        CHECK(r.status == 413);
+        CHECK(r.json()["detail"].get<std::string>().find("bytes, more than 8192") !=
+              std::string::npos);
+        CHECK(r.json()["errors"][0]["pointer"] == c.pointer);
+        CHECK((r.json()["detail"].get<std::string>().find(", in line 3,") !=
+               std::string::npos) == (c.type == std::string("application/x-ndjson")));
+    }
+    CHECK(s.get(s.path).json()["revision"] == 0);
+    CHECK(s.report("[" + event("a", 8000) + std::string(9000, ' ') + "," +
+                   event("b", 8000) + "]")["stored"] == 2);
+}
+
+TEST_CASE("a start may name as many resources as there are", "[api][db]")
+{
+    NEED_DATABASE();
+    std::string hosts, ids;
+    for (int i = 0; i < 1500; i++) {
+        std::string id = "\"node" + std::to_string(100000 + i) + "\"";
+        hosts += (i ? "," : "") + ("{\"id\":" + id + ",\"cpus\":1}");
+        ids += (i ? "," : "") + id;
+    }
+    session s("", R"([{"id":"g","nodes":1500,"cpus":1,"estimate_s":100}])", "",
+              "[" + hosts + "]");
+    std::string start = R"({"event_id":"1","kind":"started","observed_at":1,)"
+                        R"("task_id":"g","resource_ids":[)" +
+                        ids + "]}";
+
+    REQUIRE(start.size() > 2 * 8192);
+    CHECK(s.report(start)["stored"] == 1);
 }
 
 TEST_CASE("a clock ahead of the service's is said", "[api][db]")
@@ -365,6 +419,33 @@ TEST_CASE("a clock ahead of the service's is said", "[api][db]")
     REQUIRE(answer["warnings"].size() == 1);
     CHECK(answer["warnings"][0].get<std::string>().find("clock_ahead: 1 event happens") ==
           0);
+}
+
+TEST_CASE("what has no resource is not said to have no estimate", "[api][db]")
+{
+    NEED_DATABASE();
+    session s("", five_tasks, "", "[]");
+    json plan = s.get(s.path + "/plan").json();
+
+    INFO(plan.dump());
+    CHECK(plan["unplaced"][0]["reasons"][0]["reason"] == "no_resource");
+}
+
+TEST_CASE("a failure of a kind that is not known is said", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+    auto failed = [&](const std::string &id, const std::string &kind) {
+        return s.report(R"({"event_id":")" + id +
+                        R"(","kind":"failed","task_id":"a","observed_at":1,)"
+                        R"("failure_kind":")" +
+                        kind + "\"}")["warnings"];
+    };
+
+    CHECK(failed("1", "disk").empty());
+    CHECK(failed("2", "oom") ==
+          json({"guessed: 1 event has a failure_kind that is not known, the first 'oom': "
+                "error, in executions"}));
 }
 
 TEST_CASE("tasks come, change and go while a workflow runs", "[api][db]")
@@ -684,6 +765,19 @@ TEST_CASE("replays answer as of a revision and an instant", "[api][db]")
     CHECK(s.get(s.path + "/next?now=" + s.at(1) + "&revision=1").json() == then);
     CHECK(s.starts(s.get(s.path + "/next?now=" + s.at(0) + "&revision=0").json()) ==
           list{"a@n2#1"});
+
+    // What is not there yet is not the last one under another name.
+    for (const char *what : {"next", "plan", "request"}) {
+        api_reply r = s.get(s.path + "/" + what + "?now=" + s.at(0) + "&revision=4");
+        INFO(r.body);
+        REQUIRE(r.status == 422);
+        CHECK(r.json()["errors"][0]["name"] == "revision");
+        CHECK(r.json()["errors"][0]["code"] == "out_of_bounds");
+        CHECK(r.json()["errors"][0]["detail"] ==
+              "revision 4 has not been reached: the last one is 3");
+        CHECK(s.get(s.path + "/" + what + "?now=" + s.at(0) + "&revision=3").status ==
+              200);
+    }
 }
 
 TEST_CASE("an inline chart shows what ran, runs and will run", "[api][db]")

@@ -208,6 +208,46 @@ TEST_CASE("what Slurm's programs do wrong is told, within the time", "[slurm][sy
     CHECK(e.out.size() > 3000000);
 }
 
+TEST_CASE("accounting that is not to be had is told, also when it is asked again",
+          "[slurm][system]")
+{
+    folder f;
+    std::string path = fake_slurm(f);
+
+    f.write("sacct", "#!/bin/sh\necho 'accounting storage is disabled' >&2\nexit 1\n",
+            true);
+    ended e = client(f, "what-if", path);
+    CHECK(e.status == 1);
+    CHECK(e.err == "gridplan: sacct: exit status 1: accounting storage is disabled\n");
+    f.write("sacct",
+            "#!/bin/sh\necho 'Invalid field requested: SubmitLine' >&2\nexit 1\n", true);
+    e = client(f, "what-if", path);
+    CHECK(e.status == 1);
+    CHECK(e.err ==
+          "gridplan: sacct: exit status 1: Invalid field requested: SubmitLine\n");
+}
+
+TEST_CASE("a cluster without licences has advice, and who never starts is told why",
+          "[slurm][system]")
+{
+    folder f;
+    const std::string t0 = GRIDPLAN_SOURCE_DIR "/tests/data/engines/slurm/plan1/t0/";
+    std::string path = fake_slurm(f);
+
+    f.write("scontrol",
+            "#!/bin/sh\ncase \"$1 $2 $3\" in\n'show licenses ') echo 'No licenses "
+            "configured in Slurm.';;\n'show partition ') sed '/^PartitionName=all/,$s/"
+            "MaxMemPerNode=UNLIMITED/MaxMemPerNode=1000/' " +
+                t0 + "scontrol_show_partition.txt;;\n'show '*) exec cat " + t0 +
+                "scontrol_show_$2.txt;;\nesac\n",
+            true);
+    ended e = client(f, "advise --job 1", path); // 30,000 MiB of a node, in partition all
+    INFO(e.out << e.err);
+    CHECK(e.status == 0);
+    CHECK(e.out.find("Priority               partition_limit    2026-11-22T11:53:00Z   "
+                     "never\n") != std::string::npos);
+}
+
 TEST_CASE("a snapshot has what Slurm can still say", "[slurm][system]")
 {
     const std::string t0 = GRIDPLAN_SOURCE_DIR "/tests/data/engines/slurm/plan1/t0/";

@@ -428,3 +428,84 @@ TEST_CASE("a limit of nothing is one, too", "[slurm]")
     CHECK(named(r.at("cluster").at("qos"), "cpu_only").at("limits").at("group").dump() ==
           R"({"needs":{"gpus":0,"licence.matlab":3}})");
 }
+
+TEST_CASE("the most memory of a partition's nodes, in every form", "[slurm]")
+{
+    api a;
+    for (const char *partitions :
+         {"PartitionName=p\n   DefMemPerCPU=500 MaxMemPerNode=8000\n   Nodes=n1\n",
+          R"({"partitions": [{"name": "p", "maximums": {"memory_per_cpu": 8000}}]})",
+          R"({"partitions": [{"name": "p", "maximums": {"partition_memory_per_node":
+              {"set": true, "infinite": false, "number": 8000}}}]})"}) {
+        json p = import(a, {{"now_s", 1}, {"partitions", partitions}})
+                     .at("cluster")
+                     .at("partitions")
+                     .at(0);
+        INFO(p.dump());
+        CHECK(p.at("memory_per_node_max_bytes") == 8000 * 1048576.0);
+        CHECK_FALSE(p.contains("memory_per_cpu_max_bytes"));
+    }
+    json p = import(a, {{"now_s", 1},
+                        {"partitions", "PartitionName=p MaxMemPerNode=UNLIMITED\n"}})
+                 .at("cluster")
+                 .at("partitions")
+                 .at(0);
+    CHECK_FALSE(p.contains("memory_per_node_max_bytes"));
+
+    // Slurm counts the memory of one cpu against it, unless it says that it is too much.
+    for (const char *reason : {"Resources", "MaxMemPerLimit"}) {
+        json job = {{"job_id", 7},           {"job_state", "PENDING"},
+                    {"priority", 9},         {"partition", "p"},
+                    {"time_limit", 10},      {"cpus", 16},
+                    {"tasks", 16},           {"max_nodes", 1},
+                    {"node_count", 1},       {"tres_req_str", "cpu=16,node=1"},
+                    {"memory_per_cpu", 900}, {"state_reason", reason}};
+        json row = import_jobs(a, json::array({job}),
+                               {{"partitions", "PartitionName=p MaxMemPerNode=8000\n"}})
+                       .at("jobs")
+                       .at(0);
+        INFO(row.dump());
+        if (*reason == 'R')
+            CHECK(row.at("memory_per_cpu_bytes") == 900 * 1048576.0);
+        else
+            CHECK(row.at("memory_bytes") == 16 * 900 * 1048576.0);
+        CHECK(row.contains("memory_bytes") != row.contains("memory_per_cpu_bytes"));
+    }
+}
+
+TEST_CASE("JSON of 22.05 does not say the cpus of a task", "[slurm]")
+{
+    api a;
+    auto job = [&](const json &with) {
+        json row = {{"job_id", 7},          {"job_state", "PENDING"},
+                    {"priority", 9},        {"partition", "batch"},
+                    {"time_limit", 10},     {"cpus_per_task", nullptr},
+                    {"max_nodes", 0},       {"node_count", 1},
+                    {"tasks_per_node", 0},  {"memory_per_node", nullptr},
+                    {"memory_per_cpu", 500}};
+        row.update(with);
+        return import_jobs(a, json::array({row})).at("jobs").at(0);
+    };
+    // sbatch -n 3 -c 4
+    json spread = job({{"tasks", 3}, {"cpus", 12}, {"tres_req_str", "cpu=12,node=1"}});
+    CHECK(spread.at("tasks") == 3);
+    CHECK(spread.at("cpus_per_task") == 4);
+    // sbatch -N 1 --ntasks-per-node 2 -c 4
+    json fixed = job({{"tasks", 2},
+                      {"tasks_per_node", 2},
+                      {"cpus", 8},
+                      {"max_nodes", 1},
+                      {"tres_req_str", "cpu=8,node=1"}});
+    CHECK(fixed.at("cpus") == 8);
+    CHECK(fixed.at("memory_bytes") == 8 * 500 * 1048576.0);
+    // sbatch -N 1 -n 2 --mem-per-cpu 1500, with 500 at most
+    json raised = job({{"tasks", 2},
+                       {"cpus", 6},
+                       {"max_nodes", 1},
+                       {"tres_req_str", "cpu=2,mem=3000M,node=1"}});
+    CHECK(raised.at("cpus") == 6);
+    CHECK(raised.at("memory_bytes") == 3000 * 1048576.0);
+    // sbatch -n 3
+    CHECK(job({{"tasks", 3}, {"cpus", 3}, {"tres_req_str", "cpu=3,node=1"}})
+              .at("cpus_per_task") == 1);
+}

@@ -636,3 +636,27 @@ TEST_CASE("counts that say nothing, and states that hold a job", "[slurm]")
     }
     CHECK_FALSE(job(R"("job_state": "REQUEUED")").contains("held"));
 }
+
+TEST_CASE("what scontrol says where there is nothing is no error", "[slurm]")
+{
+    api a;
+    json body = {{"now_s", 1},
+                 {"squeue", "No jobs in the system\n"},
+                 {"reservations", "No reservations in the system\n"},
+                 {"licenses", "No licenses configured in Slurm.\n"},
+                 {"sinfo", "NodeName=n1 CPUTot=4 RealMemory=1000 State=IDLE\n"}};
+    json r = import(a, body.dump());
+
+    CHECK(r.at("cluster").at("resources").size() == 1);
+    CHECK(r.at("warnings").dump().find("in which nothing is") == std::string::npos);
+    body["squeue"] = "\n";
+    body["reservations"] = "";
+    r = import(a, body.dump());
+    INFO(r.at("warnings").dump());
+    CHECK(
+        r.at("warnings")
+            .dump()
+            .find(
+                "skipped: 2: documents in which nothing is, as of a command that failed, "
+                "at /squeue") != std::string::npos);
+}

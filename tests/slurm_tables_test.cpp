@@ -323,3 +323,90 @@ TEST_CASE("sacctmgr and sshare without -P", "[slurm]")
     CHECK(phys.at("limits").at("group").at("cpus") == 64);
     CHECK(phys.at("limits").at("wall_s_max") == 86400);
 }
+
+TEST_CASE("squeue without options: who is held, and what is not said", "[slurm]")
+{
+    api a;
+    json r = import(
+        a,
+        {{"now_s", 1000},
+         {"partitions", "PartitionName=p Nodes=n1 Default=YES MaxTime=60\n"},
+         {"sinfo", "NodeName=n1 CPUTot=4 RealMemory=1000 State=MIXED\n"},
+         {"squeue",
+          "             JOBID PARTITION     NAME     USER ST       TIME  NODES "
+          "NODELIST(REASON)\n"
+          "                11         p     wrap    user1 PD       0:00      1 "
+          "(JobHeldUser)\n"
+          "                12         p     wrap    user1 PD       0:00      1 "
+          "(Dependency)\n"
+          "                13         p     wrap    user1 PD       0:00      1 "
+          "(BeginTime)\n"
+          "                14         p     wrap    user1  R       0:07      1 n1\n"}});
+    INFO(r.dump());
+
+    CHECK(named(r.at("jobs"), "11").at("held") == true);
+    CHECK_FALSE(named(r.at("jobs"), "12").contains("held"));
+    for (const char *text :
+         {"guessed: 3: waiting jobs of which no document says how many CPUs",
+          "guessed: 3: waiting jobs of which a table does not say what memory",
+          "guessed: 4: jobs of which a table does not say the time limit",
+          "guessed: 1: jobs wait for a time that no document says: here they may start "
+          "now, the first: 13",
+          "guessed: 1: jobs wait for others that no document names: here they may start "
+          "now, the first: 12"})
+        CHECK(warns(r, text));
+}
+
+TEST_CASE("columns of squeue -O and -o that are not said, or not of what", "[slurm]")
+{
+    api a;
+    const char *one_node = "NodeName=n1 CPUTot=4 RealMemory=1000 State=MIXED\n";
+    json r = import(a, {{"now_s", 1000},
+                        {"sinfo", one_node},
+                        {"squeue", "JOBID               HET_JOB_ID          STATE        "
+                                   "       TIME_LIMIT          \n"
+                                   "2                   2                   PENDING      "
+                                   "       30:00               \n"
+                                   "3                   2                   PENDING      "
+                                   "       30:00               \n"
+                                   "4                   N/A                 RUNNING      "
+                                   "       30:00               \n"}});
+    INFO(r.dump());
+    CHECK(named(r.at("jobs"), "3").at("group").at("id") == "2");
+    CHECK(warns(r, "skipped: 1: running jobs of which no document says on which nodes"));
+
+    r = import(a, {{"now_s", 1000},
+                   {"sinfo", one_node},
+                   {"squeue", "JOBID|STATE|REASON|CPUS|MIN_MEMORY|TIME_LIMIT|START_TIME\n"
+                              "5|PENDING|BeginTime|2|500M|30:00|1970-01-01T01:00:00\n"
+                              "6|PENDING|Priority|2|500Mc|30:00|N/A\n"}});
+    INFO(r.dump());
+    CHECK(named(r.at("jobs"), "5").at("begin_s") == 3600);
+    CHECK(warns(r, "guessed: 1: waiting jobs of whose MIN_MEMORY a table does not say "
+                   "whether it is that of a node or of a CPU: of a node, the first: 5"));
+    CHECK_FALSE(warns(r, "what memory"));
+}
+
+TEST_CASE("a reason of squeue -l may be a sentence", "[slurm]")
+{
+    api a;
+    json r = import(
+        a,
+        {{"now_s", 1000},
+         {"sinfo", "NodeName=n1 CPUTot=4 RealMemory=1000 State=MIXED "
+                   "Partitions=batch,limc\n"},
+         {"squeue",
+          "             JOBID PARTITION     NAME     USER    STATE       TIME TIME_LIMI"
+          "  NODES NODELIST(REASON)\n"
+          "                11     batch \u00fcn\u00efcod     root  PENDING       0:00 "
+          "    30:00      1 (Priority)\n"
+          "                12     batch      sig     root  PENDING       0:00 "
+          "1-02:04:00      2 (BeginTime)\n"
+          "                 9      limc       m4     root  PENDING       0:00     "
+          "30:00      1 (Nodes required for job are DOWN, DRAINED or reserved for "
+          "jobs in higher priority partitions)\n"}});
+    INFO(r.dump());
+    CHECK(named(r.at("jobs"), "9").at("time_limit_s") == 1800);
+    CHECK(named(r.at("jobs"), "12").at("time_limit_s") == 93840);
+    CHECK_FALSE(warns(r, "too few or too many"));
+}

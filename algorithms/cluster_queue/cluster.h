@@ -62,6 +62,8 @@ struct cluster_partition {
     double tier, factor;
     double limit_max_s, nodes_min, nodes_max;
     int64_t cpus_per_node_max;
+    int64_t memory_per_node_max; /* 0: not limited */
+    double memory_per_cpu_max;   /* 0: not limited; rows' cpus are raised to it already */
     const bool *users, *accounts, *qos; /* who may; NULL: all */
     ptrdiff_t qos_id;                   /* whose limits hold too */
     enum cluster_sharing sharing;
@@ -135,6 +137,7 @@ struct cluster_job {
     size_t nodes, nodes_max;
     size_t tasks;         /* > 0: any number of nodes, the amounts are of one task */
     bool memory_per_node; /* but the memory is of each node */
+    bool memory_by_cpu;   /* it follows from that of a cpu */
     const struct cluster_take *shared;
     size_t shared_count;
     bool exclusive, exclusive_user;
@@ -160,6 +163,8 @@ struct cluster_row {
     const int64_t *need; /* per node, or per task; [amount_count] */
     double limit_s;
     double priority;
+    const int64_t *asked; /* need before its cpus were raised to the partition's most
+                             memory for each; NULL: they were not */
 };
 
 struct cluster_array {

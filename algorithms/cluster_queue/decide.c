@@ -156,6 +156,11 @@ static bool is_admitted(const struct cluster *c, const struct cluster_row *row,
                       job->tasks || nodes <= p->nodes_max, limit) &&
            !keeps_out(p, "cpus_per_node_max", CLUSTER_CPUS, (double)p->cpus_per_node_max,
                       (double)cpus, job->tasks || cpus <= p->cpus_per_node_max, limit) &&
+           !keeps_out(p, "memory_per_node_max_bytes", CLUSTER_MEMORY,
+                      (double)p->memory_per_node_max, (double)row->need[CLUSTER_MEMORY],
+                      p->memory_per_node_max == 0 || job->memory_by_cpu ||
+                          row->need[CLUSTER_MEMORY] <= p->memory_per_node_max,
+                      limit) &&
            !keeps_out(p, "users_allowed", CLUSTER_NONE, none, none,
                       may_use(p->users, job->of.user), limit) &&
            !keeps_out(p, "qos_allowed", CLUSTER_NONE, none, none,
@@ -238,9 +243,9 @@ static size_t *likes_of(struct screen *x, size_t row)
     return &x->table[at];
 }
 
-static bool is_enough(struct screen *x, struct cluster_question *q, size_t row)
+static bool is_enough(struct screen *x, struct cluster_question *q,
+                      const struct cluster_row *r)
 {
-    const struct cluster_row *r = &x->of->rows[row];
     const struct cluster_job *job = &x->of->jobs[r->job];
     size_t words = q->s->words;
 
@@ -257,6 +262,27 @@ static bool has_licences(const struct cluster *c, const struct cluster_job *job)
         if (c->shared[job->shared[i].what] < job->shared[i].units)
             return false;
     return true;
+}
+
+/* No nodes are enough: of themselves, or for the cpus that its memory brings with it. */
+static struct cluster_verdict not_enough(struct screen *x, const struct cluster_row *r)
+{
+    const struct cluster_partition *p = &x->of->partitions[r->partition];
+    struct cluster_verdict v = {.outcome = CLUSTER_NEVER,
+                                .reason = CLUSTER_REASON_REQUIREMENT};
+    struct cluster_row asked = *r;
+    double cpus;
+
+    if (!r->asked)
+        return v;
+    asked.need = r->asked;
+    if (!is_enough(x, &x->whole, &asked))
+        return v;
+    cpus = fmax((double)asked.need[CLUSTER_CPUS] / CLUSTER_UNITS, 1e-9);
+    v.reason = CLUSTER_REASON_PARTITION_LIMIT;
+    keeps_out(p, "memory_per_cpu_max_bytes", CLUSTER_MEMORY, p->memory_per_cpu_max,
+              (double)asked.need[CLUSTER_MEMORY] / cpus, false, &v.limit);
+    return v;
 }
 
 static void screen_row(struct screen *x, size_t row, struct cluster_verdict *verdicts)
@@ -289,10 +315,9 @@ static void screen_row(struct screen *x, size_t row, struct cluster_verdict *ver
                                       .reason = CLUSTER_REASON_LICENCE};
     else if (likes && *likes)
         *v = verdicts[*likes - 1];
-    else if (!is_enough(x, &x->whole, row))
-        *v = (struct cluster_verdict){.outcome = CLUSTER_NEVER,
-                                      .reason = CLUSTER_REASON_REQUIREMENT};
-    else if (!is_enough(x, &x->up, row))
+    else if (!is_enough(x, &x->whole, r))
+        *v = not_enough(x, r);
+    else if (!is_enough(x, &x->up, r))
         v->reason = CLUSTER_REASON_RESOURCE_DOWN;
     if (likes && !*likes && v->reason != CLUSTER_REASON_DEADLINE &&
         v->reason != CLUSTER_REASON_PARTITION_LIMIT &&

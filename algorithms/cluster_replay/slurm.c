@@ -379,7 +379,7 @@ static void list_waiting(struct engine *e, struct cluster *c, uint32_t *numbers,
             rows[row_count++] = (struct cluster_row){
                 i, nodes_set(e, numbers[i], k), e->in->jobs[numbers[i]].need,
                 seconds(e->lives[numbers[i]].estimate_ms),
-                e->in->jobs[numbers[i]].priority};
+                e->in->jobs[numbers[i]].priority, NULL};
         budget_step(e->budget, 8);
     }
     c->jobs = jobs;

@@ -455,7 +455,8 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
         u.resource_count = 1;
         return u;
     }
-    if (t->etc_count == 0 && isnan(t->estimate_ref_s) && !plan->amounts) {
+    if (t->etc_count == 0 && isnan(t->estimate_ref_s) && !plan->amounts &&
+        resources > 0) {
         u.reason = WORKFLOW_REASON(no_estimate);
         u.detail = "no run time is known: give estimate_ref_s or etc_s";
         return u;

@@ -148,11 +148,24 @@ static void note_amounts(struct cluster_bound *b, const struct named_value *list
             b->amount_names[b->of.amount_count++] = list[i].name;
 }
 
+/* Whether a job needs an amount of a number from `known` on: no node has it. */
+static bool needs_beyond(const struct cluster_bound *b, const struct job *job,
+                         size_t known)
+{
+    for (size_t k = 0; k < job->need_count; k++) {
+        size_t at = name_index_find(&b->amounts, job->needs[k].name);
+
+        if (at != NAME_NOT_FOUND && at >= known && job->needs[k].number > 0)
+            return true;
+    }
+    return false;
+}
+
 static void index_amounts(struct cluster_bound *b)
 {
     const struct cluster_in *in = b->in;
     struct arena *a = b->rq->arena;
-    size_t room = CLUSTER_NAMED;
+    size_t room = CLUSTER_NAMED, known;
     int64_t *shared = NEW(a, int64_t, in->shared_capacity_count);
 
     for (size_t i = 0; i < in->resource_count; i++)
@@ -173,8 +186,16 @@ static void index_amounts(struct cluster_bound *b)
     b->amount_names[CLUSTER_MEMORY] = "memory_bytes";
     for (size_t i = 0; i < in->resource_count; i++)
         note_amounts(b, in->resources[i].capacities, in->resources[i].capacity_count);
-    for (size_t i = 0; i < b->body->job_count; i++)
-        note_amounts(b, b->body->jobs[i].of.needs, b->body->jobs[i].of.need_count);
+    known = b->of.amount_count;
+    for (size_t i = 0; i < b->body->job_count; i++) {
+        const struct job *job = &b->body->jobs[i].of;
+
+        note_amounts(b, job->needs, job->need_count);
+        if (needs_beyond(b, job, known))
+            cluster_count(&b->unknown_need, i);
+    }
+    if (b->unknown_need.count)
+        b->unknown_amount = b->amount_names[known];
     budget_step(&b->rq->budget, 4 * room);
     if (b->of.amount_count > 32 + CLUSTER_NAMED)
         invalid(b->rq->err, "/cluster/resources", ITEM_TOO_LONG,
@@ -211,6 +232,11 @@ const int64_t *cluster_units(struct cluster_bound *b, double cpus, double memory
 }
 
 /* ---- limits ---- */
+
+static double number_or_none(double value)
+{
+    return isnan(value) ? 0 : value;
+}
 
 static double number_or_endless(double value)
 {
@@ -488,6 +514,8 @@ static void bind_partition(struct cluster_bound *b, const struct cluster_partiti
         .nodes_min = p->nodes_per_job_min,
         .nodes_max = number_or_endless(p->nodes_per_job_max),
         .cpus_per_node_max = to_units(p->cpus_per_node_max, CLUSTER_UNITS),
+        .memory_per_node_max = to_units(number_or_none(p->memory_per_node_max_bytes), 1),
+        .memory_per_cpu_max = number_or_none(p->memory_per_cpu_max_bytes),
         .users = users,
         .accounts = allowed_accounts(b, p, i),
         .qos = named(b, &b->qos, p->qos_allowed, p->qos_allowed_count, b->in->qos_count,
@@ -519,6 +547,7 @@ static void bind_partitions(struct cluster_bound *b)
         .memory_per_node_default_bytes = (double)NAN,
         .memory_per_cpu_default_bytes = (double)NAN,
         .memory_per_cpu_max_bytes = (double)NAN,
+        .memory_per_node_max_bytes = (double)NAN,
         .priority_tier = 1,
         .shared_jobs_max = 4,
         .preemptible_by_tier = true,
@@ -989,6 +1018,13 @@ enum error_code cluster_warn_bound(struct request *rq, const struct cluster_boun
                           "/jobs/%zu/account_id, says nothing: the cluster has none",
                           counted(b->ignored_account.count, "job").text,
                           b->ignored_account.first));
+    if (b->unknown_need.count)
+        TRY(decision_warn(
+            rq, out,
+            "unknown_amount: %s, first /jobs/%zu/needs, %s what no node "
+            "and not the cluster has, as '%.64s'",
+            counted(b->unknown_need.count, "job").text, b->unknown_need.first,
+            plural(b->unknown_need.count, "needs", "need"), b->unknown_amount));
     cluster_warn_unused(rq, b, out);
     return OK;
 }

@@ -41,8 +41,9 @@ struct cluster_bound {
     struct cluster_tally {
         size_t count, first;
     } gone, endless, later, ignored_promise, gang_promise, ignored_account, overdue,
-        unknown_end, reserved;
-    const char *overcommitted; /* a node, "amount of ID"; NULL: none */
+        unknown_end, reserved, unknown_need;
+    const char *unknown_amount; /* the first that nothing has, of unknown_need */
+    const char *overcommitted;  /* a node, "amount of ID"; NULL: none */
 };
 
 void cluster_count(struct cluster_tally *t, size_t index);

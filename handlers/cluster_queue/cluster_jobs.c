@@ -262,9 +262,10 @@ static void bind_nodes(struct cluster_bound *b, size_t i, struct cluster_job *to
 
 /* ---- rows ---- */
 
-/* Amounts of a job on a node of a partition, or of a task. */
+/* Amounts of a job on a node of a partition, or of a task; *asked: those before its cpus
+ * were raised, NULL if they were not. */
 static const int64_t *need_of(struct cluster_bound *b, size_t i, ptrdiff_t partition,
-                              struct cluster_job *job)
+                              struct cluster_job *job, const int64_t **asked)
 {
     const struct waiting_job *w = &b->body->jobs[i];
     const struct cluster_partition_in *p =
@@ -284,11 +285,15 @@ static const int64_t *need_of(struct cluster_bound *b, size_t i, ptrdiff_t parti
         memory = p->memory_per_node_default_bytes;
     else if (memory <= 0 && p && !isnan(p->memory_per_cpu_default_bytes))
         memory = p->memory_per_cpu_default_bytes * cpus;
+    job->memory_by_cpu = !isnan(w->cluster.memory_per_cpu_bytes);
     job->memory_per_node = job->tasks > 0 && w->of.memory_bytes > 0;
     /* More memory than a cpu may have: more cpus. */
     if (p && p->memory_per_cpu_max_bytes > 0 &&
-        memory > p->memory_per_cpu_max_bytes * cpus)
+        memory > p->memory_per_cpu_max_bytes * cpus) {
+        *asked = cluster_units(b, cpus, memory, w->of.needs, w->of.need_count,
+                               &job->shared, &job->shared_count);
         cpus = ceil(memory / p->memory_per_cpu_max_bytes);
+    }
     return cluster_units(b, cpus, memory, w->of.needs, w->of.need_count, &job->shared,
                          &job->shared_count);
 }
@@ -333,22 +338,28 @@ static void add_rows(struct cluster_bound *b, size_t i, size_t first, size_t cou
                 "the member is missing: no partition is the default");
     for (size_t k = 0; k < partitions; k++) {
         ptrdiff_t at = b->default_partition;
-        const int64_t *need;
+        const int64_t *need, *asked = NULL;
         double limit_s;
 
         if (in->partition_ids)
-            at = cluster_find(b, &b->partitions, in->partition_ids[k], "partition",
-                              pointer_to(b, i, "partition_ids"));
+            at =
+                cluster_find(b, &b->partitions, in->partition_ids[k], "partition",
+                             pointer_in(pointer_to(b, i, "partition_ids"), k, NULL).text);
         if (at < 0)
             continue;
-        need = need_of(b, i, at, &b->jobs[first]);
+        need = need_of(b, i, at, &b->jobs[first], &asked);
         limit_s = limit_of(b, i, at);
         budget_step(&b->rq->budget, count);
         for (size_t t = 0; t < count; t++) {
             b->jobs[first + t].shared = b->jobs[first].shared;
             b->jobs[first + t].shared_count = b->jobs[first].shared_count;
             b->jobs[first + t].memory_per_node = b->jobs[first].memory_per_node;
-            add_row(b, (struct cluster_row){first + t, (size_t)at, need, limit_s, 0});
+            b->jobs[first + t].memory_by_cpu = b->jobs[first].memory_by_cpu;
+            add_row(b, (struct cluster_row){.job = first + t,
+                                            .partition = (size_t)at,
+                                            .need = need,
+                                            .limit_s = limit_s,
+                                            .asked = asked});
         }
     }
 }

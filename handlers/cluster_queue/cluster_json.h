@@ -88,7 +88,7 @@ struct cluster_partition_in {
     double nodes_per_job_min, nodes_per_job_max;
     double cpus_per_node_max;
     double memory_per_node_default_bytes, memory_per_cpu_default_bytes;
-    double memory_per_cpu_max_bytes;
+    double memory_per_cpu_max_bytes, memory_per_node_max_bytes;
     const char *const *users_allowed, *const *accounts_allowed;
     const char *const *accounts_denied, *const *qos_allowed;
     size_t users_allowed_count, accounts_allowed_count;

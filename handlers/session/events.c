@@ -9,8 +9,10 @@
 #include "handlers/history/bulk.h"
 #include "models/base/names.h"
 #include "models/base/plural.h"
+#include "models/base/pointer.h"
 #include "service/config.h"
 #include "service/metrics.h"
+#include "service/records/execution.h"
 #include "service/service.h"
 #include "service/session_watch.h"
 
@@ -243,10 +245,22 @@ static enum error_code find_known(struct storing *s, struct db_session *db,
     return OK;
 }
 
+/* Runs are stored with one of these. */
+static bool knows_failure(const struct session_event *e)
+{
+    if (e->kind != SESSION_FAILED || !e->failure_kind)
+        return true;
+    for (size_t i = 0; run_failure_names[i]; i++)
+        if (strcmp(run_failure_names[i], e->failure_kind) == 0)
+            return true;
+    return false;
+}
+
 static void sort_out(struct storing *s, struct known *known)
 {
     struct arena *a = s->rq->arena;
-    size_t ahead = 0;
+    const char *failure = NULL;
+    size_t ahead = 0, odd = 0;
 
     s->fresh = NEW(a, struct store_session_event, s->items->count);
     for (size_t i = 0; i < s->items->count; i++) {
@@ -267,6 +281,8 @@ static void sort_out(struct storing *s, struct known *known)
         if (!names_known(s, i))
             continue;
         ahead += e.observed_at_s > s->run.row.now_s + AHEAD_S;
+        if (!knows_failure(&e) && odd++ == 0)
+            failure = e.failure_kind;
         made = &s->fresh[s->fresh_count++];
         *made = (struct store_session_event){
             .session_id = s->run.row.session_id, .event = e, .kind = (uint64_t)e.kind};
@@ -276,6 +292,12 @@ static void sort_out(struct storing *s, struct known *known)
     if (ahead)
         session_warn(&s->run, "clock_ahead: %s %s later than now",
                      counted(ahead, "event").text, plural(ahead, "happens", "happen"));
+    if (odd)
+        session_warn(
+            &s->run,
+            "guessed: %s %s a failure_kind that is not known, the first '%.64s': "
+            "error, in executions",
+            counted(odd, "event").text, plural(odd, "has", "have"), failure);
 }
 
 /* ---- what follows from them ---- */
@@ -564,14 +586,92 @@ enum error_code session_events_store(struct request *rq, const struct json_lines
     return OK;
 }
 
+/* ---- how long each is ---- */
+
+/* Of the names of its resources, which may be as many as a task has nodes, each counts
+ * apart: as many bytes as a name may have when all of it is escaped. */
+static size_t event_bytes_max(const struct session_event *e)
+{
+    enum { NAME_BYTES = 6 * 256 + 8 };
+
+    return SESSION_EVENT_BYTES_MAX + e->resource_id_count * NAME_BYTES;
+}
+
+/* The bytes from `at` to the end of the value that begins there, which is JSON. */
+static size_t value_bytes(const char *at, const char *end)
+{
+    const char *from = at;
+    size_t depth = 0;
+    bool in_text = false;
+
+    for (; at < end; at++) {
+        if (in_text && *at == '\\')
+            at++;
+        else if (*at == '"')
+            in_text = !in_text;
+        else if (!in_text && (*at == '{' || *at == '['))
+            depth++;
+        else if (!in_text && (*at == '}' || *at == ']') && --depth == 0)
+            return (size_t)(at - from) + 1;
+    }
+    return (size_t)(end - from);
+}
+
+static enum error_code too_long(struct request *rq, size_t bytes, const char *pointer,
+                                const char *which)
+{
+    return fail(
+        rq->err, ERR_TOO_LARGE, pointer,
+        "an event%s has %zu bytes, more than %d; leave out the blanks between its "
+        "members",
+        which, bytes, SESSION_EVENT_BYTES_MAX);
+}
+
+static enum error_code check_lines(struct request *rq, const struct json_lines *in)
+{
+    const char *at = rq->body, *end = at + rq->body_length;
+    uint64_t line = 1;
+
+    for (size_t i = 0; i < in->count; line++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        size_t bytes = (size_t)((stop ? stop : end) - at);
+
+        if (line == in->line[i] &&
+            bytes > event_bytes_max((const struct session_event *)in->items + i))
+            return too_long(
+                rq, bytes, "",
+                arena_printf(rq->arena, ", in line %llu,", (unsigned long long)line));
+        i += line == in->line[i];
+        at = stop ? stop + 1 : end;
+    }
+    return OK;
+}
+
+/* Of an event, or a list of them, each. */
+static enum error_code check_elements(struct request *rq, const struct json_lines *in)
+{
+    const char *at = rq->body, *end = at + rq->body_length;
+    struct pointer pointer;
+
+    for (size_t i = 0; i < in->count; i++) {
+        size_t bytes;
+
+        while (at < end && *at != '{')
+            at++;
+        bytes = value_bytes(at, end);
+        pointer = pointer_in("", i, NULL);
+        if (bytes > event_bytes_max((const struct session_event *)in->items + i))
+            return too_long(rq, bytes, in->is_single ? "" : pointer.text, "");
+        at += bytes;
+    }
+    return OK;
+}
+
 enum error_code post_session_events(struct request *rq, const void *in, void *out)
 {
     const struct json_lines *lines = in;
-    size_t count = lines->count + lines->refused_count;
 
-    if (rq->body_length > (count + 1) * SESSION_EVENT_BYTES_MAX)
-        return fail(rq->err, ERR_TOO_LARGE, "", "an event has more than %d bytes",
-                    SESSION_EVENT_BYTES_MAX);
+    TRY(lines->line ? check_lines(rq, lines) : check_elements(rq, lines));
     return session_events_store(rq, lines, "", out, NULL);
 }
 

@@ -234,14 +234,29 @@ static enum error_code work_out(struct session_run *run)
     return OK;
 }
 
+/* What is not there yet cannot be replayed: the last one in its place would look as if it
+ * were that. */
+static enum error_code check_reached(const struct store_session *row,
+                                     const struct session_at *at, struct error *err)
+{
+    if (at->revision == JSON_NO_INTEGER || at->revision <= row->revision)
+        return OK;
+    invalid(err, "?/revision", ITEM_OUT_OF_BOUNDS,
+            "revision %llu has not been reached: the last one is %llu",
+            (unsigned long long)at->revision, (unsigned long long)row->revision);
+    error_hint(err, "leave it out for the last one");
+    return err->code;
+}
+
 enum error_code session_run_of(struct session_run *run, struct request *rq,
                                const struct store_session *row,
                                const struct session_at *at)
 {
+    TRY(check_reached(row, at, rq->err));
     *run = (struct session_run){
         .rq = rq,
         .row = *row,
-        .revision = at->revision < row->revision ? at->revision : row->revision,
+        .revision = at->revision == JSON_NO_INTEGER ? row->revision : at->revision,
         .now_s = isnan(at->now_s) ? row->now_s : round(at->now_s * 1e6) / 1e6,
         .is_replay = !isnan(at->now_s) || at->revision != JSON_NO_INTEGER};
     TRY(json_read(&session_definition_json, row->definition, strlen(row->definition),

@@ -48,8 +48,9 @@ struct session_at {
     uint64_t revision;
 };
 
-/* Reads the session rq->path_value[0] and works out its state. ERR_NOT_FOUND, and
- * ERR_GONE if it has expired, unless `even_expired`. */
+/* Reads the session rq->path_value[0] and works out its state. ERR_NOT_FOUND,
+ * ERR_INVALID at "?/revision" for one that it has not reached, and ERR_GONE if it has
+ * expired, unless `even_expired`. */
 enum error_code session_run_read(struct session_run *run, struct request *rq,
                                  const struct session_at *at, bool even_expired);
 

@@ -134,6 +134,7 @@ static const struct json_field partition_rows[] = {
     NUM(T, memory_per_node_default_bytes, "Memory of a node for jobs that say nothing"),
     NUM(T, memory_per_cpu_default_bytes, "Memory for each CPU of jobs that say nothing"),
     NUM(T, memory_per_cpu_max_bytes, "Most memory for each CPU"),
+    NUM(T, memory_per_node_max_bytes, "Most memory that a job may ask of a node"),
     TEXTS(T, accounts_allowed, "Accounts whose jobs it takes; absent: all"),
     TEXTS(T, accounts_denied, "Accounts whose jobs it does not take"),
     TEXTS(T, qos_allowed, "Qualities of service that it takes; absent: all"),

@@ -17,26 +17,28 @@ static size_t smallest(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
+/* Letters that are more, fewer or others, and neighbours that are swapped. */
 static size_t edit_distance(const char *a, size_t a_length, const char *b,
                             size_t b_length)
 {
-    size_t row[LONGEST_NAME + 1];
+    size_t rows[3][LONGEST_NAME + 1];
 
     for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= a_length; i++) {
-        size_t diagonal = row[0];
+        const size_t *above = rows[(i + 2) % 3], *twice = rows[(i + 1) % 3];
+        size_t *row = rows[i % 3];
 
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t above = row[j];
-
-            row[j] = smallest(above + 1, row[j - 1] + 1,
-                              diagonal + (a[i - 1] == b[j - 1] ? 0 : 1));
-            diagonal = above;
+            row[j] = smallest(above[j] + 1, row[j - 1] + 1,
+                              above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                twice[j - 2] + 1 < row[j])
+                row[j] = twice[j - 2] + 1;
         }
     }
-    return row[b_length];
+    return rows[a_length % 3][b_length];
 }
 
 size_t names_distance(const char *left, const char *right)

@@ -520,6 +520,8 @@ static void read_partition(struct slurm_reading *c, const struct slurm_record *r
             partition_bytes(r, SLURM_F_DEFAULT_PER_CPU, SLURM_F_DEFAULT_MEMORY, true),
         .memory_per_cpu_max_bytes =
             partition_bytes(r, SLURM_F_MAX_PER_CPU, SLURM_F_MAX_MEMORY, true),
+        .memory_per_node_max_bytes =
+            partition_bytes(r, SLURM_F_MAX_PER_NODE, SLURM_F_MAX_MEMORY, false),
         .accounts_allowed = slurm_texts_of(c, r, SLURM_F_ACCOUNTS_ALLOWED, "ALL"),
         .accounts_denied = slurm_texts_of(c, r, SLURM_F_ACCOUNTS_DENIED, NULL),
         .qos_allowed = slurm_texts_of(c, r, SLURM_F_QOS_ALLOWED, "ALL"),
@@ -854,6 +856,8 @@ void slurm_cluster_read(const struct slurm_records *from,
     }
     c->noted[SLURM_NOTE_ODD_ROWS] = from->odd_rows;
     c->noted[SLURM_NOTE_CUT_ROWS] = from->cut_rows;
+    c->noted[SLURM_NOTE_EMPTY] = from->empty_count;
+    c->pointer[SLURM_NOTE_EMPTY] = from->empty;
     read_nodes(c);
     read_partitions(c);
     read_reservations(c);

@@ -117,7 +117,7 @@ struct slurm_partition {
     double priority_tier, priority_factor;
     double nodes_per_job_min, nodes_per_job_max, cpus_per_node_max;
     double memory_per_node_default_bytes, memory_per_cpu_default_bytes,
-        memory_per_cpu_max_bytes;
+        memory_per_cpu_max_bytes, memory_per_node_max_bytes;
     struct slurm_texts accounts_allowed, accounts_denied, qos_allowed;
     const char *qos_id, *sharing; /* no, yes, force, exclusive */
     double shared_jobs_max;

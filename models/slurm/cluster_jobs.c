@@ -121,10 +121,17 @@ static double limit_of(struct slurm_reading *c, const struct slurm_record *r,
         const struct slurm_partition *p =
             &c->out->partitions[name_index_find(&c->partitions, partition_ids->list[i])];
 
-        if (!slurm_value(r, SLURM_F_TIME_LIMIT) && p->time_limit_default_s > 0)
-            return p->time_limit_default_s;
-        if (p->time_limit_max_s > 0)
-            return p->time_limit_max_s;
+        double of_partition_s =
+            !slurm_value(r, SLURM_F_TIME_LIMIT) && p->time_limit_default_s > 0
+                ? p->time_limit_default_s
+                : p->time_limit_max_s;
+
+        if (!(of_partition_s > 0))
+            continue;
+        if (r->form == SLURM_TABLE && !r->value[SLURM_F_TIME_LIMIT])
+            slurm_note(c, SLURM_NOTE_LIMIT_DEFAULT, slurm_text_of(r, SLURM_F_ID),
+                       SLURM_JOB, r);
+        return of_partition_s;
     }
     slurm_note(c, SLURM_NOTE_NO_LIMIT, slurm_text_of(r, SLURM_F_ID), SLURM_JOB, r);
     return SLURM_NO_LIMIT_S;
@@ -431,6 +438,8 @@ static void read_running(struct jobs *j, const struct slurm_record *r, bool susp
         add_held(j, r, &row);
     else
         add_evenly(j, r, &row);
+    if (j->running_count == first && !slurm_value(r, SLURM_F_NODES) && !r->held_count)
+        slurm_note(c, SLURM_NOTE_NO_NODES, row.id, SLURM_JOB, r);
     if (suspended) {
         slurm_note(c, SLURM_NOTE_SUSPENDED, row.id, SLURM_JOB, r);
         for (size_t i = first; i < j->running_count; i++)
@@ -454,6 +463,9 @@ static void read_dependency(struct slurm_reading *c, const struct slurm_record *
     w->after_count = found.after_count;
     w->after_mode = found.is_any ? "any" : NULL;
     w->singleton = found.singleton;
+    if (!r->value[SLURM_F_DEPENDENCY] && w->slurm_reason &&
+        strcmp(w->slurm_reason, "Dependency") == 0)
+        slurm_note(c, SLURM_NOTE_NO_AFTER, w->id, SLURM_JOB, r);
     if (found.is_mixed)
         slurm_note(c, SLURM_NOTE_MIXED_AFTER, text, SLURM_JOB, r);
     for (size_t i = 0; i < found.burst_count; i++)
@@ -550,26 +562,78 @@ static double memory_of_node(const struct slurm_amount *list, size_t count, doub
     return sum > 0 ? sum / nodes : (double)NAN;
 }
 
+/* What a table leaves open of a job's memory. */
+static void note_memory(struct slurm_reading *c, const struct slurm_record *r,
+                        const char *id)
+{
+    const char *least = r->value[SLURM_F_MEMORY_PER_NODE];
+
+    if (r->form != SLURM_TABLE || r->value[SLURM_F_TRES] || r->value[SLURM_F_TRES_ASKED])
+        return;
+    if (!least && !r->value[SLURM_F_MEMORY_PER_CPU])
+        slurm_note(c, SLURM_NOTE_NO_MEMORY, id, SLURM_JOB, r);
+    else if (least && !is_per_cpu(least) && memory_of(r, SLURM_F_MEMORY_PER_NODE) > 0)
+        slurm_note(c, SLURM_NOTE_MIN_MEMORY, id, SLURM_JOB, r);
+}
+
+/* CPUs of the job; NAN: not said. Those that it asked for, or more where its partition
+ * allows a cpu less memory than it asked for each. */
+static double cpus_asked(const struct slurm_record *r, double tracked)
+{
+    double cpus = slurm_number_of(r, SLURM_F_CPUS);
+
+    tracked = tracked > 0 ? tracked : (double)NAN;
+    return cpus > 0 && isfinite(cpus) ? fmax(cpus, tracked) : tracked;
+}
+
+/* CPUs of a task: as is said, else what there are for each: JSON before v0.0.40 does not
+ * say it, whatever the job asked for. */
+static double cpus_per_task(const struct slurm_record *r, double tasks)
+{
+    double said = slurm_number_of(r, SLURM_F_CPUS_PER_TASK);
+    double cpus = slurm_number_of(r, SLURM_F_CPUS);
+
+    if (said >= 1 && isfinite(said))
+        return said;
+    return r->form == SLURM_JSON && tasks > 0 && cpus > tasks && isfinite(cpus)
+               ? floor(cpus / tasks)
+               : 1;
+}
+
+/* Whether it asks for more of a node than a partition has as its most, and Slurm lets it:
+ * it counts the memory of a cpu once, not that of all of them. */
+static bool is_let_beyond(const struct slurm_reading *c, const struct slurm_waiting *w,
+                          double bytes)
+{
+    if (w->slurm_reason && strcmp(w->slurm_reason, "MaxMemPerLimit") == 0)
+        return false;
+    for (size_t i = 0; i < w->partition_ids.count; i++) {
+        size_t at = name_index_find(&c->partitions, w->partition_ids.list[i]);
+
+        if (bytes > c->out->partitions[at].memory_per_node_max_bytes)
+            return true;
+    }
+    return false;
+}
+
 static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
                        struct slurm_waiting *w)
 {
     const char *asked = slurm_value(r, SLURM_F_TRES_ASKED);
     const struct slurm_amount *list;
     size_t count;
-    double tasks = slurm_number_of(r, SLURM_F_TASKS), cpus, per_node,
-           per_task = slurm_number_of(r, SLURM_F_CPUS_PER_TASK);
+    double tasks = slurm_number_of(r, SLURM_F_TASKS), cpus, per_node, per_task;
     struct node_counts nodes;
 
     asked = asked ? asked : slurm_value(r, SLURM_F_TRES);
     count = slurm_tracked(asked, &list, c->arena);
     nodes = count_nodes(r, slurm_amount_of(list, count, "node"), c->arena);
-    cpus = slurm_amount_of(list, count, "cpu");
-    if (!(cpus > 0))
-        cpus = slurm_number_of(r, SLURM_F_CPUS);
-    if (!(cpus > 0))
-        cpus = 1;
+    cpus = cpus_asked(r, slurm_amount_of(list, count, "cpu"));
+    if (isnan(cpus) && !(tasks > 0))
+        slurm_note(c, SLURM_NOTE_NO_ASKED, w->id, SLURM_JOB, r);
+    cpus = fmax(cpus, 1);
     per_node = leading(slurm_value(r, SLURM_F_TASKS_PER_NODE));
-    per_task = per_task >= 1 && isfinite(per_task) ? per_task : 1;
+    per_task = cpus_per_task(r, tasks);
     w->tasks = w->cpus_per_task = w->nodes_max = NAN;
     w->memory_per_cpu_bytes = memory_of(r, SLURM_F_MEMORY_PER_CPU);
     w->memory_bytes = memory_of(r, SLURM_F_MEMORY_PER_NODE);
@@ -588,15 +652,18 @@ static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
         w->nodes = nodes.least;
         w->nodes_max = nodes.most;
         w->cpus = per_node > 0 ? per_node * per_task : ceil(cpus / nodes.least);
-        if (isnan(w->memory_bytes) && !isnan(w->memory_per_cpu_bytes))
-            w->memory_bytes = w->memory_per_cpu_bytes * w->cpus;
-        else if (isnan(w->memory_bytes))
+        if (isnan(w->memory_bytes) && !isnan(w->memory_per_cpu_bytes)) {
+            if (!is_let_beyond(c, w, w->memory_per_cpu_bytes * w->cpus))
+                w->memory_bytes = w->memory_per_cpu_bytes * w->cpus;
+        } else if (isnan(w->memory_bytes))
             w->memory_bytes = memory_of_node(list, count, nodes.least);
-        w->memory_per_cpu_bytes = NAN;
+        if (!isnan(w->memory_bytes))
+            w->memory_per_cpu_bytes = NAN;
     }
     if (!isnan(w->memory_bytes))
         w->memory_per_cpu_bytes = NAN;
 
+    note_memory(c, r, w->id);
     w->needs = needs_of(c, r, asked, nodes.least);
 }
 
@@ -653,6 +720,13 @@ static void read_times(struct slurm_reading *c, const struct slurm_record *r,
     w->eligible_s = slurm_instant_of(c, r, SLURM_F_ELIGIBLE);
     w->slurm_start_s = slurm_instant_of(c, r, SLURM_F_START);
     w->begin_s = w->eligible_s > c->out->now_s ? w->eligible_s : (double)NAN;
+    if (isnan(w->eligible_s) && w->slurm_reason &&
+        strcmp(w->slurm_reason, "BeginTime") == 0) {
+        if (w->slurm_start_s > c->out->now_s) /* not before it */
+            w->begin_s = w->slurm_start_s;
+        else
+            slurm_note(c, SLURM_NOTE_NO_BEGIN, w->id, SLURM_JOB, r);
+    }
     w->deadline_s = slurm_instant_of(c, r, SLURM_F_DEADLINE);
     if (deadline && isnan(w->deadline_s) && strcmp(deadline, "0") != 0)
         slurm_note(c, SLURM_NOTE_DEADLINE, deadline, SLURM_JOB, r);
@@ -683,6 +757,13 @@ static bool is_held_back(const char *states)
         if (slurm_has_word(states, words[i]))
             return true;
     return false;
+}
+
+/* Where no priority is said, which is 0 then. */
+static bool says_held(const char *reason)
+{
+    return reason &&
+           (strcmp(reason, "JobHeldUser") == 0 || strcmp(reason, "JobHeldAdmin") == 0);
 }
 
 /* Texts have a sentence in the place of Resources, and more behind a comma. */
@@ -728,7 +809,8 @@ static void read_waiting(struct jobs *j, const struct slurm_record *r)
         .kill_on_invalid_dependency = is_killed(c, r),
         .requeue =
             !requeue || (strcmp(requeue, "0") != 0 && strcmp(requeue, "false") != 0),
-        .held = priority == 0 || is_held_back(r->value[SLURM_F_STATE]),
+        .held = priority == 0 || is_held_back(r->value[SLURM_F_STATE]) ||
+                (isnan(priority) && says_held(reason)),
         .priority = priority > 0 && isfinite(priority) ? priority : (double)NAN,
         .nice = nice_of(r),
         .slurm_reason = reason,

@@ -8,6 +8,8 @@
 #define SLURM_NOTES(X)                                                                   \
     X(NOW, false, "guessed",                                                             \
       "now_s is the time of receipt: no document says when it was made")                 \
+    X(EMPTY, false, "skipped",                                                           \
+      "documents in which nothing is, as of a command that failed")                      \
     X(TIME_ZONE, false, "guessed",                                                       \
       "times written as text are taken for UTC: tz_offset_s was not given")              \
     X(NO_LIMIT, false, "guessed",                                                        \
@@ -20,6 +22,22 @@
     X(NO_CPUS, false, "guessed",                                                         \
       "running jobs of which no document says how many CPUs they have: one of each "     \
       "node")                                                                            \
+    X(NO_ASKED, false, "guessed",                                                        \
+      "waiting jobs of which no document says how many CPUs they ask for: one of each "  \
+      "node")                                                                            \
+    X(NO_MEMORY, false, "guessed",                                                       \
+      "waiting jobs of which a table does not say what memory they ask for: none")       \
+    X(MIN_MEMORY, false, "guessed",                                                      \
+      "waiting jobs of whose MIN_MEMORY a table does not say whether it is that of a "   \
+      "node or of a CPU: of a node")                                                     \
+    X(LIMIT_DEFAULT, false, "guessed",                                                   \
+      "jobs of which a table does not say the time limit: that of their partition")      \
+    X(NO_BEGIN, false, "guessed",                                                        \
+      "jobs wait for a time that no document says: here they may start now")             \
+    X(NO_AFTER, false, "guessed",                                                        \
+      "jobs wait for others that no document names: here they may start now")            \
+    X(NO_NODES, false, "skipped",                                                        \
+      "running jobs of which no document says on which nodes they are are left out")     \
     X(NODE_CPUS, false, "guessed",                                                       \
       "nodes of which no document says how many CPUs they have: nothing limits them")    \
     X(UNKNOWN_PARTITION, false, "unknown_partition",                                     \

@@ -162,10 +162,12 @@ enum error_code slurm_document_check(const char *text, const char *pointer,
     return OK;
 }
 
-/* scontrol says so instead of an empty list. */
+/* scontrol says so instead of an empty list: "No jobs in the system", "No licenses
+ * configured in Slurm." */
 static bool says_none(const char *text)
 {
-    return strncmp(text, "No ", 3) == 0 && strstr(text, " in the system");
+    return strncmp(text, "No ", 3) == 0 &&
+           (strstr(text, " in the system") || strstr(text, " configured in Slurm"));
 }
 
 enum error_code slurm_records_read(const char *text, size_t length, const char *pointer,
@@ -184,6 +186,9 @@ enum error_code slurm_records_read(const char *text, size_t length, const char *
     from = text;
     while (isspace((unsigned char)*from))
         from++;
+    if (!*from && !out->empty)
+        out->empty = pointer;
+    out->empty_count += !*from;
     if (!*from || says_none(from))
         return OK;
     TRY(slurm_document_check(from, pointer, err));

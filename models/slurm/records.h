@@ -105,7 +105,7 @@ enum slurm_kind {
     X(MEMORY_PER_NODE, "memory_per_node|MinMemoryNode|MIN_MEMORY")                       \
     X(GRES_DETAIL, "gres_detail")                                                        \
     X(HELD_NODES, "job_resources.nodes|job_resources.nodes.list")                        \
-    X(HET_JOB, "het_job_id|HetJobId|het.job_id")                                         \
+    X(HET_JOB, "het_job_id|HetJobId|het.job_id|HET_JOB_ID")                              \
     X(BURST_BUFFER, "burst_buffer|BurstBuffer")                                          \
     X(CORE_SPEC, "core_spec|CoreSpec")                                                   \
     X(SWITCHES, "required_switches|ReqSwitch")                                           \
@@ -132,6 +132,8 @@ enum slurm_kind {
       "default_memory_per_node|DefMemPerNode|defaults.partition_memory_per_node")        \
     X(MAX_PER_CPU,                                                                       \
       "maximum_memory_per_cpu|MaxMemPerCPU|maximums.partition_memory_per_cpu")           \
+    X(MAX_PER_NODE,                                                                      \
+      "maximum_memory_per_node|MaxMemPerNode|maximums.partition_memory_per_node")        \
     X(ACCOUNTS_ALLOWED, "allowed_accounts|AllowAccounts|accounts.allowed")               \
     X(ACCOUNTS_DENIED, "denied_accounts|DenyAccounts|accounts.deny")                     \
     X(QOS_ALLOWED, "allowed_qos|AllowQos|qos.allowed")                                   \
@@ -223,6 +225,8 @@ struct slurm_records {
     size_t odd_rows;     /* of tables: with more fields than columns */
     size_t cut_rows;     /* ... with fewer, left out */
     size_t cut_names;    /* of jobs, which a column was too narrow for */
+    size_t empty_count;  /* of documents in which nothing is, and */
+    const char *empty;   /* the first's pointer */
     bool broken_off;     /* the last row of a table is one of cut_rows, without its end */
 };
 

@@ -135,13 +135,16 @@ static size_t cut_at_marks(char *line, char mark, char **fields)
     }
 }
 
-static size_t cut_at_blanks(char *line, char **fields)
+/* Words of a line. The last of `most` may be a sentence in parentheses, as a reason. */
+static size_t cut_at_blanks(char *line, char **fields, size_t most)
 {
     size_t count = 0;
 
     for (char *at = line; *(at += strspn(at, " ")); count++) {
         if (count < COLUMNS_MAX)
             fields[count] = at;
+        if (count + 1 == most && *at == '(')
+            return most;
         at += strcspn(at, " ");
         if (*at)
             *at++ = 0;
@@ -450,7 +453,7 @@ static void read_set_row(struct table *t, char *line)
     bool good = true;
 
     if (t->by_words)
-        good = cut_at_blanks(line, fields) == t->column_count;
+        good = cut_at_blanks(line, fields, t->column_count) == t->column_count;
     else
         cut_at_columns(t, line, fields);
     for (size_t i = 0; good && i < t->column_count; i++)

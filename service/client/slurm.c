@@ -456,7 +456,7 @@ static int decide(struct client *c, const char **decision)
 struct row {
     const char *id, *user, *slurm_reason, *reason;
     double slurm_start_s, start_s, priority, nice;
-    bool held, starts, replaced; /* by rows of its tasks */
+    bool held, starts, never, replaced; /* by rows of its tasks */
 };
 
 struct rows {
@@ -599,6 +599,51 @@ static void add_waiting(struct rows *rows, void *to)
     *r = no_row;
 }
 
+/* The first reason of a list of them. */
+static const char *first_reason(struct client *c, struct json_walk *w)
+{
+    const char *first = NULL, *name;
+
+    json_walk_enter(w, '[');
+    while (json_walk_element(w)) {
+        struct row r = no_row;
+
+        json_walk_enter(w, '{');
+        while ((name = json_walk_member(w)))
+            take_member(c, w, name, take_row, &r);
+        first = first ? first : r.reason;
+    }
+    return first;
+}
+
+/* Jobs that will never start, and why. */
+static void add_unplaced(struct client *c, const char *list, struct rows *rows)
+{
+    struct json_walk w;
+    const char *name;
+
+    json_walk_open(&w, list, strlen(list), c->arena);
+    if (json_walk_type(&w) != '[')
+        return;
+    json_walk_enter(&w, '[');
+    while (json_walk_element(&w)) {
+        struct row r = no_row, *found;
+        const char *why = NULL;
+
+        json_walk_enter(&w, '{');
+        while ((name = json_walk_member(&w)))
+            if (strcmp(name, "reasons") == 0)
+                why = first_reason(c, &w);
+            else
+                take_member(c, &w, name, take_row, &r);
+        found = r.id ? row_for(rows, r.id) : NULL;
+        if (!found)
+            continue;
+        found->reason = why;
+        found->never = true;
+    }
+}
+
 static size_t count_elements(struct client *c, const char *list)
 {
     struct json_walk w;
@@ -619,11 +664,12 @@ static bool join(struct client *c, const char *decision, struct rows *rows)
     const char *jobs = member(c, c->imported, "jobs");
     const char *starts = decision ? member(c, decision, "starts") : "null";
     const char *waiting = decision ? member(c, decision, "waiting") : "null";
+    const char *unplaced = decision ? member(c, decision, "unplaced") : "null";
     struct row r = no_row;
 
     rows->arena = c->arena;
-    rows->size =
-        count_elements(c, jobs) + count_elements(c, starts) + count_elements(c, waiting);
+    rows->size = count_elements(c, jobs) + count_elements(c, starts) +
+                 count_elements(c, waiting) + count_elements(c, unplaced);
     rows->list = TRY_NEW(c->arena, struct row, rows->size + 1);
     if (!rows->list || !name_index_try(&rows->index, rows->size + 1, c->arena))
         return fail_memory(c->err) == OK;
@@ -631,6 +677,7 @@ static bool join(struct client *c, const char *decision, struct rows *rows)
     each(c, member(c, c->imported, "estimates"), take_row, &r, add_estimate, rows);
     each(c, starts, take_row, &r, add_start, rows);
     each(c, waiting, take_row, &r, add_waiting, rows);
+    add_unplaced(c, unplaced, rows);
     return true;
 }
 
@@ -654,13 +701,16 @@ static bool is_shown(const struct client *c, const struct row *r)
 
 static void print_row(const struct row *r)
 {
-    const char *waits = r->reason ? r->reason : "-";
+    const char *waits = r->reason ? r->reason : "-", *begins;
     char slurm[40], ours[40];
+
+    begins = r->starts  ? "now"
+             : r->never ? "never"
+                        : shown_time(r->start_s, ours, sizeof(ours));
 
     printf("%-12s %-10s %-22s %-18s %-22s %s\n", r->id, r->user ? r->user : "-",
            r->slurm_reason ? r->slurm_reason : "-", r->starts ? "nothing" : waits,
-           shown_time(r->slurm_start_s, slurm, sizeof(slurm)),
-           r->starts ? "now" : shown_time(r->start_s, ours, sizeof(ours)));
+           shown_time(r->slurm_start_s, slurm, sizeof(slurm)), begins);
 }
 
 static int advise(struct client *c)
@@ -1116,7 +1166,7 @@ static const char *kept_accounting(struct client *c)
  * the command that submitted a job. */
 static const char *accounting(struct client *c)
 {
-    const char *since = since_of(c, "30d"), *columns;
+    const char *since = since_of(c, "30d"), *columns, *problem = "";
     struct child out;
 
     for (int i = 0; i < 2; i++) {
@@ -1127,10 +1177,11 @@ static const char *accounting(struct client *c)
 
         if (run(c, sacct, 10 * c->time_limit_s, &out))
             return out.output;
-        if (!strstr(child_problem(&out, c->arena), "SubmitLine"))
+        problem = child_problem(&out, c->arena);
+        if (!strstr(problem, "SubmitLine"))
             break;
     }
-    fprintf(stderr, "gridplan: %s\n", child_problem(&out, c->arena));
+    fprintf(stderr, "gridplan: %s\n", problem);
     return NULL;
 }
 

@@ -70,7 +70,7 @@ static void draw_waiting(struct cluster *c, struct rng *r, struct arena *a)
                                        .deadline_s = HUGE_VAL};
         rows[i] = (struct cluster_row){i, 0, units(a, 1 + floor(64 * rng_uniform(r))),
                                        60 + floor(600 * rng_uniform(r)) * 60,
-                                       (double)(WAITING - i)};
+                                       (double)(WAITING - i), NULL};
     }
     c->jobs = jobs;
     c->rows = rows;

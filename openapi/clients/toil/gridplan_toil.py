@@ -207,6 +207,15 @@ def settings():
     }
 
 
+def launch_template():
+    """GRIDPLAN_LAUNCH. Raises ValueError: it would launch something else."""
+    template = os.environ.get("GRIDPLAN_LAUNCH") or LAUNCH
+    if "{command}" not in template:
+        raise ValueError("GRIDPLAN_LAUNCH has no {command}, as '%s' has: '%s'"
+                         % (LAUNCH, template))
+    return template
+
+
 def launch_line(template, host, command):
     """A line for the shell; `command` stays one word, for the shell of the host."""
     words = {"{host}": shlex.quote(host), "{command}": shlex.quote(command)}
@@ -505,8 +514,7 @@ class GridplanBatchSystem(BatchSystemSupport):
             raise ValueError("gridplan has no hosts: gridplan_toil.py init --url URL "
                              "--snapshot NAME writes them beside %s" % __file__)
         self.number = 0
-        self.scheduler = Scheduler(found, os.environ.get("GRIDPLAN_LAUNCH") or LAUNCH,
-                                   config.workflowID)
+        self.scheduler = Scheduler(found, launch_template(), config.workflowID)
         self.scheduler.start()
 
     def setUserScript(self, userScript):
@@ -719,10 +727,11 @@ def main(argv=None):
     sub.add_argument("file", help="what --writeMessages names")
     sub.add_argument("--session", help="id of the session; default: a new one")
     sub.add_argument("--once", action="store_true", help="end with the file")
-    sub = commands.add_parser("cwl-runner", help="toil-cwl-runner with this batch system")
-    sub.add_argument("words", nargs=argparse.REMAINDER, help="those of toil-cwl-runner")
-    sub.set_defaults(run=cwl_runner)
-    arguments = parser.parse_args(argv)
+    commands.add_parser("cwl-runner", help="toil-cwl-runner with this batch system")
+    words = sys.argv[1:] if argv is None else list(argv)
+    # Whatever follows is toil-cwl-runner's; argparse would take its first option for one of ours.
+    arguments = (argparse.Namespace(run=cwl_runner, words=words[1:])
+                 if words[:1] == ["cwl-runner"] else parser.parse_args(words))
     try:
         return arguments.run(arguments)
     except (Refused, OSError, ValueError) as error:

@@ -21,6 +21,7 @@ import threading
 import time
 import types
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
@@ -69,6 +70,7 @@ def interface():
 interface()
 snakemake = load(SNAKEMAKE, "gridplan_snakemake")
 plugin = load(PLUGIN, "snakemake_scheduler_plugin_gridplan")
+toil = load(TOIL, "gridplan_toil")
 
 
 class FakeService:
@@ -247,6 +249,30 @@ class Jobs(unittest.TestCase):
             ["snakemake", "-j", "2", "-n", "--log-handler-script", "h"])
         self.assertEqual(snakemake.dry_run_command(["s", "--", "t"], "h"),
                          ["s", "-n", "--log-handler-script", "h", "--", "t"])
+
+
+class Toil(unittest.TestCase):
+    def test_words_of_its_runner_of_cwl_may_begin_with_an_option(self):
+        told = []
+        cwltoil = types.SimpleNamespace(main=lambda words: told.append(words) or 0)
+        modules = {"toil": types.ModuleType("toil"), "toil.cwl": types.ModuleType("toil.cwl")}
+        modules["toil.cwl"].cwltoil = cwltoil
+        with unittest.mock.patch.dict(sys.modules, modules):
+            for words in (["--jobStore", "s", "f.cwl", "--help"], ["f.cwl", "--x", "1"], []):
+                self.assertEqual(toil.main(["cwl-runner", *words]), 0)
+                self.assertEqual(told.pop(), ["--batchSystem", "gridplan", *words])
+
+    def test_what_launches_a_job_names_it(self):
+        for line, good in ((None, True), ("sh -c {command}", True), ("sh {jobscript}", False)):
+            with unittest.mock.patch.dict(os.environ):
+                os.environ.pop("GRIDPLAN_LAUNCH", None)
+                if line:
+                    os.environ["GRIDPLAN_LAUNCH"] = line
+                if good:
+                    self.assertEqual(toil.launch_template(), line or toil.LAUNCH)
+                else:
+                    with self.assertRaisesRegex(ValueError, "has no {command}"):
+                        toil.launch_template()
 
 
 class Hosts(unittest.TestCase):
