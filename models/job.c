@@ -2,6 +2,8 @@
 #include "models/job.h"
 
 #include <math.h>
+#include <string.h>
+#include <strings.h>
 
 struct job job_unset(const char *id)
 {
@@ -18,4 +20,28 @@ struct job job_unset(const char *id)
                         .time_limit_s = NAN,
                         .estimate_s = NAN,
                         .weight = 1};
+}
+
+const char *job_group_key(const struct job_group *g)
+{
+    if (g->policy == JOB_SAME_SITE)
+        return JOB_KEY_SITE;
+    return g->key ? g->key : JOB_KEY_RESOURCE;
+}
+
+static bool is_attribute(const char *key)
+{
+    return strcmp(key, JOB_KEY_RESOURCE) != 0 && strcmp(key, JOB_KEY_SITE) != 0;
+}
+
+bool job_group_keys_agree(const char *a, const char *b)
+{
+    return is_attribute(a) && is_attribute(b) ? strcasecmp(a, b) == 0 : strcmp(a, b) == 0;
+}
+
+const char *job_group_attribute(const struct job_group *g)
+{
+    const char *key = job_group_key(g);
+
+    return g->policy != JOB_GANG && is_attribute(key) ? key : NULL;
 }

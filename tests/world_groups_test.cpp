@@ -139,11 +139,15 @@ std::string group_wrong(const world *w, const world_plan *plan)
         for (size_t i = 0; i < group.holder_count; i++) {
             const world_holder &h = w->holders[group.holders[i]];
             for (size_t k = 0; k < h.position_count; k++)
-                rows.push_back(
-                    {group_value(w, &group, h.positions[k]), h.start_s, h.end_s, false});
+                if (group_value(w, &group, h.positions[k]) != WORLD_NONE)
+                    rows.push_back({group_value(w, &group, h.positions[k]), h.start_s,
+                                    h.end_s, false});
         }
-        for (auto &r : rows)
+        for (auto &r : rows) {
             values.insert(r.value);
+            if (r.value == WORLD_NONE && group.policy != GROUP_GANG)
+                return "no value";
+        }
         if (group.policy == GROUP_GANG &&
             (starts.size() > 1 || (members && members < group.job_count)))
             return "gang";
@@ -201,13 +205,14 @@ struct drawn {
                                        .cpus = d.of({1.0, 2.0, 2.0, 3.0}),
                                        .n_max = d.below(4) ? NAN : 2.0,
                                        .speed = d.of({1.0, 1.0, 2.0}),
-                                       .site = d.below(2)});
+                                       .site = d.below(2),
+                                       .rack = d.below(4) ? d.below(2) : WORLD_NONE});
         if (d.below(2))
             given.shared = {{"licence", d.of({1.0, 2.0})}};
         for (size_t g = d.below(3); g-- > 0;)
             given.groups.push_back(
                 {"g", d.of({GROUP_GANG, GROUP_SPREAD, GROUP_PACK, GROUP_EXCLUDE}),
-                 d.of({GROUP_BY_RESOURCE, GROUP_BY_SITE}), 1});
+                 d.of({GROUP_BY_RESOURCE, GROUP_BY_SITE, GROUP_BY_ATTRIBUTE}), 1});
         for (auto &g : given.groups)
             if (g.policy == GROUP_SPREAD || g.policy == GROUP_EXCLUDE)
                 g.max_per_key = 1 + d.below(2);
@@ -281,12 +286,13 @@ struct drawn {
     void split(draws &d, size_t j)
     {
         world_job *made = const_cast<world_job *>(&w->jobs[j]);
+        const world_choice whole = made->choices[0];
         choices.emplace_back();
         for (int c = 0; c < 2; c++) {
             world_choice choice{};
             uint64_t mask = 0;
             for (size_t i = 0; i < w->resource_count; i++)
-                if (d.below(3)) {
+                if (d.below(3) && world_mask_has(whole.mask, i)) {
                     mask |= uint64_t{1} << i;
                     choice.count++;
                 }

@@ -23,6 +23,7 @@ struct given_resource {
     double speed = 1;
     size_t site = 0;
     double price_per_s = 0, price_per_cpu_s = 0, power_node_w = 0, power_per_cpu_w = 0;
+    size_t rack = 0; // of groups by attribute; WORLD_NONE: it has none
 };
 
 struct given_job {
@@ -83,6 +84,7 @@ struct given_world {
     std::vector<world_job> made_jobs;
     std::vector<world_holder> made_holders;
     std::vector<world_group> made_groups;
+    world_values racks{};
     std::vector<std::string> names; // of amounts from AMOUNT_NAMED on
 
     void name_amounts();
@@ -102,6 +104,8 @@ struct given_world {
     void make_holders();
     void make_jobs();
     void make_groups();
+    void make_racks();
+    bool takes(const given_job &j, size_t position) const;
 };
 
 inline void given_world::name_amounts()
@@ -211,6 +215,38 @@ inline void given_world::make_holders()
     }
 }
 
+// No attribute, no member of a group by attribute, but for gangs.
+inline bool given_world::takes(const given_job &j, size_t position) const
+{
+    bool named = j.only.empty() ||
+                 std::find(j.only.begin(), j.only.end(), position) != j.only.end();
+
+    return named && (j.group == WORLD_NONE || groups[j.group].key != GROUP_BY_ATTRIBUTE ||
+                     groups[j.group].policy == GROUP_GANG ||
+                     resources[position].rack != WORLD_NONE);
+}
+
+inline void given_world::make_racks()
+{
+    std::vector<size_t> of, first, at;
+    for (auto &r : resources) {
+        of.push_back(r.rack);
+        if (r.rack != WORLD_NONE)
+            racks.count = std::max(racks.count, r.rack + 1);
+    }
+    for (size_t v = 0; v <= racks.count; v++) {
+        first.push_back(at.size());
+        for (size_t p = 0; p < of.size(); p++)
+            if (of[p] == v)
+                at.push_back(p);
+    }
+    racks.name = "rack";
+    racks.of = keep(of);
+    racks.positions = keep(at);
+    racks.first = keep(first);
+    racks.number = 1;
+}
+
 inline void given_world::make_jobs()
 {
     size_t words = resources.size() / 64 + 1, row = 0;
@@ -218,8 +254,7 @@ inline void given_world::make_jobs()
         std::vector<uint64_t> mask(words, 0);
         world_choice choice{};
         for (size_t i = 0; i < resources.size(); i++)
-            if (j.only.empty() ||
-                std::find(j.only.begin(), j.only.end(), i) != j.only.end()) {
+            if (takes(j, i)) {
                 mask[i / 64] |= uint64_t{1} << (i % 64);
                 choice.count++;
             }
@@ -262,6 +297,7 @@ inline void given_world::make_groups()
         made.id = groups[g].id.c_str();
         made.policy = groups[g].policy;
         made.key = groups[g].key;
+        made.values = made.key == GROUP_BY_ATTRIBUTE ? &racks : nullptr;
         made.max_per_key = groups[g].max_per_key;
         made.job_count = members.size();
         made.jobs = keep(members);
@@ -277,6 +313,7 @@ inline const world *given_world::build()
     make_resources();
     make_holders();
     make_jobs();
+    make_racks();
     make_groups();
     std::vector<int64_t> all(w.amount_count, 0);
     for (auto &s : shared)

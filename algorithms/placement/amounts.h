@@ -41,6 +41,9 @@ struct amounts_world {
 void amounts_world(struct placement_problem *p, const struct amounts *checked,
                    struct amounts_world *out);
 
+/* The resource has what the job's group goes by, if that is an attribute. */
+bool amounts_has_group_key(const struct world *w, size_t job, size_t position);
+
 /* Short amounts of a reason as answers have them; of->amount_count of them. */
 const struct placement_amount *
 amounts_short(const struct world *w, const struct reason_amounts *of, struct arena *a);

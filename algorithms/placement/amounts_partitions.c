@@ -100,6 +100,18 @@ static void make_moving(struct mask_store *s)
     }
 }
 
+/* Takes out where there is nothing that the job's group goes by. */
+static void narrow_by_key(const struct mask_store *s, const struct world_values *values,
+                          uint64_t *mask)
+{
+    const struct world *w = s->m->w;
+
+    for (size_t pos = 0; pos < w->resource_count; pos++)
+        if (values->of[pos] == WORLD_NONE)
+            mask[pos / BLOCK] &= ~(UINT64_C(1) << (pos % BLOCK));
+    budget_step(w->budget, w->resource_count);
+}
+
 /* Takes out where the job never ends, or runs longer than `longest_s`. */
 static void narrow_by_time(const struct mask_store *s, const struct world_job *j,
                            double longest_s, uint64_t *mask)
@@ -112,6 +124,14 @@ static void narrow_by_time(const struct mask_store *s, const struct world_job *j
         if (!(world_run_s(w, j, pos) <= longest_s))
             mask[pos / BLOCK] &= ~(UINT64_C(1) << (pos % BLOCK));
     }
+}
+
+/* Of the attribute that the job's group goes by; NULL. */
+static const struct world_values *values_of(const struct mask_store *s, size_t job)
+{
+    size_t group = s->m->jobs[job].group;
+
+    return group == WORLD_NONE ? NULL : s->m->w->groups[group].values;
 }
 
 static const struct world_choice *make_choice(const struct mask_store *s, size_t job,
@@ -130,6 +150,8 @@ static const struct world_choice *make_choice(const struct mask_store *s, size_t
         if (!made->etc_s && !isnan(made->estimate_ref_s))
             mask[b] &= s->moving[b];
     }
+    if (values_of(s, job))
+        narrow_by_key(s, values_of(s, job), mask);
     if (made->etc_s || longest_s < HUGE_VAL)
         narrow_by_time(s, made, fmin(longest_s, WORLD_LONGEST_S), mask);
     for (size_t b = 0; b < s->m->p->block_count; b++)
@@ -163,6 +185,8 @@ static const struct world_choice *choice_of(struct mask_store *s, size_t job,
     double longest_s = longest_in(s, job, partition);
     size_t number;
 
+    if (values_of(s, job))
+        variant += values_of(s, job)->number * (s->m->w->job_count + 2);
     if (longest_s < HUGE_VAL)
         return make_choice(s, job, partition, longest_s);
     number = pair_map_number(&s->known,

@@ -115,6 +115,7 @@ void amounts_make_holders(struct world_maker *m);
 void amounts_warn_overcommitted(struct world_maker *m);
 void amounts_make_jobs(struct world_maker *m);
 void amounts_make_groups(struct world_maker *m);
+void amounts_make_keys(struct world_maker *m, struct world_group *groups, size_t count);
 void amounts_make_after(struct world_maker *m);
 void amounts_make_choices(struct world_maker *m);
 void amounts_make_files(struct world_maker *m); /* behind the choices */

@@ -114,11 +114,11 @@ static const char *wait_detail(const struct explainer *e, size_t job,
 
 /* How resources that passed the tests up to the requirement are dropped. */
 struct drops {
-    size_t no_run_time, partition, unresolved, unreachable;
+    size_t no_run_time, partition, group_key, unresolved, unreachable;
 };
 
 /* Resources of the class that are in none of the job's choices: no run time is known for
- * it there, or they are not in its partitions. */
+ * it there, they have not what its group goes by, or they are not in its partitions. */
 static struct drops count_drops(const struct explainer *e, size_t job)
 {
     const struct world *w = e->w;
@@ -143,6 +143,8 @@ static struct drops count_drops(const struct explainer *e, size_t job)
                 d.unresolved++;
             else if (filter == FILTER_FILE_UNREACHABLE)
                 d.unreachable++;
+            else if (!amounts_has_group_key(w, job, pos))
+                d.group_key++;
             else
                 d.partition++;
         }
@@ -216,6 +218,13 @@ static const char *partition_detail(const struct explainer *e, size_t job)
     }
     return "in none of the job's partitions, or its run time there is above their "
            "time_limit_max_s";
+}
+
+static const char *group_key_detail(const struct explainer *e, size_t job)
+{
+    return arena_printf(e->arena,
+                        "it has no attribute '%.100s', which the job's group goes by",
+                        e->w->groups[e->w->jobs[job].group].values->name);
 }
 
 static void list_blockers(const struct explainer *e, size_t job,
@@ -325,6 +334,10 @@ static void explain(struct explainer *e, size_t job, struct reason_class *c)
     wait = wait_of(e, job, &found);
     c->omitted = found.nearest_omitted;
     c->count = reasons_of_class(e->reasoner, e->p->jobs[job].job_class, r);
+    if (d.group_key)
+        r[c->count++] = (struct placement_reason){.reason = REASON_GROUP_KEY,
+                                                  .detail = group_key_detail(e, job),
+                                                  .resource_count = d.group_key};
     if (d.partition)
         r[c->count++] = (struct placement_reason){.reason = REASON_PARTITION,
                                                   .detail = partition_detail(e, job),

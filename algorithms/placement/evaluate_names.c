@@ -1,4 +1,5 @@
 /* placement/evaluate_names.c - what a plan breaks, in names and sentences. */
+#include "algorithms/placement/amounts.h"
 #include "algorithms/placement/amounts_files.h"
 #include "algorithms/placement/classes.h"
 #include "algorithms/placement/evaluate_parts.h"
@@ -118,6 +119,9 @@ static const char *not_eligible(const struct naming *n)
         filter = FILTER_NO_ESTIMATE;
     if (filter == FILTER_PASSED)
         filter = amounts_file_filter(n->e->problem, job, n->v->position);
+    if (filter == FILTER_PASSED && !amounts_has_group_key(w, job, n->v->position))
+        return "group_key: the resource has not the attribute that the job's group goes "
+               "by";
     if (filter == FILTER_PASSED)
         return "partition: the resource is in none of those that the job may use, or "
                "they are closed to it";

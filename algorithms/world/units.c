@@ -485,6 +485,10 @@ static struct board_reach reach_of_value(const struct board *b,
                                 .from_s = u->from_s,
                                 .latest_s = HUGE_VAL};
 
+    if (g->key == GROUP_BY_ATTRIBUTE) {
+        reach.positions = g->values->positions + g->values->first[value];
+        reach.position_count = g->values->first[value + 1] - g->values->first[value];
+    }
     if (g->key == GROUP_BY_SITE) {
         reach.positions = u->of_site + u->first_of_site[value];
         reach.position_count = u->first_of_site[value + 1] - u->first_of_site[value];

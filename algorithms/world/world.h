@@ -164,12 +164,24 @@ enum world_group_policy {
     GROUP_PACK,
     GROUP_EXCLUDE
 }; /* same_site is pack by site */
-enum world_group_key { GROUP_BY_RESOURCE, GROUP_BY_SITE };
+enum world_group_key { GROUP_BY_RESOURCE, GROUP_BY_SITE, GROUP_BY_ATTRIBUTE };
+
+/* Values of an attribute, numbered. A resource without it takes no member of a group that
+ * goes by it: it is in no choice of theirs. */
+struct world_values {
+    const char *name;        /* as it was asked for */
+    const size_t *of;        /* by position; WORLD_NONE: it has none */
+    size_t count;            /* at most as many as resources */
+    size_t number;           /* of the attribute, from 1 on */
+    const size_t *positions; /* those of value v, rising: from first[v] to first[v + 1] */
+    const size_t *first;
+};
 
 struct world_group {
     const char *id;
     enum world_group_policy policy;
     enum world_group_key key;
+    const struct world_values *values; /* of GROUP_BY_ATTRIBUTE */
     size_t max_per_key;
     const size_t *jobs; /* rising */
     size_t job_count;

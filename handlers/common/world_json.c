@@ -112,7 +112,6 @@ const struct json_object partition_json = {
 
 static const char *const group_policies[] = {"gang",      "spread",  "pack",
                                              "same_site", "exclude", NULL};
-static const char *const group_keys[] = {"resource_id", "site_id", NULL};
 
 #define T struct job_group
 static const struct json_field group_rows[] = {
@@ -122,8 +121,10 @@ static const struct json_field group_rows[] = {
                 "members on one value of the key; pack: all on one, where tasks that are "
                 "done were; same_site: all at "
                 "one site; exclude: at most max_per_key at the same time on one"),
-    JSON_CHOICE(T, key, group_keys, JOB_KEY_NOT_SAID, JSON_BOUND_ONLY,
-                "What spread, pack and exclude count by; default resource_id"),
+    JSON_ID(T, key, JSON_NULLABLE,
+            "What spread, pack and exclude count by: `resource_id` (default), `site_id`, "
+            "or an attribute that resources state, in any case; one without it takes no "
+            "member"),
     JSON_INTEGER(T, max_per_key, 1, 1e6, 0, JSON_BOUND_ONLY,
                  "Of spread and exclude; default 1"),
     {0},
