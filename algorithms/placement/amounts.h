@@ -30,6 +30,10 @@ enum error_code amounts_check(const struct placement_in *in, bool plan_with_limi
 /* The jobs are to start now or not at all: run times need not be known. */
 void amounts_start_now(struct amounts *checked);
 
+/* What a user may have in a partition counts; else partitions with such limits are said
+ * to be ignored. */
+void amounts_count_limits(struct amounts *checked);
+
 /* What a world has no room for. */
 struct amounts_world {
     struct world *world;

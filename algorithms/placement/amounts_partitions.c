@@ -55,6 +55,7 @@ struct mask_store {
     bool all_move;
     struct pair_map known; /* of class and partition, and what else narrows it */
     const struct world_choice **choices;
+    struct limit_store *limits; /* NULL: none counts */
     size_t count;
     size_t default_partition; /* NO_INDEX: none */
 };
@@ -224,12 +225,16 @@ static void add_partition(struct mask_store *s, size_t job, size_t partition,
 {
     const struct partition *p = &s->m->p->in->snapshot->partitions[partition];
     struct world_job *j = &s->m->jobs[job];
+    const char *user = s->m->p->jobs[job].given->user;
 
     if (*count == 0 || p->priority_tier > j->tier)
         j->tier = p->priority_tier;
     list[*count] = (struct world_choice){.partition_id = p->id, .mask = NULL};
-    if (!amounts_closed(p, j, s->m->p->jobs[job].given->user))
+    if (!amounts_closed(p, j, user) && !(s->limits && amounts_beyond(p, j, user))) {
         list[*count] = *choice_of(s, job, partition);
+        if (s->limits)
+            amounts_limit_choice(s->limits, job, partition, &list[*count]);
+    }
     ++*count;
 }
 
@@ -284,8 +289,11 @@ void amounts_make_choices(struct world_maker *m)
         most += m->p->jobs[i].given->partition_id_count;
     pair_map_create(&s.known, most, m->arena);
     s.choices = NEW(m->arena, const struct world_choice *, most);
+    s.limits = amounts_limits_open(m, s.partitions, most);
     for (size_t i = 0; i < m->w->job_count; i++) {
         budget_step(m->w->budget, s.words);
         fill_choices(&s, i);
     }
+    if (s.limits)
+        amounts_limits_close(s.limits);
 }

@@ -39,6 +39,8 @@
         JSON_NUMBER(T, priority, -JSON_LARGEST, JSON_LARGEST, 0, 0,                      \
                     "Jobs of larger priority may stop it; default 0"),                   \
         JSON_ID(T, user, JSON_NULLABLE, "Who owns it"),                                  \
+        JSON_ID(T, partition_id, JSON_NULLABLE,                                          \
+                "Partition it runs in; default: the first that has its resources"),      \
         JSON_ID(T, group, JSON_NULLABLE,                                                 \
                 "Id of a group of jobs of which it is a member that is placed"),         \
         JSON_BOOLEAN(T, exclusive, false, 0, "It shares its resources with nobody")
@@ -103,6 +105,11 @@ static const struct json_field partition_rows[] = {
               "Or: an expression over a resource's members and attributes that is true "
               "for the resources of it"),
     PARTITION_RULE_ROWS(struct partition),
+    JSON_NUMBER(T, jobs_per_user_max, 0, 1e9, NAN, JSON_NULLABLE | JSON_WHOLE,
+                "So many jobs of one user run in it at once, those of `running` counted; "
+                "jobs without a user are not limited"),
+    JSON_NUMBER(T, cpus_per_user_max, 0, 1e9, NAN, JSON_NULLABLE,
+                "Jobs of one user have so many cpus in it at once, of all their nodes"),
     {0},
 };
 #undef T
