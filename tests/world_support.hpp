@@ -39,7 +39,15 @@ struct given_job {
     double weight = 1, priority = 0, tier = 0;
     size_t group = WORLD_NONE;
     std::vector<world_after> after = {};
-    std::vector<size_t> only = {}; // positions it may use; none: all
+    std::vector<size_t> only = {};  // positions it may use; none: all
+    std::vector<size_t> parts = {}; // partitions it may use; none: no partition
+    size_t user = 0;                // 0: none
+};
+
+// What one user may have at once.
+struct given_partition {
+    std::vector<size_t> positions;
+    double jobs_max = NAN, cpus_max = NAN;
 };
 
 struct given_holder {
@@ -53,6 +61,7 @@ struct given_holder {
     bool preemptible = false;
     double weight = 1, priority = 0;
     size_t group = WORLD_NONE;
+    size_t user = 0, partition = 0; // 0: none
 };
 
 struct given_group {
@@ -69,6 +78,7 @@ struct given_world {
     std::vector<given_holder> holders = {};
     std::vector<given_group> groups = {};
     named_amounts shared = {};
+    std::vector<given_partition> partitions = {};
     bool plan_with_limit = false;
     struct budget *budget = nullptr;
 
@@ -85,6 +95,10 @@ struct given_world {
     std::vector<world_holder> made_holders;
     std::vector<world_group> made_groups;
     world_values racks{};
+    std::vector<world_limit> limits;
+    std::deque<std::vector<world_limit_hold>> holds;
+    std::deque<std::vector<world_choice>> several;
+    std::map<std::pair<size_t, size_t>, std::vector<size_t>> limits_of; // user, partition
     std::vector<std::string> names; // of amounts from AMOUNT_NAMED on
 
     void name_amounts();
@@ -105,6 +119,9 @@ struct given_world {
     void make_jobs();
     void make_groups();
     void make_racks();
+    void make_limits();
+    void add_limit(size_t user, size_t part, world_limit_kind kind, double most);
+    bool choose(const given_job &j, size_t part, world_choice *choice);
     bool takes(const given_job &j, size_t position) const;
 };
 
@@ -247,6 +264,68 @@ inline void given_world::make_racks()
     racks.number = 1;
 }
 
+inline void given_world::add_limit(size_t user, size_t part, world_limit_kind kind,
+                                   double most)
+{
+    auto &held = holds.emplace_back();
+    if (std::isnan(most))
+        return;
+    for (auto &h : holders)
+        if (!h.reservation && h.user == user && h.partition == part + 1)
+            held.push_back({h.end_s, kind == LIMIT_JOBS
+                                         ? 1
+                                         : amount_units(h.cpus, AMOUNT_UNITS_PER_ONE) *
+                                               (int64_t)h.positions.size()});
+    held.erase(
+        std::remove_if(held.begin(), held.end(), [](auto &x) { return x.units == 0; }),
+        held.end());
+    world_limit l{};
+    l.kind = kind;
+    l.user = "u";
+    l.partition_id = "p";
+    l.capacity =
+        kind == LIMIT_JOBS ? (int64_t)most : amount_units(most, AMOUNT_UNITS_PER_ONE);
+    l.held = held.data();
+    l.held_count = held.size();
+    limits_of[{user, part}].push_back(limits.size());
+    limits.push_back(l);
+}
+
+inline void given_world::make_limits()
+{
+    for (auto &j : jobs)
+        for (size_t part : j.parts)
+            if (j.user && !limits_of.count({j.user, part})) {
+                limits_of[{j.user, part}] = {};
+                add_limit(j.user, part, LIMIT_JOBS, partitions[part].jobs_max);
+                add_limit(j.user, part, LIMIT_CPUS, partitions[part].cpus_max);
+            }
+    w.limits = limits.data();
+    w.limit_count = limits.size();
+}
+
+// A job that alone is too large for its user is let in nowhere.
+inline bool given_world::choose(const given_job &j, size_t part, world_choice *choice)
+{
+    std::vector<uint64_t> mask(resources.size() / 64 + 1, 0);
+    const given_partition &p = partitions[part];
+
+    if (j.user && (p.jobs_max < 1 || j.cpus * (double)j.nodes > p.cpus_max))
+        return false;
+    for (size_t i : p.positions)
+        if (takes(j, i)) {
+            mask[i / 64] |= uint64_t{1} << (i % 64);
+            choice->count++;
+        }
+    choice->mask = masks.emplace_back(mask).data();
+    choice->partition_id = "p";
+    if (j.user) {
+        choice->limits = limits_of[{j.user, part}].data();
+        choice->limit_count = limits_of[{j.user, part}].size();
+    }
+    return true;
+}
+
 inline void given_world::make_jobs()
 {
     size_t words = resources.size() / 64 + 1, row = 0;
@@ -279,6 +358,21 @@ inline void given_world::make_jobs()
         made.after_count = j.after.size();
         made.choices = &choices.emplace_back(choice);
         made.choice_count = 1;
+        if (!j.parts.empty()) {
+            auto &list = several.emplace_back();
+            for (size_t part : j.parts) {
+                world_choice of{};
+                if (choose(j, part, &of))
+                    list.push_back(of);
+            }
+            if (list.empty()) { // closed everywhere
+                world_choice none{};
+                none.mask = masks.emplace_back(words, 0).data();
+                list.push_back(none);
+            }
+            made.choices = list.data();
+            made.choice_count = list.size();
+        }
         made_jobs.push_back(made);
     }
 }
@@ -312,6 +406,7 @@ inline const world *given_world::build()
     name_amounts();
     make_resources();
     make_holders();
+    make_limits();
     make_jobs();
     make_racks();
     make_groups();
