@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct job job_unset(const char *id)
 {
@@ -39,4 +40,28 @@ size_t job_copy_read(const char *name, uint64_t *copy)
         return 0;
     *copy = strtoull(open + 1, NULL, 10);
     return (size_t)(open - name);
+}
+
+const char *job_group_key(const struct job_group *g)
+{
+    if (g->policy == JOB_SAME_SITE)
+        return JOB_KEY_SITE;
+    return g->key ? g->key : JOB_KEY_RESOURCE;
+}
+
+static bool is_attribute(const char *key)
+{
+    return strcmp(key, JOB_KEY_RESOURCE) != 0 && strcmp(key, JOB_KEY_SITE) != 0;
+}
+
+bool job_group_keys_agree(const char *a, const char *b)
+{
+    return is_attribute(a) && is_attribute(b) ? strcasecmp(a, b) == 0 : strcmp(a, b) == 0;
+}
+
+const char *job_group_attribute(const struct job_group *g)
+{
+    const char *key = job_group_key(g);
+
+    return g->policy != JOB_GANG && is_attribute(key) ? key : NULL;
 }

@@ -9,13 +9,16 @@
 #include <stdint.h>
 
 enum group_policy { JOB_GANG, JOB_SPREAD, JOB_PACK, JOB_SAME_SITE, JOB_EXCLUDE };
-enum group_key { JOB_KEY_NOT_SAID = -1, JOB_BY_RESOURCE, JOB_BY_SITE };
+
+/* Keys of groups that are not the name of an attribute of resources. */
+#define JOB_KEY_RESOURCE "resource_id"
+#define JOB_KEY_SITE     "site_id"
 
 /* A rule that jobs of one id keep together (world-model.md 2.4). */
 struct job_group {
     const char *id;
     enum group_policy policy;
-    enum group_key key;
+    const char *key;      /* NULL: not said */
     uint64_t max_per_key; /* 0: not said */
 };
 
@@ -106,6 +109,15 @@ const char *job_copy_name(const char *id, uint64_t copy, char name[JOB_COPY_NAME
 /* The other way: the bytes of `name` that are the job's id, and which copy it is. 0: it
  * is not of that form. */
 size_t job_copy_read(const char *name, uint64_t *copy);
+
+/* What the group goes by: JOB_KEY_RESOURCE, JOB_KEY_SITE, or an attribute's name. */
+const char *job_group_key(const struct job_group *g);
+
+/* Two keys are the same: names of attributes in any case. */
+bool job_group_keys_agree(const char *a, const char *b);
+
+/* The attribute that the group goes by; NULL: none. */
+const char *job_group_attribute(const struct job_group *g);
 
 /* A job of which nothing is said: one cpu of one resource, no run time, no limits. */
 struct job job_unset(const char *id);

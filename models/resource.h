@@ -71,6 +71,13 @@ struct resource {
     size_t benchmark_count;
 };
 
+/* The attribute of that name, in any case; NULL: it has none, or null. */
+const struct named_value *resource_attribute(const struct resource *r, const char *name);
+
+/* Equal as in expressions: a boolean is the number 1 or 0. */
+bool resource_attributes_are_equal(const struct named_value *a,
+                                   const struct named_value *b);
+
 /* Speed that one slot gives to a job now, >= 0 (spec gridway.md 2.1, v(r)). */
 double resource_speed_mips(const struct resource *r);
 

@@ -17,6 +17,11 @@ struct partition {
     double priority_tier;             /* larger first */
     const char *const *users_allowed; /* NULL: everybody; none: nobody */
     size_t users_allowed_count;
+
+    /* What jobs of one user may have in it together at one instant; jobs without a user
+     * are not limited. NAN: no limit. */
+    double jobs_per_user_max; /* a whole number >= 0 */
+    double cpus_per_user_max; /* >= 0 */
 };
 
 struct snapshot {

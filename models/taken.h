@@ -28,6 +28,7 @@ struct taken_running {
     double elapsed_s, started_at_s; /* how long it has run, >= 0 */
     double weight, priority;        /* what stopping it costs; against a job's */
     const char *user;               /* NULL: not said */
+    const char *partition_id;       /* NULL: the first that has all its resources */
     const char *group;              /* id of a group of jobs; NULL: none */
     bool preemptible, exclusive;
 };

@@ -394,6 +394,27 @@ static int tightness(const struct limit_row *row, struct limit old, struct limit
     return more > less ? 1 : more < less ? -1 : new.outside - old.outside;
 }
 
+/* A list that is one no longer bounded what its words bound: their lengths. */
+static struct limit limit_of_words(const struct limit_row *row, const cJSON *words)
+{
+    struct limit found = {row->is_least ? HUGE_VAL : 0, false};
+    const cJSON *word;
+
+    cJSON_ArrayForEach(word, words)
+    {
+        double length =
+            cJSON_IsString(word) ? (double)strlen(word->valuestring) : (double)NAN;
+
+        found.at = row->is_least ? fmin(found.at, length) : fmax(found.at, length);
+    }
+    return found;
+}
+
+static bool is_length(const struct limit_row *row)
+{
+    return strcmp(row->name, "minLength") == 0 || strcmp(row->name, "maxLength") == 0;
+}
+
 /* Of requests: answers have no bounds. What a setting bounds is whoever sets it's. */
 static void compare_limits(struct compare *c, const struct parts *old,
                            const struct parts *new)
@@ -401,8 +422,12 @@ static void compare_limits(struct compare *c, const struct parts *old,
     for (size_t i = 0; i < LIMITS; i++) {
         struct limit was = limit_of(old, &limit_rows[i]);
         struct limit is = limit_of(new, &limit_rows[i]);
-        int tighter = tightness(&limit_rows[i], was, is);
+        const cJSON *words = keyword(new, "enum") ? NULL : keyword(old, "enum");
+        int tighter;
 
+        if (words && is_length(&limit_rows[i]))
+            was = limit_of_words(&limit_rows[i], words);
+        tighter = tightness(&limit_rows[i], was, is);
         if (tighter && !(keyword(new, "x-gridplan-setting") && !limit_rows[i].is_least))
             note(c, tighter > 0, "%s %s: %.15g, was %.15g", limit_rows[i].name,
                  tighter > 0 ? "is tighter" : "is wider", is.at, was.at);

@@ -200,6 +200,15 @@ TEST_CASE("fourteen changes of a description are assessed", "[openapi]")
                   members(d, "PlacementsRequest")["order"]["enum"].push_back("due");
               }).text == "addition " + post +
                              "request/order: a value that clients do not know: due\n");
+        // Any word instead: lengths are bounded by the words that there were.
+        CHECK(after([&](json &d) {
+                  members(d, "PlacementsRequest")["order"] = {
+                      {"type", "string"}, {"minLength", 5}, {"maxLength", 9}};
+              }).text.find("breaking") == std::string::npos);
+        CHECK(after([&](json &d) {
+                  members(d, "PlacementsRequest")["order"] = {{"type", "string"},
+                                                              {"maxLength", 7}};
+              }).text.find("maxLength is tighter: 7, was 8") != std::string::npos);
     }
     SECTION("8: a word of an answer")
     {

@@ -226,6 +226,31 @@ TEST_CASE("a pack goes on where its members are and were", "[api][db]")
     }
 }
 
+TEST_CASE("groups of a session's tasks go by an attribute of hosts", "[api][db]")
+{
+    const char hosts[] =
+        R"([{"id":"h1","mips_total":1,"cpus":2,"attributes":{"rack":"a"}},)"
+        R"({"id":"h2","mips_total":1,"cpus":2,"attributes":{"Rack":"a"}},)"
+        R"({"id":"h3","mips_total":1,"cpus":2}])";
+    auto tasks = [](const std::string &policy) {
+        auto one = [&](const std::string &id) {
+            return "{\"id\":\"" + id +
+                   "\",\"cpus\":2,\"estimate_ref_s\":100,\"group\":{\"id\":\"g\","
+                   "\"policy\":\"" +
+                   policy + "\",\"key\":\"rack\"}}";
+        };
+        return "[" + one("a") + "," + one("b") + "," + one("c") + "]";
+    };
+
+    NEED_DATABASE();
+    session spread("", tasks("spread"), "", hosts);
+    CHECK(session::starts(spread.ask("h")) == list{"a@h1#1"}); // rack a has one
+    CHECK(session::starts(spread.ask("i")).empty());
+    session pack("", tasks("pack"), "", hosts);
+    CHECK(session::starts(pack.ask("h")) == list{"a@h1#1", "b@h2#1"}); // both of rack a
+    CHECK(session::starts(pack.ask("i")).empty());                     // h3 is of no rack
+}
+
 TEST_CASE("gangs start together and packs are on one host, whoever asks and what fails",
           "[api][db][property]")
 {

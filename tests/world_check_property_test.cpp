@@ -243,7 +243,9 @@ void naive_checker::look_at_group(const world_group &g)
             earliest = std::min(earliest, plan[row_of(g.jobs[j])].start_s);
         }
     if (g.policy != GROUP_GANG) {
-        size_t key_count = g.key == GROUP_BY_RESOURCE ? w->resource_count : w->site_count;
+        size_t key_count = g.key == GROUP_BY_RESOURCE    ? w->resource_count
+                           : g.key == GROUP_BY_ATTRIBUTE ? g.values->count
+                                                         : w->site_count;
         for (size_t key = 0; key < key_count; key++)
             look_at_key(g, key);
         return;
@@ -267,7 +269,9 @@ void naive_checker::look_at_group(const world_group &g)
 void naive_checker::look_at_key(const world_group &g, size_t key)
 {
     auto key_of = [&](size_t p) {
-        return g.key == GROUP_BY_RESOURCE ? p : w->resources[p].site;
+        return g.key == GROUP_BY_RESOURCE    ? p
+               : g.key == GROUP_BY_ATTRIBUTE ? g.values->of[p]
+                                             : w->resources[p].site;
     };
     bool was_over = false;
 
@@ -275,7 +279,8 @@ void naive_checker::look_at_key(const world_group &g, size_t key)
         size_t running = 0, planned = 0, ever = 0, runs = 0, planned_elsewhere = 0;
         for (size_t h = 0; h < g.holder_count; h++) {
             const world_holder &x = w->holders[g.holders[h]];
-            runs += x.position_count;
+            for (size_t n = 0; n < x.position_count; n++)
+                runs += key_of(x.positions[n]) != WORLD_NONE;
             for (size_t n = 0; n < x.position_count; n++)
                 if (key_of(x.positions[n]) == key) {
                     running += x.start_s <= t && t < x.end_s;
@@ -290,7 +295,7 @@ void naive_checker::look_at_key(const world_group &g, size_t key)
                     planned += times[i].holds_at(t);
                     ever++;
                     all_planned++;
-                } else {
+                } else if (key_of(p) != WORLD_NONE) {
                     planned_elsewhere++;
                 }
         }

@@ -55,6 +55,7 @@ inline std::vector<world_claim> claims_of(const std::vector<planned_row> &plan)
         c.job = row.job;
         c.positions = row.on.data();
         c.position_count = row.on.size();
+        c.choice = WORLD_NONE;
         c.start_s = row.start_s;
         c.stage_in_s = row.stage_in_s;
         c.finish_s = row.finish_s;

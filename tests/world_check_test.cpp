@@ -68,7 +68,8 @@ TEST_CASE("all nodes of a job are in one partition", "[world][check]")
     world w = *given.build();
     world_job job = w.jobs[0];
     const uint64_t left = 3, right = 6;
-    const world_choice choices[] = {{"left", &left, 2}, {"right", &right, 2}};
+    const world_choice choices[] = {{"left", &left, 2, nullptr, 0},
+                                    {"right", &right, 2, nullptr, 0}};
 
     job.choices = choices;
     job.choice_count = 2;

@@ -20,6 +20,7 @@ class drawn_world
         draw_jobs(with_unknown);
         draw_holders();
         given.plan_with_limit = below(3) == 0;
+        draw_racks(seed);
     }
     size_t below(size_t n)
     {
@@ -42,6 +43,7 @@ class drawn_world
     void draw_groups();
     void draw_jobs(bool with_unknown);
     void draw_holders();
+    void draw_racks(uint64_t seed);
 };
 
 inline const char *const drawn_names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
@@ -127,6 +129,19 @@ inline void drawn_world::draw_holders()
         }
         given.holders.push_back(x);
     }
+}
+
+// Some groups go by an attribute, which some resources have not. By numbers of their own:
+// all else is as without.
+inline void drawn_world::draw_racks(uint64_t seed)
+{
+    rng own = rng_create(seed ^ 0x5a5a);
+
+    for (given_resource &n : given.resources)
+        n.rack = rng_index(&own, 4) == 0 ? WORLD_NONE : rng_index(&own, 2);
+    for (given_group &g : given.groups)
+        if (rng_index(&own, 3) == 0)
+            g.key = GROUP_BY_ATTRIBUTE;
 }
 
 #endif

@@ -139,11 +139,15 @@ std::string group_wrong(const world *w, const world_plan *plan)
         for (size_t i = 0; i < group.holder_count; i++) {
             const world_holder &h = w->holders[group.holders[i]];
             for (size_t k = 0; k < h.position_count; k++)
-                rows.push_back(
-                    {group_value(w, &group, h.positions[k]), h.start_s, h.end_s, false});
+                if (group_value(w, &group, h.positions[k]) != WORLD_NONE)
+                    rows.push_back({group_value(w, &group, h.positions[k]), h.start_s,
+                                    h.end_s, false});
         }
-        for (auto &r : rows)
+        for (auto &r : rows) {
             values.insert(r.value);
+            if (r.value == WORLD_NONE && group.policy != GROUP_GANG)
+                return "no value";
+        }
         if (group.policy == GROUP_GANG &&
             (starts.size() > 1 || (members && members < group.job_count)))
             return "gang";
@@ -193,7 +197,11 @@ struct drawn {
     std::deque<std::vector<world_choice>> choices;
     const world *w = nullptr;
 
-    explicit drawn(draws &d)
+    std::vector<world_limit> limits;
+    std::deque<std::vector<world_limit_hold>> held;
+    std::deque<std::vector<size_t>> limits_of;
+
+    explicit drawn(draws &d, bool with_limits = false)
     {
         size_t n = 1 + d.below(4);
         for (size_t i = 0; i < n; i++)
@@ -201,13 +209,14 @@ struct drawn {
                                        .cpus = d.of({1.0, 2.0, 2.0, 3.0}),
                                        .n_max = d.below(4) ? NAN : 2.0,
                                        .speed = d.of({1.0, 1.0, 2.0}),
-                                       .site = d.below(2)});
+                                       .site = d.below(2),
+                                       .rack = d.below(4) ? d.below(2) : WORLD_NONE});
         if (d.below(2))
             given.shared = {{"licence", d.of({1.0, 2.0})}};
         for (size_t g = d.below(3); g-- > 0;)
             given.groups.push_back(
                 {"g", d.of({GROUP_GANG, GROUP_SPREAD, GROUP_PACK, GROUP_EXCLUDE}),
-                 d.of({GROUP_BY_RESOURCE, GROUP_BY_SITE}), 1});
+                 d.of({GROUP_BY_RESOURCE, GROUP_BY_SITE, GROUP_BY_ATTRIBUTE}), 1});
         for (auto &g : given.groups)
             if (g.policy == GROUP_SPREAD || g.policy == GROUP_EXCLUDE)
                 g.max_per_key = 1 + d.below(2);
@@ -219,9 +228,46 @@ struct drawn {
         w = given.build();
         for (size_t j = 0; j < w->job_count && d.below(2); j++)
             split(d, j);
+        if (with_limits)
+            limit(d);
     }
 
   private:
+    void draw_limits(draws &d)
+    {
+        for (size_t n = 1 + d.below(3); n-- > 0;) {
+            world_limit l{};
+            auto &list = held.emplace_back();
+            l.kind = d.of({LIMIT_JOBS, LIMIT_CPUS});
+            l.capacity = (int64_t)(1 + d.below(3)) *
+                         (l.kind == LIMIT_JOBS ? 1 : AMOUNT_UNITS_PER_ONE);
+            for (size_t h = d.below(3); h-- > 0;)
+                list.push_back({d.below(8) ? 1.0 + (double)d.below(5) : HUGE_VAL,
+                                (l.kind == LIMIT_JOBS ? 1 : 500000)});
+            l.held = list.data();
+            l.held_count = list.size();
+            limits.push_back(l);
+        }
+    }
+    // Some choices take of up to two of them, unless the job alone is too large.
+    void limit(draws &d)
+    {
+        world *made = const_cast<world *>(w);
+        draw_limits(d);
+        made->limits = limits.data();
+        made->limit_count = limits.size();
+        for (size_t j = 0; j < w->job_count; j++)
+            for (size_t c = 0; c < w->jobs[j].choice_count; c++) {
+                world_choice &of = const_cast<world_choice &>(w->jobs[j].choices[c]);
+                auto &list = limits_of.emplace_back();
+                for (size_t l = 0; l < limits.size() && list.size() < 2; l++)
+                    if (d.below(2) &&
+                        world_limit_need(&limits[l], &w->jobs[j]) <= limits[l].capacity)
+                        list.push_back(l);
+                of.limits = list.data();
+                of.limit_count = list.size();
+            }
+    }
     void holders(draws &d, size_t n)
     {
         for (size_t h = d.below(4); h-- > 0;) {
@@ -281,12 +327,13 @@ struct drawn {
     void split(draws &d, size_t j)
     {
         world_job *made = const_cast<world_job *>(&w->jobs[j]);
+        const world_choice whole = made->choices[0];
         choices.emplace_back();
         for (int c = 0; c < 2; c++) {
             world_choice choice{};
             uint64_t mask = 0;
             for (size_t i = 0; i < w->resource_count; i++)
-                if (d.below(3)) {
+                if (d.below(3) && world_mask_has(whole.mask, i)) {
                     mask |= uint64_t{1} << i;
                     choice.count++;
                 }
@@ -328,6 +375,10 @@ struct slow_plan {
         for (size_t h = 0; h < w->holder_count; h++)
             if (w->holders[h].end_s < HUGE_VAL)
                 list.insert(w->holders[h].end_s);
+        for (size_t l = 0; l < w->limit_count; l++)
+            for (size_t h = 0; h < w->limits[l].held_count; h++)
+                if (w->limits[l].held[h].end_s < HUGE_VAL)
+                    list.insert(w->limits[l].held[h].end_s);
         return {list.begin(), list.end()};
     }
     std::vector<size_t> set_of(size_t bits) const
@@ -493,7 +544,7 @@ struct slow_plan {
         };
         for (size_t i = 0, seen = 0; i < w->resource_count; i++) {
             size_t value = group_value(w, &g, i);
-            if (seen >> value & 1)
+            if (value == WORLD_NONE || seen >> value & 1)
                 continue;
             seen |= size_t{1} << value;
             auto worth = pack_on(g, value);
@@ -522,6 +573,8 @@ std::vector<double> free_on(board *b)
         add(b->now[i]);
     for (size_t k = w->node_amount_count; k < w->amount_count; k++)
         add(b->shared[k - w->node_amount_count].now);
+    for (size_t l = 0; l < w->limit_count; l++)
+        add(b->limits[l].now);
     for (size_t j = 0; b->groups && j < w->job_count; j++)
         for (size_t i = 0; i < w->resource_count; i++) {
             list.push_back((double)board_group_room(b, j, i));
@@ -699,7 +752,7 @@ TEST_CASE("Partitions: all nodes of a job in one of them", "[world]")
     for (auto &c : cases) {
         std::vector<world_choice> choices;
         for (size_t i : c.partitions)
-            choices.push_back({"p", &masks[i], 2});
+            choices.push_back({"p", &masks[i], 2, nullptr, 0});
         world_job *job = const_cast<world_job *>(&w->jobs[0]);
         job->choices = choices.data();
         job->choice_count = choices.size();
@@ -827,7 +880,7 @@ TEST_CASE("Random worlds: nobody could complete earlier", "[world][property]")
     draws d(5051);
     size_t some = 0, several = 0, worlds = is_long_run() ? 400000 : 1000;
     for (size_t i = 0; i < worlds; i++) {
-        drawn world_of(d);
+        drawn world_of(d, i % 2);
         const world *w = world_of.w;
         placing p;
         slow_plan slow(w);
@@ -875,7 +928,7 @@ TEST_CASE("Random worlds: gangs start together, packs stay together", "[world][p
         size_t gangs, earliest, late, missed, packs, packs_in_part;
     } count{};
     for (size_t i = 0, n = is_long_run() ? 250000 : 2500; i < n; i++) {
-        drawn world_of(d);
+        drawn world_of(d, i % 4 == 0);
         const world *w = world_of.w;
         placing p;
         p.in_arena([&] {
@@ -957,9 +1010,9 @@ TEST_CASE("Random worlds: gangs start together, packs stay together", "[world][p
 TEST_CASE("Every policy: groups and several nodes, checked", "[world][property]")
 {
     draws d(5053);
-    size_t placed_count = 0, in_groups = 0, left_out = 0;
+    size_t placed_count = 0, in_groups = 0, left_out = 0, limited = 0;
     for (size_t i = 0, n = is_long_run() ? 100000 : 1200; i < n; i++) {
-        drawn world_of(d);
+        drawn world_of(d, i / 2 % 2);
         const world *w = world_of.w;
         world_rule rule = (world_rule)(i % (WORLD_XSUFFERAGE + 1));
         placing p;
@@ -996,10 +1049,19 @@ TEST_CASE("Every policy: groups and several nodes, checked", "[world][property]"
                 slow.placed[j] = {};
                 CAPTURE(j, plan->placed[j].wait);
                 REQUIRE_FALSE(slow.best(j).positions);
+                if (plan->placed[j].wait == WORLD_WAIT_USER_LIMIT) { // that is true
+                    world without = *w;
+                    without.limit_count = 0;
+                    slow.w = &without;
+                    REQUIRE(slow.best(j).positions);
+                    slow.w = w;
+                    limited++;
+                }
             }
         });
     }
     CHECK(placed_count > 1000);
     CHECK(in_groups > 500);
     CHECK(left_out > 100);
+    CHECK(limited > 5);
 }

@@ -116,6 +116,47 @@ inline std::string over_at(const world *w, const world_plan *plan, size_t positi
     return "";
 }
 
+// At every start: no limit is exceeded by what is planned.
+inline std::string beyond_limits(const world *w, const world_plan *plan)
+{
+    for (size_t l = 0; l < w->limit_count; l++) {
+        const world_limit &limit = w->limits[l];
+        struct held {
+            double start_s, end_s;
+            int64_t units;
+            bool planned;
+        };
+        std::vector<held> list;
+        for (size_t h = 0; h < limit.held_count; h++)
+            list.push_back({0, limit.held[h].end_s, limit.held[h].units, false});
+        for (size_t j = 0; j < w->job_count; j++) {
+            const world_placed &p = plan->placed[j];
+            const world_job &job = w->jobs[j];
+            if (!p.positions)
+                continue;
+            const world_choice &c = job.choices[p.choice];
+            for (size_t k = 0; k < c.limit_count; k++)
+                if (c.limits[k] == l)
+                    list.push_back({p.start_s, p.end_s,
+                                    limit.kind == LIMIT_JOBS
+                                        ? 1
+                                        : job.needs[AMOUNT_CPUS] * (int64_t)job.nodes,
+                                    true});
+        }
+        for (auto &at : list) {
+            int64_t left = limit.capacity, planned = 0;
+            for (auto &h : list)
+                if (h.start_s <= at.start_s && at.start_s < h.end_s) {
+                    left -= h.units;
+                    planned += h.planned ? h.units : 0;
+                }
+            if (planned > 0 && left < 0)
+                return "too much of a limit";
+        }
+    }
+    return "";
+}
+
 // Rules 1 and 2 of a valid plan, by looking at everything. "": valid.
 inline std::string wrong_with(const world *w, const world_plan *plan)
 {
@@ -161,7 +202,7 @@ inline std::string wrong_with(const world *w, const world_plan *plan)
         if (!over.empty())
             return over;
     }
-    return "";
+    return beyond_limits(w, plan);
 }
 
 #endif

@@ -23,6 +23,7 @@ struct given_resource {
     double speed = 1;
     size_t site = 0;
     double price_per_s = 0, price_per_cpu_s = 0, power_node_w = 0, power_per_cpu_w = 0;
+    size_t rack = 0; // of groups by attribute; WORLD_NONE: it has none
 };
 
 struct given_job {
@@ -38,7 +39,15 @@ struct given_job {
     double weight = 1, priority = 0, tier = 0;
     size_t group = WORLD_NONE;
     std::vector<world_after> after = {};
-    std::vector<size_t> only = {}; // positions it may use; none: all
+    std::vector<size_t> only = {};  // positions it may use; none: all
+    std::vector<size_t> parts = {}; // partitions it may use; none: no partition
+    size_t user = 0;                // 0: none
+};
+
+// What one user may have at once.
+struct given_partition {
+    std::vector<size_t> positions;
+    double jobs_max = NAN, cpus_max = NAN;
 };
 
 struct given_holder {
@@ -52,6 +61,7 @@ struct given_holder {
     bool preemptible = false;
     double weight = 1, priority = 0;
     size_t group = WORLD_NONE;
+    size_t user = 0, partition = 0; // 0: none
 };
 
 struct given_group {
@@ -68,6 +78,7 @@ struct given_world {
     std::vector<given_holder> holders = {};
     std::vector<given_group> groups = {};
     named_amounts shared = {};
+    std::vector<given_partition> partitions = {};
     bool plan_with_limit = false;
     struct budget *budget = nullptr;
 
@@ -83,6 +94,11 @@ struct given_world {
     std::vector<world_job> made_jobs;
     std::vector<world_holder> made_holders;
     std::vector<world_group> made_groups;
+    world_values racks{};
+    std::vector<world_limit> limits;
+    std::deque<std::vector<world_limit_hold>> holds;
+    std::deque<std::vector<world_choice>> several;
+    std::map<std::pair<size_t, size_t>, std::vector<size_t>> limits_of; // user, partition
     std::vector<std::string> names; // of amounts from AMOUNT_NAMED on
 
     void name_amounts();
@@ -102,6 +118,11 @@ struct given_world {
     void make_holders();
     void make_jobs();
     void make_groups();
+    void make_racks();
+    void make_limits();
+    void add_limit(size_t user, size_t part, world_limit_kind kind, double most);
+    bool choose(const given_job &j, size_t part, world_choice *choice);
+    bool takes(const given_job &j, size_t position) const;
 };
 
 inline void given_world::name_amounts()
@@ -211,6 +232,100 @@ inline void given_world::make_holders()
     }
 }
 
+// No attribute, no member of a group by attribute, but for gangs.
+inline bool given_world::takes(const given_job &j, size_t position) const
+{
+    bool named = j.only.empty() ||
+                 std::find(j.only.begin(), j.only.end(), position) != j.only.end();
+
+    return named && (j.group == WORLD_NONE || groups[j.group].key != GROUP_BY_ATTRIBUTE ||
+                     groups[j.group].policy == GROUP_GANG ||
+                     resources[position].rack != WORLD_NONE);
+}
+
+inline void given_world::make_racks()
+{
+    std::vector<size_t> of, first, at;
+    for (auto &r : resources) {
+        of.push_back(r.rack);
+        if (r.rack != WORLD_NONE)
+            racks.count = std::max(racks.count, r.rack + 1);
+    }
+    for (size_t v = 0; v <= racks.count; v++) {
+        first.push_back(at.size());
+        for (size_t p = 0; p < of.size(); p++)
+            if (of[p] == v)
+                at.push_back(p);
+    }
+    racks.name = "rack";
+    racks.of = keep(of);
+    racks.positions = keep(at);
+    racks.first = keep(first);
+    racks.number = 1;
+}
+
+inline void given_world::add_limit(size_t user, size_t part, world_limit_kind kind,
+                                   double most)
+{
+    auto &held = holds.emplace_back();
+    if (std::isnan(most))
+        return;
+    for (auto &h : holders)
+        if (!h.reservation && h.user == user && h.partition == part + 1)
+            held.push_back({h.end_s, kind == LIMIT_JOBS
+                                         ? 1
+                                         : amount_units(h.cpus, AMOUNT_UNITS_PER_ONE) *
+                                               (int64_t)h.positions.size()});
+    held.erase(
+        std::remove_if(held.begin(), held.end(), [](auto &x) { return x.units == 0; }),
+        held.end());
+    world_limit l{};
+    l.kind = kind;
+    l.user = "u";
+    l.partition_id = "p";
+    l.capacity =
+        kind == LIMIT_JOBS ? (int64_t)most : amount_units(most, AMOUNT_UNITS_PER_ONE);
+    l.held = held.data();
+    l.held_count = held.size();
+    limits_of[{user, part}].push_back(limits.size());
+    limits.push_back(l);
+}
+
+inline void given_world::make_limits()
+{
+    for (auto &j : jobs)
+        for (size_t part : j.parts)
+            if (j.user && !limits_of.count({j.user, part})) {
+                limits_of[{j.user, part}] = {};
+                add_limit(j.user, part, LIMIT_JOBS, partitions[part].jobs_max);
+                add_limit(j.user, part, LIMIT_CPUS, partitions[part].cpus_max);
+            }
+    w.limits = limits.data();
+    w.limit_count = limits.size();
+}
+
+// A job that alone is too large for its user is let in nowhere.
+inline bool given_world::choose(const given_job &j, size_t part, world_choice *choice)
+{
+    std::vector<uint64_t> mask(resources.size() / 64 + 1, 0);
+    const given_partition &p = partitions[part];
+
+    if (j.user && (p.jobs_max < 1 || j.cpus * (double)j.nodes > p.cpus_max))
+        return false;
+    for (size_t i : p.positions)
+        if (takes(j, i)) {
+            mask[i / 64] |= uint64_t{1} << (i % 64);
+            choice->count++;
+        }
+    choice->mask = masks.emplace_back(mask).data();
+    choice->partition_id = "p";
+    if (j.user) {
+        choice->limits = limits_of[{j.user, part}].data();
+        choice->limit_count = limits_of[{j.user, part}].size();
+    }
+    return true;
+}
+
 inline void given_world::make_jobs()
 {
     size_t words = resources.size() / 64 + 1, row = 0;
@@ -218,8 +333,7 @@ inline void given_world::make_jobs()
         std::vector<uint64_t> mask(words, 0);
         world_choice choice{};
         for (size_t i = 0; i < resources.size(); i++)
-            if (j.only.empty() ||
-                std::find(j.only.begin(), j.only.end(), i) != j.only.end()) {
+            if (takes(j, i)) {
                 mask[i / 64] |= uint64_t{1} << (i % 64);
                 choice.count++;
             }
@@ -244,6 +358,21 @@ inline void given_world::make_jobs()
         made.after_count = j.after.size();
         made.choices = &choices.emplace_back(choice);
         made.choice_count = 1;
+        if (!j.parts.empty()) {
+            auto &list = several.emplace_back();
+            for (size_t part : j.parts) {
+                world_choice of{};
+                if (choose(j, part, &of))
+                    list.push_back(of);
+            }
+            if (list.empty()) { // closed everywhere
+                world_choice none{};
+                none.mask = masks.emplace_back(words, 0).data();
+                list.push_back(none);
+            }
+            made.choices = list.data();
+            made.choice_count = list.size();
+        }
         made_jobs.push_back(made);
     }
 }
@@ -262,6 +391,7 @@ inline void given_world::make_groups()
         made.id = groups[g].id.c_str();
         made.policy = groups[g].policy;
         made.key = groups[g].key;
+        made.values = made.key == GROUP_BY_ATTRIBUTE ? &racks : nullptr;
         made.max_per_key = groups[g].max_per_key;
         made.job_count = members.size();
         made.jobs = keep(members);
@@ -276,7 +406,9 @@ inline const world *given_world::build()
     name_amounts();
     make_resources();
     make_holders();
+    make_limits();
     make_jobs();
+    make_racks();
     make_groups();
     std::vector<int64_t> all(w.amount_count, 0);
     for (auto &s : shared)

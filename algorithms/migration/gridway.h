@@ -89,6 +89,7 @@ extern const char *const gridway_reason_names[]; /* ended by NULL */
     X(DROP_PRESENT, "present")               /* the job is there */  \
     X(DROP_HISTORY, "history")               /* it has been there */ \
     X(DROP_TOO_SMALL, "too_small")           /* of some amount */    \
+    X(DROP_GROUP_KEY, "group_key")           /* no such attribute */ \
     X(DROP_PARTITION, "partition")           /* none of the job's */ \
     X(DROP_TIME_LIMIT, "time_limit")         /* ends its rest */     \
     X(DROP_NO_FREE_NOW, "no_free_now")       /* nor soon enough */   \

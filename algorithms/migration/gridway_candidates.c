@@ -14,6 +14,7 @@
  */
 #include "algorithms/migration/gridway_world.h"
 #include "algorithms/migration/gridway_worth.h"
+#include "algorithms/placement/amounts.h"
 #include "algorithms/placement/pair_map.h"
 #include "algorithms/placement/priority.h"
 #include "models/base/order.h"
@@ -309,7 +310,8 @@ static enum gridway_dropped bar_in_world(const struct gridway_run *run,
     if (*filter != FILTER_PASSED)
         return DROP_NOT_TRIED;
     if (gridway_world_choice(run, c, x->pos) == WORLD_NONE)
-        return DROP_PARTITION;
+        return amounts_has_group_key(w->w, c->job, x->pos) ? DROP_PARTITION
+                                                           : DROP_GROUP_KEY;
     if (!world_large_enough(w->w, &w->jobs[c->job], x->pos))
         return DROP_TOO_SMALL;
     if (!gridway_world_allows(run, x->pos))

@@ -32,6 +32,10 @@ void amounts_start_now(struct amounts *checked);
 
 struct mask_store; /* amounts_partitions.c */
 
+/* What a user may have in a partition counts; else partitions with such limits are said
+ * to be ignored. */
+void amounts_count_limits(struct amounts *checked);
+
 /* What a world has no room for. */
 struct amounts_world {
     struct world *world;
@@ -47,6 +51,9 @@ void amounts_would_use(const struct mask_store *masks, size_t job, uint64_t *mas
  * O(members + classes * partitions * m / 64). */
 void amounts_world(struct placement_problem *p, const struct amounts *checked,
                    struct amounts_world *out);
+
+/* The resource has what the job's group goes by, if that is an attribute. */
+bool amounts_has_group_key(const struct world *w, size_t job, size_t position);
 
 /* Short amounts of a reason as answers have them; of->amount_count of them. */
 const struct placement_amount *

@@ -72,6 +72,11 @@ void amounts_start_now(struct amounts *checked)
     checked->starts_now = true;
 }
 
+void amounts_count_limits(struct amounts *checked)
+{
+    checked->counts_limits = true;
+}
+
 /* ---- the world ---- */
 
 static void make_amounts(struct world_maker *m)

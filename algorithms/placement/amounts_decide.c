@@ -328,6 +328,7 @@ enum error_code amounts_decide(const struct amounts_call *call,
          m.goal.level[0] == OBJECTIVE_STARTED_NOW);
     if (m.best.starts_now)
         amounts_start_now(checked);
+    amounts_count_limits(checked);
     amounts_world(p, checked, &made);
     m.w = made.world;
     if (!m.best.starts_now)

@@ -196,6 +196,25 @@ static struct board_spot best_ranked(struct amounts_round *r, size_t job, double
     return best;
 }
 
+/* The first choice with the resource, or of those with limits the first that lets the job
+ * start there; choice_count: none. */
+static size_t choice_at(struct amounts_round *r, size_t job, size_t pos)
+{
+    const struct world_job *j = &r->w->jobs[job];
+    size_t first = j->choice_count;
+
+    for (size_t c = 0; c < j->choice_count; c++) {
+        if (!world_mask_has(j->choices[c].mask, pos))
+            continue;
+        if (j->choices[c].limit_count == 0 ||
+            board_fit(r->b, job, c, pos, 0, 0).positions)
+            return c;
+        if (first == j->choice_count)
+            first = c;
+    }
+    return first;
+}
+
 /* Resources of the job's choices, each once, with what their rank is. */
 static size_t list_candidates(struct amounts_round *r, size_t job)
 {
@@ -203,16 +222,14 @@ static size_t list_candidates(struct amounts_round *r, size_t job)
     size_t count = 0;
 
     for (size_t pos = 0; pos < r->w->resource_count; pos++) {
+        size_t choice = choice_at(r, job, pos);
+
         budget_step(r->w->budget, 16);
-        for (size_t c = 0; c < j->choice_count; c++) {
-            if (!world_mask_has(j->choices[c].mask, pos) ||
-                !world_large_enough(r->w, j, pos))
-                continue;
-            r->pos[count] = pos;
-            r->choice[count] = c;
-            r->rank[count++] = rank_of(r, job, pos, false);
-            break;
-        }
+        if (choice == j->choice_count || !world_large_enough(r->w, j, pos))
+            continue;
+        r->pos[count] = pos;
+        r->choice[count] = choice;
+        r->rank[count++] = rank_of(r, job, pos, false);
     }
     return count;
 }
@@ -299,7 +316,8 @@ static bool is_no_smaller(const struct amounts_round *r, size_t a, size_t b)
 static bool has_same_choices(const struct world_job *x, const struct world_job *y)
 {
     for (size_t c = 0; c < x->choice_count; c++)
-        if (x->choices[c].mask != y->choices[c].mask)
+        if (x->choices[c].mask != y->choices[c].mask ||
+            !world_same_limits(&x->choices[c], &y->choices[c]))
             return false;
     return true;
 }
@@ -434,6 +452,21 @@ static bool is_spread_out(struct amounts_round *r, size_t job)
     return spot.positions != NULL;
 }
 
+/* There is room for it, but for what its user has in the partition. */
+static bool is_limited(struct amounts_round *r, size_t job)
+{
+    struct board_pool *limits = r->b->limits;
+    struct board_spot spot;
+    double rank;
+
+    if (!limits || !world_is_limited(&r->w->jobs[job]))
+        return false;
+    r->b->limits = NULL;
+    spot = find_spot(r, job, &rank);
+    r->b->limits = limits;
+    return spot.positions != NULL;
+}
+
 enum world_wait round_find_spot(struct amounts_round *r, size_t job,
                                 struct board_spot *spot, double *rank)
 {
@@ -446,6 +479,8 @@ enum world_wait round_find_spot(struct amounts_round *r, size_t job,
     *spot = find_spot(r, job, rank);
     if (spot->positions)
         return WORLD_WAIT_NONE;
+    if (is_limited(r, job))
+        return WORLD_WAIT_USER_LIMIT;
     if (is_spread_out(r, job))
         return WORLD_WAIT_GROUP_SPREAD;
     note_failed(r, job);

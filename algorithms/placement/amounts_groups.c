@@ -2,17 +2,11 @@
 #include "algorithms/placement/amounts_parts.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static bool is_counted(const struct job_group *g)
 {
     return g->policy == JOB_SPREAD || g->policy == JOB_EXCLUDE;
-}
-
-static enum group_key key_of(const struct job_group *g)
-{
-    if (g->policy == JOB_SAME_SITE)
-        return JOB_BY_SITE;
-    return g->key == JOB_KEY_NOT_SAID ? JOB_BY_RESOURCE : g->key;
 }
 
 static uint64_t most_of(const struct job_group *g)
@@ -23,10 +17,11 @@ static uint64_t most_of(const struct job_group *g)
 const char *amounts_group_differs(const struct job_group *g,
                                   const struct job_group *first)
 {
-    return g->policy != first->policy     ? "policy"
-           : key_of(g) != key_of(first)   ? "key"
-           : most_of(g) != most_of(first) ? "max_per_key"
-                                          : NULL;
+    if (g->policy != first->policy)
+        return "policy";
+    if (!job_group_keys_agree(job_group_key(g), job_group_key(first)))
+        return "key";
+    return most_of(g) != most_of(first) ? "max_per_key" : NULL;
 }
 
 /* The rule of the job's group against that of the first member. */
@@ -43,7 +38,7 @@ static void check_member(const struct job_group *g, const struct job_group *firs
     if (g->max_per_key && !is_counted(g))
         amounts_mistake(err, path, "max_per_key", ITEM_NOT_ALLOWED,
                         "only spread and exclude count members");
-    if (g->policy == JOB_SAME_SITE && g->key == JOB_BY_RESOURCE)
+    if (g->policy == JOB_SAME_SITE && g->key && strcmp(g->key, JOB_KEY_SITE) != 0)
         amounts_mistake(err, path, "key", ITEM_CONFLICT,
                         "the key of same_site is site_id; for another one take pack");
 }
@@ -82,6 +77,14 @@ static enum world_group_policy policy_of(const struct job_group *g)
     };
 
     return policies[g->policy];
+}
+
+static enum world_group_key key_of(const struct job_group *g)
+{
+    if (job_group_attribute(g))
+        return GROUP_BY_ATTRIBUTE;
+    return strcmp(job_group_key(g), JOB_KEY_SITE) == 0 ? GROUP_BY_SITE
+                                                       : GROUP_BY_RESOURCE;
 }
 
 /* Numbers 0 .. count-1 by their group, each list rising; group_of may be WORLD_NONE. */
@@ -125,11 +128,11 @@ void amounts_make_groups(struct world_maker *m)
     for (size_t g = 0; g < count; g++) {
         const struct job_group *given = m->x->group[g];
 
-        keys += given->policy == JOB_GANG && given->key != JOB_KEY_NOT_SAID;
+        keys += given->policy == JOB_GANG && given->key;
         groups[g] = (struct world_group){
             .id = given->id,
             .policy = policy_of(given),
-            .key = key_of(given) == JOB_BY_SITE ? GROUP_BY_SITE : GROUP_BY_RESOURCE,
+            .key = key_of(given),
             .max_per_key = (size_t)most_of(given),
             .jobs = jobs[g],
             .job_count = job_count[g],
@@ -141,6 +144,7 @@ void amounts_make_groups(struct world_maker *m)
         problem_warn(m->p,
                      "ignored: key of %zu group%s: members of a gang may be anywhere",
                      keys, keys == 1 ? "" : "s");
+    amounts_make_keys(m, groups, count);
     m->w->groups = groups;
     m->w->group_count = count;
 }

@@ -45,6 +45,8 @@ const char *amounts_identical_obstacle(const struct world *w)
         return "something runs or is reserved";
     if (!w->without_files)
         return "jobs have input files, or outputs that go home";
+    if (w->limit_count)
+        return "partitions limit what one user may have";
     if (w->plan_with_limit)
         return "amounts are held until the time limits";
     for (size_t j = 0; j < w->job_count; j++) {

@@ -212,6 +212,8 @@ static bool load_timed(struct initial *x)
         claims[k] = (struct world_claim){.job = x->rows[k].job,
                                          .positions = x->rows[k].positions,
                                          .position_count = x->rows[k].position_count,
+                                         .choice = w->limit_count ? x->rows[k].choice
+                                                                  : WORLD_NONE,
                                          .start_s = x->rows[k].start_s,
                                          .finish_s = (double)NAN};
     world_check(w, claims, x->count, &check, x->m->arena);

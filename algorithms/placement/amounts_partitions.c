@@ -56,6 +56,7 @@ struct mask_store {
     bool all_move;
     struct pair_map known; /* of class and partition, and what else narrows it */
     const struct world_choice **choices;
+    struct limit_store *limits; /* NULL: none counts */
     size_t count;
     size_t default_partition; /* NO_INDEX: none */
 };
@@ -101,6 +102,18 @@ static void make_moving(struct mask_store *s)
     }
 }
 
+/* Takes out where there is nothing that the job's group goes by. */
+static void narrow_by_key(const struct mask_store *s, const struct world_values *values,
+                          uint64_t *mask)
+{
+    const struct world *w = s->m->w;
+
+    for (size_t pos = 0; pos < w->resource_count; pos++)
+        if (values->of[pos] == WORLD_NONE)
+            mask[pos / BLOCK] &= ~(UINT64_C(1) << (pos % BLOCK));
+    budget_step(w->budget, w->resource_count);
+}
+
 /* Takes out where the job never ends, or runs longer than `longest_s`. */
 static void narrow_by_time(const struct mask_store *s, const struct world_job *j,
                            double longest_s, uint64_t *mask)
@@ -115,6 +128,14 @@ static void narrow_by_time(const struct mask_store *s, const struct world_job *j
     }
 }
 
+/* Of the attribute that the job's group goes by; NULL. */
+static const struct world_values *values_of(const struct mask_store *s, size_t job)
+{
+    size_t group = s->m->jobs[job].group;
+
+    return group == WORLD_NONE ? NULL : s->m->w->groups[group].values;
+}
+
 /* Takes out of the mask what the partition and the run time leave out. */
 static void narrow(const struct mask_store *s, size_t job, size_t partition,
                    double longest_s, uint64_t *mask)
@@ -127,6 +148,8 @@ static void narrow(const struct mask_store *s, size_t job, size_t partition,
         if (!made->etc_s && !isnan(made->estimate_ref_s))
             mask[b] &= s->moving[b];
     }
+    if (values_of(s, job))
+        narrow_by_key(s, values_of(s, job), mask);
     if (made->etc_s || longest_s < HUGE_VAL)
         narrow_by_time(s, made, fmin(longest_s, WORLD_LONGEST_S), mask);
 }
@@ -172,6 +195,8 @@ static const struct world_choice *choice_of(struct mask_store *s, size_t job,
     double longest_s = longest_in(s, job, partition);
     size_t number;
 
+    if (values_of(s, job))
+        variant += values_of(s, job)->number * (s->m->w->job_count + 2);
     if (longest_s < HUGE_VAL)
         return make_choice(s, job, partition, longest_s);
     number = pair_map_number(&s->known,
@@ -203,18 +228,31 @@ const char *amounts_closed(const struct partition *p, const struct world_job *j,
     return takes_user(p, user) ? NULL : "users_allowed";
 }
 
+/* Whether the partition never lets the job in. */
+static bool is_barred(const struct mask_store *s, size_t partition,
+                      const struct world_job *j, const char *user)
+{
+    const struct partition *p = &s->m->p->in->snapshot->partitions[partition];
+
+    return amounts_closed(p, j, user) || (s->limits && amounts_beyond(p, j, user));
+}
+
 /* Adds the partition to the job's choices, unless it is closed to it. */
 static void add_partition(struct mask_store *s, size_t job, size_t partition,
                           struct world_choice *list, size_t *count)
 {
     const struct partition *p = &s->m->p->in->snapshot->partitions[partition];
     struct world_job *j = &s->m->jobs[job];
+    const char *user = s->m->p->jobs[job].given->user;
 
     if (*count == 0 || p->priority_tier > j->tier)
         j->tier = p->priority_tier;
     list[*count] = (struct world_choice){.partition_id = p->id, .mask = NULL};
-    if (!amounts_closed(p, j, s->m->p->jobs[job].given->user))
+    if (!is_barred(s, partition, j, user)) {
         list[*count] = *choice_of(s, job, partition);
+        if (s->limits)
+            amounts_limit_choice(s->limits, job, partition, &list[*count]);
+    }
     ++*count;
 }
 
@@ -273,8 +311,7 @@ void amounts_would_use(const struct mask_store *s, size_t job, uint64_t *mask)
         uint64_t *into = k ? one : mask;
 
         if (partition != NO_INDEX &&
-            amounts_closed(&m->p->in->snapshot->partitions[partition], j,
-                           m->p->jobs[job].given->user))
+            is_barred(s, partition, j, m->p->jobs[job].given->user))
             continue; /* kept for its name alone */
         memcpy(into, c->rights, words * sizeof(*into));
         narrow(s, job, partition, longest_in(s, job, partition), into);
@@ -295,10 +332,13 @@ void amounts_make_choices(struct world_maker *m)
         most += m->p->jobs[i].given->partition_id_count;
     pair_map_create(&s.known, most, m->arena);
     s.choices = NEW(m->arena, const struct world_choice *, most);
+    s.limits = amounts_limits_open(m, s.partitions, most);
     for (size_t i = 0; i < m->w->job_count; i++) {
         budget_step(m->w->budget, s.words);
         fill_choices(&s, i);
     }
+    if (s.limits)
+        amounts_limits_close(s.limits);
     s.scratch = NEW(m->arena, uint64_t, s.words);
     *kept = s;
     m->masks = kept;

@@ -40,7 +40,7 @@ struct running_end {
 
 struct amounts {
     const struct placement_in *in;
-    bool plan_with_limit, starts_now;
+    bool plan_with_limit, starts_now, counts_limits;
     struct amount_names names;
     struct name_index resources, jobs, leased, finished, running, groups, partitions;
     struct running_ref *runs;
@@ -112,10 +112,31 @@ void amounts_vector(const struct world_maker *m, const struct amount_needs *of,
 const char *amounts_closed(const struct partition *p, const struct world_job *j,
                            const char *user);
 
+/* The member of the partition by which no job of the user can ever be let in that needs
+ * as much as this one; NULL: it can. */
+const char *amounts_beyond(const struct partition *p, const struct world_job *j,
+                           const char *user);
+
+/* Limits of users while choices are made. */
+struct limit_store;
+
+/* NULL: no partition has a limit, or they do not count. Masks of partitions are by
+ * position. `most`: pairs of a job and a partition. */
+struct limit_store *amounts_limits_open(struct world_maker *m,
+                                        uint64_t *const *partitions, size_t most);
+
+/* Those of the job's user in the partition. */
+void amounts_limit_choice(struct limit_store *s, size_t job, size_t partition,
+                          struct world_choice *choice);
+
+/* What runs has its part; warnings. */
+void amounts_limits_close(struct limit_store *s);
+
 void amounts_make_holders(struct world_maker *m);
 void amounts_warn_overcommitted(struct world_maker *m);
 void amounts_make_jobs(struct world_maker *m);
 void amounts_make_groups(struct world_maker *m);
+void amounts_make_keys(struct world_maker *m, struct world_group *groups, size_t count);
 void amounts_make_after(struct world_maker *m);
 void amounts_make_choices(struct world_maker *m);
 void amounts_make_files(struct world_maker *m); /* behind the choices */

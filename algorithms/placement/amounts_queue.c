@@ -140,6 +140,7 @@ enum error_code amounts_queue(const struct amounts_queue_in *q,
     TRY(problem_prepare(in, values, p, a, err));
     if (err->item_count > before || !policy)
         return ERR_INVALID;
+    amounts_count_limits(checked);
     amounts_world(p, checked, &made);
     world_queue(made.world, queue_discipline_of(policy), promises_of(q, p, a), &x.queue,
                 a);

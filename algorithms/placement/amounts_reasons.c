@@ -114,11 +114,11 @@ static const char *wait_detail(const struct explainer *e, size_t job,
 
 /* How resources that passed the tests up to the requirement are dropped. */
 struct drops {
-    size_t no_run_time, partition, unresolved, unreachable;
+    size_t no_run_time, partition, group_key, unresolved, unreachable;
 };
 
 /* Resources of the class that are in none of the job's choices: no run time is known for
- * it there, or they are not in its partitions. */
+ * it there, they have not what its group goes by, or they are not in its partitions. */
 static struct drops count_drops(const struct explainer *e, size_t job)
 {
     const struct world *w = e->w;
@@ -143,6 +143,8 @@ static struct drops count_drops(const struct explainer *e, size_t job)
                 d.unresolved++;
             else if (filter == FILTER_FILE_UNREACHABLE)
                 d.unreachable++;
+            else if (!amounts_has_group_key(w, job, pos))
+                d.group_key++;
             else
                 d.partition++;
         }
@@ -197,6 +199,56 @@ static void note_nearest(const struct explainer *e, const struct world_reason *f
 
 /* ---- what it waits for ---- */
 
+/* The rule that keeps the job out of the partition; NULL: none does. */
+static const char *closing_rule(const struct explainer *e, const struct partition *p,
+                                size_t job)
+{
+    const struct world_job *j = &e->w->jobs[job];
+    const char *user = e->p->jobs[job].given->user;
+    const char *rule = amounts_closed(p, j, user);
+
+    return rule || !e->found->checked->counts_limits ? rule : amounts_beyond(p, j, user);
+}
+
+static bool is_named(const struct job *given, const struct partition *p)
+{
+    bool named = given->partition_id_count == 0 && p->is_default;
+
+    for (size_t k = 0; k < given->partition_id_count; k++)
+        named = named || strcmp(given->partition_ids[k], p->id) == 0;
+    return named;
+}
+
+/* What the job's user may have closes all of its partitions. */
+static bool is_beyond(const struct explainer *e, size_t job)
+{
+    const struct job *given = e->p->jobs[job].given;
+    const struct snapshot *s = e->p->in->snapshot;
+    bool any = false;
+
+    for (size_t i = 0; i < s->partition_count && e->found->checked->counts_limits; i++) {
+        const struct partition *p = &s->partitions[i];
+        const struct world_job *j = &e->w->jobs[job];
+
+        budget_step(e->w->budget, 1 + given->partition_id_count);
+        if (!is_named(given, p))
+            continue;
+        if (amounts_closed(p, j, given->user) || !amounts_beyond(p, j, given->user))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+static const char *limit_detail(const struct explainer *e, size_t limit)
+{
+    const struct world_limit *l = &e->w->limits[limit];
+
+    return arena_printf(
+        e->arena, "user '%.100s' has as much of partition '%.100s' as its %s allows",
+        l->user, l->partition_id, world_limit_names[l->kind]);
+}
+
 /* The partitions' rules that closed them, or that none of these has it. */
 static const char *partition_detail(const struct explainer *e, size_t job)
 {
@@ -205,17 +257,22 @@ static const char *partition_detail(const struct explainer *e, size_t job)
 
     for (size_t i = 0; i < s->partition_count; i++) {
         const struct partition *p = &s->partitions[i];
-        bool named = given->partition_id_count == 0 && p->is_default;
-        const char *rule = amounts_closed(p, &e->w->jobs[job], given->user);
+        bool named = is_named(given, p);
+        const char *rule = closing_rule(e, p, job);
 
-        for (size_t k = 0; k < given->partition_id_count; k++)
-            named = named || strcmp(given->partition_ids[k], p->id) == 0;
         if (named && rule)
             return arena_printf(e->arena, "partition '%.100s' is closed to the job: %s",
                                 p->id, rule);
     }
     return "in none of the job's partitions, or its run time there is above their "
            "time_limit_max_s";
+}
+
+static const char *group_key_detail(const struct explainer *e, size_t job)
+{
+    return arena_printf(e->arena,
+                        "it has no attribute '%.100s', which the job's group goes by",
+                        e->w->groups[e->w->jobs[job].group].values->name);
 }
 
 static void list_blockers(const struct explainer *e, size_t job,
@@ -271,6 +328,8 @@ static void explain_wait(const struct explainer *e, size_t job, enum world_wait 
     if (wait == WORLD_WAIT_AFTER_UNPLACED && found->wait_on != WORLD_NONE)
         r->detail = arena_printf(e->arena, "it waits for '%.100s', which has no place",
                                  e->w->jobs[found->wait_on].id);
+    if (wait == WORLD_WAIT_USER_LIMIT && found->wait_on < e->w->limit_count)
+        r->detail = limit_detail(e, found->wait_on);
     if (wait == WORLD_WAIT_TOO_FEW_NODES)
         r->detail = arena_printf(
             e->arena, "%zu resource%s it, and it needs %zu", (size_t)r->resource_count,
@@ -325,10 +384,15 @@ static void explain(struct explainer *e, size_t job, struct reason_class *c)
     wait = wait_of(e, job, &found);
     c->omitted = found.nearest_omitted;
     c->count = reasons_of_class(e->reasoner, e->p->jobs[job].job_class, r);
+    if (d.group_key)
+        r[c->count++] = (struct placement_reason){.reason = REASON_GROUP_KEY,
+                                                  .detail = group_key_detail(e, job),
+                                                  .resource_count = d.group_key};
     if (d.partition)
-        r[c->count++] = (struct placement_reason){.reason = REASON_PARTITION,
-                                                  .detail = partition_detail(e, job),
-                                                  .resource_count = d.partition};
+        r[c->count++] = (struct placement_reason){
+            .reason = is_beyond(e, job) ? "user_limit" : REASON_PARTITION,
+            .detail = partition_detail(e, job),
+            .resource_count = d.partition};
     if (d.no_run_time && wait != WORLD_WAIT_NO_ESTIMATE)
         r[c->count++] =
             (struct placement_reason){.reason = "no_estimate",

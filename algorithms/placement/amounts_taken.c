@@ -190,6 +190,10 @@ static void check_row(struct amounts *x, const struct running_ref *r, bool *told
     if (row->started_at_s > x->in->snapshot->taken_at_s)
         amounts_mistake(err, path, "started_at", ITEM_OUT_OF_BOUNDS,
                         "it starts after the snapshot was taken");
+    if (row->partition_id &&
+        name_index_find(&x->partitions, row->partition_id) == NAME_NOT_FOUND)
+        amounts_mistake(err, path, "partition_id", ITEM_UNKNOWN_ID,
+                        "no partition '%.100s'", row->partition_id);
     check_slots(x, r, told, err);
     job = job_named(x, row->id);
     if (job != NAME_NOT_FOUND && name_index_find(&x->leased, row->id) == NAME_NOT_FOUND)

@@ -35,6 +35,18 @@ static size_t *find_positions(const struct evaluation *e,
     return list;
 }
 
+/* The job's choice of that partition; SIZE_MAX - 1: it has none. */
+static size_t choice_named(const struct evaluation *e, size_t job, const char *id)
+{
+    const struct world_job *j = &e->world->jobs[job];
+
+    budget_step(e->world->budget, j->choice_count);
+    for (size_t c = 0; c < j->choice_count; c++)
+        if (j->choices[c].partition_id && strcmp(j->choices[c].partition_id, id) == 0)
+            return c;
+    return WORLD_NONE - 1;
+}
+
 /* A finish has the outputs at home; the world ends with the run. */
 static struct world_claim claim_of(const struct evaluation *e,
                                    const struct name_index *jobs,
@@ -45,6 +57,7 @@ static struct world_claim claim_of(const struct evaluation *e,
         .job = name_index_find(jobs, row->job_id),
         .positions = find_positions(e, resources, row),
         .position_count = row->resource_count,
+        .choice = WORLD_NONE,
         .start_s = row->start_s,
         .stage_in_s = isnan(row->stage_in_s) ? 0 : row->stage_in_s,
         .finish_s = row->finish_s,
@@ -52,10 +65,12 @@ static struct world_claim claim_of(const struct evaluation *e,
 
     if (claim.job == NAME_NOT_FOUND)
         claim.job = WORLD_NONE;
-    else
-        claim.job += (size_t)row->copy;
-    if (claim.job != WORLD_NONE && row->resource_count > 0 &&
-        claim.positions[0] != WORLD_NONE)
+    if (claim.job == WORLD_NONE)
+        return claim;
+    claim.job += (size_t)row->copy;
+    if (row->partition_id && e->world->limit_count)
+        claim.choice = choice_named(e, claim.job, row->partition_id);
+    if (row->resource_count > 0 && claim.positions[0] != WORLD_NONE)
         claim.finish_s -= stage_out_s(e, claim.job, claim.positions[0]);
     return claim;
 }
@@ -284,6 +299,7 @@ static enum error_code read(const struct evaluation_in *in, struct evaluation *e
     TRY(options);
     TRY(checked);
     TRY(named);
+    amounts_count_limits(amounts);
     amounts_world(e->problem, amounts, &made);
     e->world = made.world;
     return OK;

@@ -16,6 +16,7 @@
 /* Where a job goes, as somebody says. */
 struct placement_row {
     const char *job_id;
+    const char *partition_id; /* for limits; NULL: the first of the job's that has all */
     const char *const *resource_ids;
     size_t resource_count;
     bool is_list;      /* given as resource_ids, not resource_id */
@@ -27,12 +28,13 @@ struct placement_row {
 
 /* A rule that a row breaks. */
 struct placement_violation {
-    const char *rule;        /* world_rule_names */
-    const char *job_id;      /* as the row has it */
-    const char *resource_id; /* NULL: not about one */
-    double at_s;             /* NAN: not about a time */
-    const char *amount;      /* name; NULL: not about one */
-    double needed, free;     /* of it, or of nodes, or members of a group; NAN: no such */
+    const char *rule;                /* world_rule_names */
+    const char *job_id;              /* as the row has it */
+    const char *resource_id;         /* NULL: not about one */
+    double at_s;                     /* NAN: not about a time */
+    const char *amount;              /* name; NULL: not about one */
+    const char *user, *partition_id; /* of a limit; NULL: not about one */
+    double needed, free; /* of it, or of nodes, or members of a group; NAN: no such */
     const char *const *other_ids; /* jobs that have to do with it */
     size_t other_count;
     uint64_t index;      /* of the job's copy; UINT64_MAX: it has none */

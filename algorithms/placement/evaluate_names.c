@@ -1,4 +1,5 @@
 /* placement/evaluate_names.c - what a plan breaks, in names and sentences. */
+#include "algorithms/placement/amounts.h"
 #include "algorithms/placement/amounts_files.h"
 #include "algorithms/placement/classes.h"
 #include "algorithms/placement/evaluate_parts.h"
@@ -81,6 +82,7 @@ static const char *pointer_of(const struct naming *n)
     case RULE_BEFORE_RELEASE:
     case RULE_BEFORE_AFTER:
     case RULE_SHARED_EXCEEDED:
+    case RULE_LIMIT_EXCEEDED:
     case RULE_GROUP_GANG:
         return pointer_to(n, "start_s");
     case RULE_FINISH_DIFFERS:
@@ -118,6 +120,9 @@ static const char *not_eligible(const struct naming *n)
         filter = FILTER_NO_ESTIMATE;
     if (filter == FILTER_PASSED)
         filter = amounts_file_filter(n->e->problem, job, n->v->position);
+    if (filter == FILTER_PASSED && !amounts_has_group_key(w, job, n->v->position))
+        return "group_key: the resource has not the attribute that the job's group goes "
+               "by";
     if (filter == FILTER_PASSED)
         return "partition: the resource is in none of those that the job may use, or "
                "they are closed to it";
@@ -160,6 +165,30 @@ static const char *excess(const struct naming *n)
                         units(n, n->v->needed), name, n->v->at_s, units(n, n->v->free));
 }
 
+static const struct world_limit *limit_of(const struct naming *n)
+{
+    return &n->e->world->limits[n->v->amount];
+}
+
+static double limit_units(const struct naming *n, int64_t units)
+{
+    return limit_of(n)->kind == LIMIT_JOBS ? (double)units
+                                           : (double)units / AMOUNT_UNITS_PER_ONE;
+}
+
+static const char *beyond_limit(const struct naming *n)
+{
+    const struct world_limit *l = limit_of(n);
+
+    return arena_printf(n->e->arena,
+                        "the plan has %.9g %s of user '%.100s' in partition '%.100s' at "
+                        "%.9g s, where %s and what runs leave %.9g",
+                        limit_units(n, n->v->needed),
+                        l->kind == LIMIT_JOBS ? "jobs" : "cpus", l->user, l->partition_id,
+                        n->v->at_s, world_limit_names[l->kind],
+                        limit_units(n, n->v->free));
+}
+
 static const char *too_large(const struct naming *n)
 {
     return arena_printf(n->e->arena, "it needs %.9g of %s, and there are %.9g",
@@ -199,6 +228,8 @@ static const char *detail_of(const struct naming *n)
     case RULE_AMOUNT_EXCEEDED:
     case RULE_SHARED_EXCEEDED:
         return excess(n);
+    case RULE_LIMIT_EXCEEDED:
+        return beyond_limit(n);
     case RULE_NODE_COUNT:
         return arena_printf(n->e->arena, "it runs on %lld resources, not on %lld",
                             (long long)n->v->needed, (long long)n->v->free);
@@ -222,7 +253,13 @@ static const char *detail_of(const struct naming *n)
 static void fill_numbers(const struct naming *n, struct placement_violation *out)
 {
     out->needed = out->free = NAN;
-    if (n->v->amount != WORLD_NONE) {
+    if (n->v->rule == RULE_LIMIT_EXCEEDED) {
+        out->amount = world_limit_names[limit_of(n)->kind];
+        out->user = limit_of(n)->user;
+        out->partition_id = limit_of(n)->partition_id;
+        out->needed = limit_units(n, n->v->needed);
+        out->free = limit_units(n, n->v->free);
+    } else if (n->v->amount != WORLD_NONE) {
         out->amount = n->e->world->amounts[n->v->amount].name;
         out->needed = units(n, n->v->needed);
         out->free = units(n, n->v->free);

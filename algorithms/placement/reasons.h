@@ -9,6 +9,7 @@
 #define REASON_NO_RESOURCE "no_resource"
 #define REASON_NOT_COUNTED "not_counted"
 #define REASON_PARTITION   "partition"
+#define REASON_GROUP_KEY   "group_key"
 
 /* All of them, for tables; some twice, some "". */
 #define REASON_OF_FILTER(symbol, name, detail) name,
@@ -16,7 +17,8 @@
 #define PLACEMENT_REASON_WORDS   \
     FILTERS(REASON_OF_FILTER)    \
     PLAN_WAITS(REASON_OF_FILTER) \
-    WORLD_WAITS(REASON_OF_WORLD) REASON_PARTITION, REASON_NO_RESOURCE, REASON_NOT_COUNTED
+    WORLD_WAITS(REASON_OF_WORLD) \
+    REASON_PARTITION, REASON_GROUP_KEY, REASON_NO_RESOURCE, REASON_NOT_COUNTED
 
 /* Words of placement_change.change, by enum, ended by NULL. */
 enum { PLACEMENT_RAISE_CAPACITY, PLACEMENT_CHANGE_ATTRIBUTE };

@@ -74,6 +74,7 @@ static struct world_claim claim_of(struct workflow_amounts *x,
             x->jobs.position_of[run->resource_count ? run->resources[k] : run->resource];
     budget_step(x->w->budget, count);
     return (struct world_claim){.job = x->job_of[run->task],
+                                .choice = WORLD_NONE,
                                 .positions = position,
                                 .position_count = count,
                                 .start_s = run->start_s,

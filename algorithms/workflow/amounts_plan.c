@@ -516,7 +516,9 @@ void workflow_amounts_kept_out(const struct workflow_amounts *x, size_t job,
         if (problem_class_has(c, p)) {
             bool timed = world_run_s(x->w, j, p) < HUGE_VAL;
 
-            counts[timed && split ? KEPT_OUT_PARTITION : KEPT_OUT_NO_ESTIMATE]++;
+            counts[!amounts_has_group_key(x->w, job, p) ? KEPT_OUT_GROUP_KEY
+                   : timed && split                     ? KEPT_OUT_PARTITION
+                                                        : KEPT_OUT_NO_ESTIMATE]++;
         }
     workflow_tell_kept_out(counts, out);
 }

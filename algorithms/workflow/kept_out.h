@@ -15,6 +15,8 @@
     X(KEPT_OUT_STALE, "stale", "its state was observed too long ago")                   \
     X(KEPT_OUT_UNAUTHORISED, "unauthorised", "the user is not allowed there")           \
     X(KEPT_OUT_REQUIREMENT, "requirement", "the requirement is not true there")         \
+    X(KEPT_OUT_GROUP_KEY, "group_key",                                                  \
+      "it has not the attribute that the task's group goes by")                         \
     X(KEPT_OUT_PARTITION, "partition",                                                  \
       "it is in none of the task's partitions, or these are closed to it")              \
     X(KEPT_OUT_NO_WINDOW, "no_window", "it is not there at any time that is left")      \

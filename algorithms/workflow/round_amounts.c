@@ -340,7 +340,8 @@ static void tell_kept_out(const struct workflow_amounts *x, const struct wf_plan
         if (!wf_usable(plan, c))
             counts[wf_kept_out(plan, c)]++;
         else if (problem_class_has(of, p))
-            counts[KEPT_OUT_PARTITION]++;
+            counts[amounts_has_group_key(x->w, job, p) ? KEPT_OUT_PARTITION
+                                                       : KEPT_OUT_GROUP_KEY]++;
         else
             counts[problem_class_unmet(of, p) ? KEPT_OUT_REQUIREMENT
                                               : KEPT_OUT_UNAUTHORISED]++;

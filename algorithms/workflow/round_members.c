@@ -80,6 +80,8 @@ static void count(struct wf_plan *plan, const struct world_group *g, size_t valu
     struct wf_members *m = plan->members;
     struct pair_place *place;
 
+    if (value == WORLD_NONE) /* it has not what the group goes by */
+        return;
     if (g->policy == GROUP_PACK) {
         struct moments *of = &m->packs[number_of(plan, g)];
 
@@ -184,6 +186,8 @@ static void goes(const struct wf_plan *plan, const struct world_group *g, size_t
     if (plan->place[task] == WF_NONE || wf_group(plan, task) != g)
         return;
     from = value_at(plan, g, plan->place[task]);
+    if (from == WORLD_NONE)
+        return;
     sum->here += from == value;
     sum->of.count++;
     sum->of.sum += from;
@@ -213,6 +217,8 @@ bool wf_members_allow(const struct wf_plan *plan, size_t task, size_t resource,
     if (!g || g->policy == GROUP_GANG)
         return true;
     value = value_at(plan, g, resource);
+    if (value == WORLD_NONE)
+        return false;
     goes(plan, g, task, value, &sum);
     if (sum.here) /* it stays on its value */
         return true;

@@ -134,7 +134,8 @@ static size_t count_could(const struct at_hand *u, size_t *could)
         for (size_t v = 0; v < values; v++)
             nodes[v] = 0;
         for (size_t c = 0; c < u->plan->in->resource_count; c++)
-            nodes[group_value(u->w, u->g, x->position_of[c])] += could_run(u, job, c);
+            if (could_run(u, job, c))
+                nodes[group_value(u->w, u->g, x->position_of[c])]++;
         for (size_t v = 0; v < values; v++)
             could[v] += nodes[v] >= u->w->jobs[job].nodes;
     }

@@ -89,8 +89,24 @@ double board_past_closed(const struct board *b, size_t position, double from_s)
     return c && low < c->count && c->starts_s[low] <= from_s ? c->ends_s[low] : from_s;
 }
 
-double board_fit_shared(struct board *b, size_t job, double held_s, double from_s,
-                        double latest_s)
+/* One after the other: the next round begins where the last of them let it. */
+static double fit_limits(struct board *b, size_t job, size_t choice, double held_s,
+                         double from_s, double latest_s)
+{
+    const struct world_job *j = &b->w->jobs[job];
+    const struct world_choice *c = &j->choices[choice];
+
+    for (size_t k = 0; b->limits && k < c->limit_count && from_s < HUGE_VAL; k++) {
+        int64_t need = world_limit_need(&b->w->limits[c->limits[k]], j);
+
+        from_s = profile_fit_amounts(&b->limits[c->limits[k]].now, &need, held_s, from_s,
+                                     latest_s, &b->looks);
+    }
+    return from_s;
+}
+
+double board_fit_shared(struct board *b, size_t job, size_t choice, double held_s,
+                        double from_s, double latest_s)
 {
     const struct world *w = b->w;
     const int64_t *needs = w->jobs[job].needs;
@@ -103,6 +119,8 @@ double board_fit_shared(struct board *b, size_t job, double held_s, double from_
                 start_s =
                     profile_fit_amounts(&b->shared[k - w->node_amount_count].now,
                                         &needs[k], held_s, start_s, latest_s, &b->looks);
+        if (b->limits && start_s < HUGE_VAL)
+            start_s = fit_limits(b, job, choice, held_s, start_s, latest_s);
     } while (start_s > before_s && start_s < HUGE_VAL);
     return start_s;
 }
@@ -120,11 +138,11 @@ bool board_shared_is_enough(const struct board *b, size_t job)
 }
 
 /* Beside the resource's own amounts. */
-static double fit_beside(struct board *b, size_t job, size_t position, double held_s,
-                         double from_s, double latest_s)
+static double fit_beside(struct board *b, size_t job, size_t choice, size_t position,
+                         double held_s, double from_s, double latest_s)
 {
     static const int64_t one = 1;
-    double start_s = board_fit_shared(b, job, held_s, from_s, latest_s);
+    double start_s = board_fit_shared(b, job, choice, held_s, from_s, latest_s);
     const struct profile *members =
         b->groups ? board_group_profile(b, job, position) : NULL;
 
@@ -133,8 +151,8 @@ static double fit_beside(struct board *b, size_t job, size_t position, double he
                : start_s;
 }
 
-double board_fit_held(struct board *b, size_t job, size_t position, double held_s,
-                      double from_s, double latest_s)
+double board_fit_held(struct board *b, size_t job, size_t choice, size_t position,
+                      double held_s, double from_s, double latest_s)
 {
     struct profile_need need = board_need(b, job);
     double start_s = from_s;
@@ -147,7 +165,7 @@ double board_fit_held(struct board *b, size_t job, size_t position, double held_
 
         if (here_s == HUGE_VAL)
             return HUGE_VAL;
-        start_s = fit_beside(b, job, position, held_s, here_s, latest_s);
+        start_s = fit_beside(b, job, choice, position, held_s, here_s, latest_s);
         if (start_s == HUGE_VAL || start_s <= here_s)
             break;
     }
@@ -159,22 +177,23 @@ double board_fit_held(struct board *b, size_t job, size_t position, double held_
 /* Amounts are held while files come; later starts may find them nearer, or come later
  * themselves: again until the hold is long enough. Each round starts at a later step.
  * What lasts no time waits for its files without holding anything. */
-static double fit_staged(struct board *b, size_t job, size_t position, double held_s,
-                         double from_s, double latest_s, double *stage_in_s)
+static double fit_staged(struct board *b, size_t job, size_t choice, size_t position,
+                         double held_s, double from_s, double latest_s,
+                         double *stage_in_s)
 {
     const struct board_files *f = b->files;
     double start_s = from_s, needed_s;
 
     *stage_in_s = 0;
     if (!f)
-        return board_fit_held(b, job, position, held_s, from_s, latest_s);
+        return board_fit_held(b, job, choice, position, held_s, from_s, latest_s);
     if (!(from_s + held_s > from_s)) {
         start_s = fmax(from_s, f->staged_s(f->context, job, position, from_s));
-        return board_fit_held(b, job, position, 0, start_s, latest_s);
+        return board_fit_held(b, job, choice, position, 0, start_s, latest_s);
     }
     for (;;) {
-        start_s =
-            board_fit_held(b, job, position, *stage_in_s + held_s, start_s, latest_s);
+        start_s = board_fit_held(b, job, choice, position, *stage_in_s + held_s, start_s,
+                                 latest_s);
         if (start_s == HUGE_VAL)
             return HUGE_VAL;
         needed_s = fmax(0, f->staged_s(f->context, job, position, start_s) - start_s);
@@ -200,7 +219,8 @@ struct board_spot board_fit_there(struct board *b, size_t job, size_t choice,
     const struct world *w = b->w;
     double run_s = world_run_s(w, &w->jobs[job], position);
     double held_s = world_held_s(w, &w->jobs[job], run_s), stage_in_s;
-    double start_s = fit_staged(b, job, position, held_s, from_s, latest_s, &stage_in_s);
+    double start_s =
+        fit_staged(b, job, choice, position, held_s, from_s, latest_s, &stage_in_s);
 
     if (start_s == HUGE_VAL)
         return board_nowhere();
@@ -308,6 +328,25 @@ static void touch(struct board *b, size_t position)
     b->is_touched[position] = true;
 }
 
+/* Takes or gives what the job has of the limits of its choice. */
+static void hold_limits(struct board *b, size_t job, const struct world_placed *p,
+                        bool taken)
+{
+    const struct world_job *j = &b->w->jobs[job];
+    const struct world_choice *c = &j->choices[p->choice];
+
+    for (size_t k = 0; k < c->limit_count; k++) {
+        int64_t need = world_limit_need(&b->w->limits[c->limits[k]], j);
+        struct profile *free = &b->limits[c->limits[k]].now;
+
+        if (taken)
+            profile_take_amounts(free, p->start_s, p->end_s, &need, b->a);
+        else
+            profile_give_amounts(free, p->start_s, p->end_s, &need, b->a);
+        b->looks += free->count - profile_at(free, p->start_s);
+    }
+}
+
 /* Takes or gives all that the job holds. */
 static void hold(struct board *b, size_t job, const struct world_placed *p, bool taken)
 {
@@ -334,6 +373,8 @@ static void hold(struct board *b, size_t job, const struct world_placed *p, bool
             profile_give_amounts(free, p->start_s, p->end_s, &needs[k], b->a);
         b->looks += needs[k] > 0 ? free->count - profile_at(free, p->start_s) : 0;
     }
+    if (b->limits)
+        hold_limits(b, job, p, taken);
 }
 
 /* Others are told: files move with the job, and groups count it. */

@@ -117,6 +117,13 @@ static void make_profiles(struct board *b)
         b->shared[k].capacity = w->shared_capacity[w->node_amount_count + k];
         profile_copy(&b->shared[k].now, &b->shared[k].empty, b->a);
     }
+    if (w->limit_count)
+        b->limits = NEW(b->a, struct board_pool, w->limit_count);
+    for (size_t k = 0; k < w->limit_count; k++) {
+        profile_of_limit(w, &w->limits[k], &b->limits[k].empty, b->a);
+        b->limits[k].capacity = w->limits[k].capacity;
+        profile_copy(&b->limits[k].now, &b->limits[k].empty, b->a);
+    }
 }
 
 static void open_jobs(struct board *b)
@@ -181,6 +188,10 @@ void board_reset(struct board *b)
     buckets_forget(b);
     for (size_t k = 0; k < w->amount_count - w->node_amount_count; k++)
         profile_copy(&b->shared[k].now, &b->shared[k].empty, b->a);
+    for (size_t k = 0; b->limits && k < w->limit_count; k++) {
+        profile_copy(&b->limits[k].now, &b->limits[k].empty, b->a);
+        budget_step(w->budget, b->limits[k].empty.count);
+    }
     open_jobs(b);
     if (b->groups)
         board_groups_reset(b);

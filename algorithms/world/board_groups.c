@@ -35,11 +35,15 @@ struct board_groups {
 
 size_t group_value(const struct world *w, const struct world_group *g, size_t position)
 {
+    if (g->key == GROUP_BY_ATTRIBUTE)
+        return g->values->of[position];
     return g->key == GROUP_BY_SITE ? w->resources[position].site : position;
 }
 
 size_t group_value_count(const struct world *w, const struct world_group *g)
 {
+    if (g->key == GROUP_BY_ATTRIBUTE)
+        return g->values->count;
     return g->key == GROUP_BY_SITE ? w->site_count : w->resource_count;
 }
 
@@ -79,7 +83,8 @@ static struct group_slot *slot_for(struct board *b, size_t g, size_t value)
     return slot;
 }
 
-/* Members that run: spread counts them, exclude until they end, and pack goes to them. */
+/* Members that run: spread counts them, exclude until they end, and pack goes to them.
+ * Without the attribute that their group goes by they are on none of its values. */
 static void add_holder(struct board *b, size_t g, const struct world_holder *h)
 {
     const struct world_group *group = &b->w->groups[g];
@@ -89,6 +94,8 @@ static void add_holder(struct board *b, size_t g, const struct world_holder *h)
         size_t value = group_value(b->w, group, h->positions[i]);
         struct group_slot *slot;
 
+        if (value == WORLD_NONE)
+            continue;
         if (group->policy == GROUP_PACK) {
             s->running_value =
                 s->running_value == PACK_ANYWHERE || s->running_value == value

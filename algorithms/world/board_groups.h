@@ -10,7 +10,8 @@
 #define PACK_ANYWHERE SIZE_MAX
 #define PACK_NOWHERE  (SIZE_MAX - 1)
 
-/* Value of the group's key at a position: the position itself, or its site. */
+/* Value of the group's key at a position: the position itself, its site, or the number of
+ * its attribute's value; WORLD_NONE: it has no such attribute. */
 size_t group_value(const struct world *w, const struct world_group *g, size_t position);
 
 /* How many values there are. */

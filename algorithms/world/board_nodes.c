@@ -14,6 +14,7 @@
 struct told {
     size_t *positions; /* room for its nodes; NULL: it was not asked yet */
     double held_s;     /* nodes_answer.held_s */
+    size_t choice;
     bool is_least; /* while that is free there, the job completes no earlier elsewhere */
 };
 
@@ -34,7 +35,7 @@ static struct board_nodes *nodes_of(struct board *b)
 {
     const struct world *w = b->w;
     struct board_nodes *n = b->nodes;
-    size_t shared_count = w->amount_count - w->node_amount_count;
+    size_t shared_count = w->amount_count - w->node_amount_count + CHOICE_LIMITS_MAX;
 
     if (n)
         return n;
@@ -145,6 +146,12 @@ static bool make_question(struct board *b, size_t job, size_t choice,
         if (j->needs[k] > 0)
             n->shared[q->shared_count++] = (struct nodes_shared){
                 &b->shared[k - w->node_amount_count].now, j->needs[k]};
+    for (size_t k = 0; b->limits && k < j->choices[choice].limit_count; k++) {
+        size_t limit = j->choices[choice].limits[k];
+
+        n->shared[q->shared_count++] = (struct nodes_shared){
+            &b->limits[limit].now, world_limit_need(&w->limits[limit], j)};
+    }
     return q->candidate_count >= q->wanted && q->from_s <= q->latest_s;
 }
 
@@ -187,6 +194,7 @@ struct board_spot board_fit_nodes(struct board *b, size_t job,
         memcpy(told->positions, n->found, j->nodes * sizeof(*told->positions));
     }
     told->held_s = best.held_s;
+    told->choice = choice;
     told->is_least = others_s >= best.done_s;
     if (best.start_s == HUGE_VAL)
         return board_nowhere();
@@ -231,6 +239,18 @@ static bool holds_last(const struct profile *p, const int64_t *at_least)
     return true;
 }
 
+static bool limits_last(const struct board *b, const struct world_job *j,
+                        const struct world_choice *c)
+{
+    for (size_t k = 0; k < c->limit_count; k++) {
+        int64_t need = world_limit_need(&b->w->limits[c->limits[k]], j);
+
+        if (!holds_last(&b->limits[c->limits[k]].empty, &need))
+            return false;
+    }
+    return true;
+}
+
 /* Whatever is planned ends, so that the last steps stay what they are. */
 bool board_has_last_resort(struct board *b, size_t job)
 {
@@ -247,6 +267,8 @@ bool board_has_last_resort(struct board *b, size_t job)
             return false;
     for (size_t c = 0; c < j->choice_count && most < j->nodes; c++) {
         most = 0;
+        if (b->limits && !limits_last(b, j, &j->choices[c]))
+            continue;
         for (size_t i = 0; i < w->resource_count && most < j->nodes; i++)
             most += board_may_use(b, job, c, i) && holds_last(&b->empty[i], at_least);
         budget_step(w->budget, 4 * w->resource_count);
@@ -263,7 +285,7 @@ bool board_keeps_nodes(struct board *b, size_t job, const size_t *positions,
 
     if (!told->is_least || j->group != WORLD_NONE ||
         !(start_s + told->held_s > start_s) ||
-        board_fit_shared(b, job, told->held_s, start_s, start_s) > start_s)
+        board_fit_shared(b, job, told->choice, told->held_s, start_s, start_s) > start_s)
         return false;
     for (size_t i = 0; i < j->nodes; i++)
         if (profile_fit_amounts(&b->now[positions[i]], at_least, told->held_s, start_s,

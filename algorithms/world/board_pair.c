@@ -27,9 +27,21 @@ void board_offer(const struct board *b, struct board_pair *p,
 bool board_seen_before(const struct world_job *j, size_t choice, size_t position)
 {
     for (size_t c = 0; c < choice; c++)
-        if (world_mask_has(j->choices[c].mask, position))
+        if (j->choices[c].limit_count == 0 &&
+            world_mask_has(j->choices[c].mask, position))
             return true;
     return false;
+}
+
+size_t board_most_ways(const struct world *w)
+{
+    size_t most = 1;
+
+    for (size_t j = 0; w->limit_count && j < w->job_count; j++)
+        if (w->jobs[j].choice_count > most)
+            most = w->jobs[j].choice_count;
+    budget_step(w->budget, w->limit_count ? w->job_count : 0);
+    return most;
 }
 
 struct board_pair board_pair_of(struct board *b, size_t job, bool by_site)

@@ -44,6 +44,7 @@ struct board {
     size_t touched_count;
     bool *is_touched;
     struct board_pool *shared;   /* by amount - node_amount_count */
+    struct board_pool *limits;   /* by limit of the world; NULL: none counts */
     struct board_closed *closed; /* by position; NULL: nothing is reserved as a whole */
     size_t *identity;            /* [i] == i: the one position of a spot */
 
@@ -77,13 +78,13 @@ bool board_may_go(const struct board *b, size_t job, size_t choice, size_t posit
 bool board_shared_is_enough(const struct board *b, size_t job);
 
 /* The least start from from_s on, but not after latest_s, at which all that the job needs
- * of shared amounts is free for held_s. HUGE_VAL: never. */
-double board_fit_shared(struct board *b, size_t job, double held_s, double from_s,
-                        double latest_s);
+ * of shared amounts, and of its choice's limits, is free for held_s. HUGE_VAL: never. */
+double board_fit_shared(struct board *b, size_t job, size_t choice, double held_s,
+                        double from_s, double latest_s);
 
 /* The same on a resource: its amounts, shared ones, and the group's rule. */
-double board_fit_held(struct board *b, size_t job, size_t position, double held_s,
-                      double from_s, double latest_s);
+double board_fit_held(struct board *b, size_t job, size_t choice, size_t position,
+                      double held_s, double from_s, double latest_s);
 
 /* board_fit() without its questions: the job may be there, from_s is late enough. */
 struct board_spot board_fit_there(struct board *b, size_t job, size_t choice,
@@ -109,8 +110,12 @@ struct board_pair board_pair_of(struct board *b, size_t job, bool by_site);
 void board_offer(const struct board *b, struct board_pair *p,
                  const struct board_spot *spot, bool by_site);
 
-/* An earlier choice of the job has the resource as well: it is looked at once. */
+/* An earlier choice of the job has the resource as well, without a limit: it is looked at
+ * once. */
 bool board_seen_before(const struct world_job *j, size_t choice, size_t position);
+
+/* By how many choices of a job a resource may have to be looked at. */
+size_t board_most_ways(const struct world *w);
 
 /* A start that is later than this cannot complete by done_s, whatever rounding does. */
 double board_latest_s(double done_s, double run_s);
@@ -126,6 +131,11 @@ void board_reopen(struct board *b, size_t job);
 
 /* Why board_best() found no place: looks at what the job waits for. */
 enum world_wait board_why(struct board *b, size_t job, size_t *wait_on);
+
+/* The limit by which the job gets no place, although it would get one without limits;
+ * WORLD_NONE. board_limit_now(): no place at at_s. */
+size_t board_limit_ever(struct board *b, size_t job);
+size_t board_limit_now(struct board *b, size_t job, double at_s);
 
 /* ---- board_groups.c ---- */
 

@@ -1,5 +1,6 @@
 /* world/board_why.c - what a job waits for that has no place. */
 #include "algorithms/world/board_parts.h"
+#include "algorithms/world/queue.h"
 
 /* A predecessor without a place. */
 static size_t missing_of(const struct board *b, size_t job)
@@ -31,6 +32,56 @@ static bool is_shared_short(struct board *b, size_t job, size_t *wait_on)
     }
     *wait_on = WORLD_NONE;
     return false;
+}
+
+/* ---- limits ---- */
+
+/* The first limit of the choice that does not let the job start by latest_s. */
+static size_t limit_of(struct board *b, size_t job, size_t choice, double latest_s)
+{
+    const struct world_job *j = &b->w->jobs[job];
+    const struct world_choice *c = &j->choices[choice];
+    bool ever = latest_s == HUGE_VAL;
+
+    for (size_t k = 0; k < c->limit_count; k++) {
+        int64_t need = world_limit_need(&b->w->limits[c->limits[k]], j);
+        const struct profile *free = &b->limits[c->limits[k]].now;
+
+        if (profile_fit_amounts(free, &need, ever ? HUGE_VAL : 1, ever ? 0 : latest_s,
+                                latest_s, &b->looks) == HUGE_VAL)
+            return c->limits[k];
+    }
+    return WORLD_NONE;
+}
+
+/* The limit of the choice that the job goes to when no limit counts. */
+static size_t limit_without(struct board *b, size_t job, double at_s)
+{
+    struct board_pool *limits = b->limits;
+    struct board_spot spot;
+    size_t found;
+
+    if (!limits || !world_is_limited(&b->w->jobs[job]))
+        return WORLD_NONE;
+    b->limits = NULL;
+    spot = at_s < HUGE_VAL ? queue_fit_at(b, job, at_s) : board_best(b, job);
+    b->limits = limits;
+    if (!spot.positions)
+        return WORLD_NONE;
+    found = limit_of(b, job, spot.choice, at_s);
+    if (found == WORLD_NONE && b->w->jobs[job].choices[spot.choice].limit_count)
+        found = b->w->jobs[job].choices[spot.choice].limits[0];
+    return found;
+}
+
+size_t board_limit_ever(struct board *b, size_t job)
+{
+    return limit_without(b, job, HUGE_VAL);
+}
+
+size_t board_limit_now(struct board *b, size_t job, double at_s)
+{
+    return limit_without(b, job, at_s);
 }
 
 /* How far the job comes on the resources of its choices. */
@@ -113,6 +164,9 @@ enum world_wait board_why(struct board *b, size_t job, size_t *wait_on)
         return WORLD_WAIT_SHARED_SHORT;
     if (r.run_count < j->nodes)
         return WORLD_WAIT_TOO_FEW_NODES;
+    *wait_on = board_limit_ever(b, job);
+    if (*wait_on != WORLD_NONE)
+        return WORLD_WAIT_USER_LIMIT;
     if (r.allowed_count < j->nodes || board_group_prevents(b, job)) {
         *wait_on = j->group;
         return b->w->groups[j->group].policy == GROUP_PACK ? WORLD_WAIT_GROUP_PACK

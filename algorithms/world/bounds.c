@@ -163,6 +163,14 @@ static void use_costs(struct effort *e)
     }
 }
 
+/* What users may have. */
+static void use_limits(struct effort *e)
+{
+    for (size_t i = 0; i < e->goal->level_count; i++)
+        if (e->goal->level[i] == OBJECTIVE_MAKESPAN && !is_met(e, i))
+            note_makespan(e, i, BOUND_PRICED, bounds_limits_s(&e->field));
+}
+
 static void use_grain(struct effort *e)
 {
     for (size_t i = 0; i < e->goal->level_count; i++)
@@ -205,6 +213,8 @@ static void prove(struct effort *e)
     if (e->work < BOUNDS_SINGLE || is_over(e))
         return;
     use_costs(e);
+    if (e->field.w->limit_count)
+        use_limits(e);
     if (is_over(e) || prices_of_single_amounts(&e->field, use_prices, e))
         return;
     if (e->work < BOUNDS_ALL)

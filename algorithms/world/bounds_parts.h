@@ -101,6 +101,7 @@ double bounds_late_jobs(const struct bounds_field *f, const double *value,
 
 /* ---- makespans by other arguments; 0: nothing ---- */
 
+double bounds_limits_s(const struct bounds_field *f);
 double bounds_dual_s(struct bounds_field *f);
 double bounds_pigeonhole_s(struct bounds_field *f);
 

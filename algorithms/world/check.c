@@ -125,12 +125,34 @@ static bool is_in_any(struct checking *c, const struct world_job *j, size_t posi
     return found;
 }
 
+size_t check_choice_of(struct checking *c, size_t claim)
+{
+    const struct world_job *j = &c->w->jobs[c->claims[claim].job];
+    size_t choice = c->claims[claim].choice;
+
+    if (choice != WORLD_NONE)
+        return choice < j->choice_count &&
+                       choice_has(&j->choices[choice], &c->facts[claim])
+                   ? choice
+                   : j->choice_count;
+    for (choice = 0; choice < j->choice_count; choice++)
+        if (is_spent(c, c->facts[claim].position_count) ||
+            choice_has(&j->choices[choice], &c->facts[claim]))
+            break;
+    return choice;
+}
+
 /* All nodes are in one of its choices. */
 static void check_choices(struct checking *c, size_t i, const struct world_job *j)
 {
     const struct check_fact *f = &c->facts[i];
     bool none_named = true;
 
+    if (c->claims[i].choice != WORLD_NONE && check_choice_of(c, i) == j->choice_count) {
+        note_at(c, RULE_NOT_ELIGIBLE, i, WORLD_NONE,
+                "It is not in the partition that the row names.");
+        return;
+    }
     for (size_t h = 0; h < j->choice_count; h++)
         if (is_spent(c, f->position_count) || choice_has(&j->choices[h], f))
             return;
@@ -338,6 +360,8 @@ static void check_all(struct checking *c)
         check_amounts(c);
     if (!c->cut)
         check_groups(c);
+    if (!c->cut && c->w->limit_count)
+        check_limits(c);
 }
 
 void world_check(const struct world *w, const struct world_claim *claims,
@@ -375,12 +399,14 @@ const struct world_claim *world_claims(const struct world *w,
 
         if (!p->positions)
             continue;
-        claims[(*count)++] = (struct world_claim){.job = j,
-                                                  .positions = p->positions,
-                                                  .position_count = p->position_count,
-                                                  .start_s = p->start_s,
-                                                  .stage_in_s = p->stage_in_s,
-                                                  .finish_s = p->done_s};
+        claims[(*count)++] =
+            (struct world_claim){.job = j,
+                                 .positions = p->positions,
+                                 .position_count = p->position_count,
+                                 .choice = w->limit_count ? p->choice : WORLD_NONE,
+                                 .start_s = p->start_s,
+                                 .stage_in_s = p->stage_in_s,
+                                 .finish_s = p->done_s};
     }
     return claims;
 }

@@ -21,6 +21,7 @@
     X(RULE_TOO_LARGE, "too_large")             \
     X(RULE_AMOUNT_EXCEEDED, "amount_exceeded") \
     X(RULE_SHARED_EXCEEDED, "shared_exceeded") \
+    X(RULE_LIMIT_EXCEEDED, "user_limit")       \
     X(RULE_NODE_COUNT, "node_count")           \
     X(RULE_SAME_NODE_TWICE, "same_node_twice") \
     X(RULE_GROUP_GANG, "group_gang")           \
@@ -45,6 +46,7 @@ struct world_claim {
     size_t job;              /* WORLD_NONE: no such job */
     const size_t *positions; /* WORLD_NONE: no such resource */
     size_t position_count;
+    size_t choice; /* of the job; WORLD_NONE: the first that has all positions */
     double start_s;
     double stage_in_s; /* 0 where the caller does not say */
     double finish_s;   /* NAN: not said */
@@ -54,7 +56,7 @@ struct world_violation {
     enum world_rule_broken rule;
     size_t claim;         /* row of the plan; of an excess: one of those that hold then */
     size_t position;      /* WORLD_NONE */
-    size_t amount;        /* WORLD_NONE */
+    size_t amount;        /* WORLD_NONE; LIMIT_EXCEEDED: the limit */
     double at_s;          /* NAN */
     int64_t needed, free; /* units; of an excess: taken by the plan at at_s, and what
                              running and reserved ones leave of it */

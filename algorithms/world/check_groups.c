@@ -18,6 +18,8 @@ struct member {
 static size_t key_of(const struct checking *c, const struct world_group *g,
                      size_t position)
 {
+    if (g->key == GROUP_BY_ATTRIBUTE)
+        return g->values->of[position];
     return g->key == GROUP_BY_SITE ? c->w->resources[position].site : position;
 }
 
@@ -65,7 +67,25 @@ static void check_gang(struct checking *c, const struct world_group *g)
     }
 }
 
-/* What runs first, then rows of the plan; returns how many. */
+/* The resource has not what the group goes by: no member may be there, whatever the job's
+ * choices say. Where they say so too, check_choices() has told it. */
+static void note_without_key(struct checking *c, size_t i, size_t position)
+{
+    const struct world_job *j = &c->w->jobs[c->claims[i].job];
+    struct world_violation v = check_broken(RULE_NOT_ELIGIBLE, i);
+
+    if (is_spent(c, j->choice_count))
+        return;
+    v.position = position;
+    for (size_t h = 0; h < j->choice_count; h++)
+        if (world_mask_has(j->choices[h].mask, position)) {
+            check_note(c, &v);
+            return;
+        }
+}
+
+/* What runs first, then rows of the plan; returns how many. Those without a value of the
+ * key are left out. */
 static size_t gather(struct checking *c, const struct world_group *g, struct member *list)
 {
     const struct world *w = c->w;
@@ -76,10 +96,13 @@ static size_t gather(struct checking *c, const struct world_group *g, struct mem
 
         if (is_spent(c, h->position_count))
             return 0;
-        for (size_t n = 0; n < h->position_count; n++)
-            list[count++] =
-                (struct member){key_of(c, g, h->positions[n]), h->positions[n],
-                                WORLD_NONE, h->start_s, h->end_s};
+        for (size_t n = 0; n < h->position_count; n++) {
+            size_t key = key_of(c, g, h->positions[n]);
+
+            if (key != WORLD_NONE)
+                list[count++] = (struct member){key, h->positions[n], WORLD_NONE,
+                                                h->start_s, h->end_s};
+        }
     }
     for (size_t k = 0; k < g->job_count; k++) {
         size_t i = c->claim_of[g->jobs[k]];
@@ -87,10 +110,13 @@ static size_t gather(struct checking *c, const struct world_group *g, struct mem
         if (is_spent(c, 1))
             return 0;
         for (size_t n = 0; i != WORLD_NONE && n < c->facts[i].position_count; n++) {
-            size_t p = c->facts[i].positions[n];
+            size_t p = c->facts[i].positions[n], key = key_of(c, g, p);
 
-            list[count++] = (struct member){key_of(c, g, p), p, i, c->claims[i].start_s,
-                                            c->facts[i].end_s};
+            if (key == WORLD_NONE)
+                note_without_key(c, i, p);
+            else
+                list[count++] =
+                    (struct member){key, p, i, c->claims[i].start_s, c->facts[i].end_s};
         }
     }
     return count;

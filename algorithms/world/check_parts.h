@@ -67,4 +67,10 @@ void check_amounts(struct checking *c);
 
 void check_groups(struct checking *c);
 
+/* What users may have in partitions. */
+void check_limits(struct checking *c);
+
+/* The choice that a row counts in; choice_count: it is in none. */
+size_t check_choice_of(struct checking *c, size_t claim);
+
 #endif

@@ -151,7 +151,9 @@ static void list_in_order(struct board *b, enum world_rule rule, const size_t *o
 {
     struct ready *r = ready_create(b, order, false, scratch);
     struct candidate *list =
-        rule == WORLD_KPB ? NEW(scratch, struct candidate, b->w->resource_count) : NULL;
+        rule == WORLD_KPB
+            ? NEW(scratch, struct candidate, b->w->resource_count * board_most_ways(b->w))
+            : NULL;
 
     for (size_t job = ready_pop(r); job != WORLD_NONE; job = ready_pop(r)) {
         if (ready_is_unit(r, job)) {

@@ -57,7 +57,8 @@ static bool is_alike(const struct world *w, const struct world_job *x,
         x->choice_count != y->choice_count)
         return false;
     for (size_t c = 0; c < x->choice_count; c++)
-        if (x->choices[c].mask != y->choices[c].mask)
+        if (x->choices[c].mask != y->choices[c].mask ||
+            !world_same_limits(&x->choices[c], &y->choices[c]))
             return false;
     return true;
 }

@@ -216,7 +216,7 @@ static bool shares(const struct world *w, size_t job)
     for (size_t k = w->node_amount_count; k < w->amount_count; k++)
         if (j->needs[k] > 0)
             return true;
-    return j->group != WORLD_NONE;
+    return j->group != WORLD_NONE || (w->limit_count && world_is_limited(j));
 }
 
 static bool is_coupled(const struct world *w, size_t job)

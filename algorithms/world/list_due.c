@@ -60,8 +60,8 @@ static bool may_move(const struct board *b, size_t job, const bool *is_waited_fo
 
     return b->state[job] == BOARD_PLACED && j->nodes == 1 && j->release_s <= 0 &&
            j->earliest_s <= 0 && j->after_count == 0 && !is_waited_for[job] &&
-           j->group == WORLD_NONE && j->stage_out_s <= 0 && p->stage_in_s <= 0 &&
-           p->start_s < p->end_s &&
+           j->group == WORLD_NONE && !world_is_limited(j) && j->stage_out_s <= 0 &&
+           p->stage_in_s <= 0 && p->start_s < p->end_s &&
            (!f || (f->has_files && !f->has_files(f->context, job)));
 }
 

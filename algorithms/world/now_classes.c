@@ -282,7 +282,8 @@ static size_t class_of(struct grouping *g, size_t job)
 {
     struct now *n = g->n;
     const struct world_job *j = &n->w->jobs[job];
-    bool apart = j->nodes > 1 || j->group != WORLD_NONE || n->state[job] == NOW_PLACED;
+    bool apart = j->nodes > 1 || j->group != WORLD_NONE || n->state[job] == NOW_PLACED ||
+                 (n->w->limit_count && world_is_limited(j));
     size_t rank = rank_of(n, j), slot;
     struct signature s = signature_of(g, j);
     uint64_t hash;

@@ -6,6 +6,7 @@
 #include "algorithms/world/board_groups.h"
 #include "algorithms/world/now_parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +16,10 @@ struct wide {
     size_t job;
 };
 
-static bool is_wide(const struct world_job *j)
+static bool is_wide(const struct world *w, const struct world_job *j)
 {
-    return j->nodes > 1 || j->group != WORLD_NONE;
+    return j->nodes > 1 || j->group != WORLD_NONE ||
+           (w->limit_count && world_is_limited(j));
 }
 
 static bool has_no_time(const struct world_job *j)
@@ -71,7 +73,7 @@ static size_t list_wide(const struct board *b, struct wide *list, struct arena *
     for (size_t j = 0; j < w->job_count; j++) {
         const struct world_job *job = &w->jobs[j];
 
-        if (is_wide(job) && board_unit_of(b, j) == j && !waits[j])
+        if (is_wide(w, job) && board_unit_of(b, j) == j && !waits[j])
             list[count++] = (struct wide){job->tier, job->priority, weights[j], j};
     }
     qsort(list, count, sizeof(*list), most_important_first);
@@ -276,14 +278,14 @@ static void say_groups(const struct world *w, struct world_plan *plan, struct ar
     }
 }
 
-void world_start_all(const struct now_in *in, struct now_out *out, struct arena *a)
+static void start_all(const struct now_in *in, struct now_out *out, struct arena *a)
 {
     struct now_in first = *in, behind = *in;
     struct now_out other;
     bool any = false;
 
     for (size_t j = 0; !any && j < in->w->job_count; j++)
-        any = is_wide(&in->w->jobs[j]) && now_is_ready(&in->w->jobs[j]);
+        any = is_wide(in->w, &in->w->jobs[j]) && now_is_ready(&in->w->jobs[j]);
     if (!any) {
         world_start_now(in, out, a);
         return;
@@ -297,4 +299,109 @@ void world_start_all(const struct now_in *in, struct now_out *out, struct arena 
         *out = other;
     if (!out->plan.cut)
         say_groups(in->w, &out->plan, a);
+}
+
+/* Jobs that the limits of their users keep, however free the resources are. */
+static void say_limits(const struct world *w, struct world_plan *plan, struct arena *a)
+{
+    struct world *timed = NEW(a, struct world, 1);
+    struct board *b;
+
+    *timed = timed_world(w, a);
+    b = board_create(timed, NULL, a);
+    take_plan(b, plan);
+    for (size_t j = 0; j < w->job_count; j++) {
+        struct world_placed *p = &plan->placed[j];
+        size_t limit;
+
+        if (budget_step(w->budget, 1))
+            return;
+        if (p->positions || p->wait != WORLD_WAIT_NO_FREE_NOW)
+            continue;
+        limit = board_limit_now(b, j, 0);
+        if (limit == WORLD_NONE)
+            continue;
+        p->wait = WORLD_WAIT_USER_LIMIT;
+        p->wait_on = limit;
+    }
+}
+
+/* What starts has no more of any limit than is left. */
+static bool are_limits_kept(const struct world *w, const struct world_plan *plan,
+                            struct arena *a)
+{
+    int64_t *left = NEW(a, int64_t, w->limit_count);
+    bool kept = true;
+
+    for (size_t k = 0; k < w->limit_count; k++) {
+        left[k] = w->limits[k].capacity;
+        budget_step(w->budget, 1 + w->limits[k].held_count);
+        for (size_t h = 0; h < w->limits[k].held_count; h++)
+            left[k] = amount_add(left[k], -w->limits[k].held[h].units);
+    }
+    budget_step(w->budget, 4 * plan->placed_count);
+    for (size_t i = 0; i < plan->placed_count; i++) {
+        const struct world_placed *p = &plan->placed[plan->sequence[i]];
+        const struct world_job *j = &w->jobs[plan->sequence[i]];
+        const struct world_choice *c = &j->choices[p->choice];
+
+        if (!(p->end_s > 0))
+            continue;
+        for (size_t k = 0; k < c->limit_count; k++) {
+            int64_t *of = &left[c->limits[k]];
+
+            *of = amount_add(*of, -world_limit_need(&w->limits[c->limits[k]], j));
+            kept = kept && *of >= 0;
+        }
+    }
+    return kept;
+}
+
+/* The world in which nobody is limited. */
+static const struct world *without_limits(const struct world *w, struct arena *a)
+{
+    struct world *out = NEW(a, struct world, 1);
+    struct world_job *jobs = NEW(a, struct world_job, w->job_count);
+
+    *out = *w;
+    for (size_t j = 0; j < w->job_count; j++) {
+        struct world_choice *list;
+
+        jobs[j] = w->jobs[j];
+        if (!world_is_limited(&jobs[j]))
+            continue;
+        budget_step(w->budget, 1 + jobs[j].choice_count);
+        list = NEW(a, struct world_choice, jobs[j].choice_count);
+        for (size_t c = 0; c < jobs[j].choice_count; c++) {
+            list[c] = jobs[j].choices[c];
+            list[c].limit_count = 0;
+        }
+        jobs[j].choices = list;
+    }
+    out->jobs = jobs;
+    out->limit_count = 0;
+    return out;
+}
+
+/* Limits count only where the best plan without them exceeds one. */
+void world_start_all(const struct now_in *in, struct now_out *out, struct arena *a)
+{
+    struct now_in free = *in;
+    double most = HUGE_VAL; /* weight that can start, whoever limits it */
+
+    if (in->w->limit_count == 0) {
+        start_all(in, out, a);
+        return;
+    }
+    free.w = without_limits(in->w, a);
+    start_all(&free, out, a);
+    if (!out->plan.cut && are_limits_kept(in->w, &out->plan, a))
+        return;
+    if (out->tier_count == 1)
+        most = out->tiers[0].bound;
+    start_all(in, out, a);
+    if (out->tier_count == 1 && most < out->tiers[0].bound)
+        out->tiers[0].bound = fmax(most, out->tiers[0].value);
+    if (!out->plan.cut)
+        say_limits(in->w, &out->plan, a);
 }

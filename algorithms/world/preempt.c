@@ -513,11 +513,48 @@ static void collect(struct plea *p)
     collect_shared(p);
 }
 
+/* What jobs of the plan that start now have of the limit. */
+static int64_t planned_units(const struct plea *p, size_t limit)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; p->plan && i < p->plan->placed_count; i++) {
+        const struct world_placed *o = &p->plan->placed[p->plan->sequence[i]];
+        const struct world_job *j = &p->w->jobs[p->plan->sequence[i]];
+        const struct world_choice *c = &j->choices[o->choice];
+
+        budget_step(p->w->budget, 1);
+        if (o->start_s > 0 || !(o->end_s > 0))
+            continue;
+        for (size_t k = 0; k < c->limit_count; k++)
+            if (c->limits[k] == limit)
+                sum = amount_add(sum, world_limit_need(&p->w->limits[limit], j));
+    }
+    return sum;
+}
+
 static bool is_better(const struct preemption *a, const struct preemption *b)
 {
     if (!b->possible || a->weight != b->weight)
         return !b->possible || a->weight < b->weight;
     return a->stop_count < b->stop_count;
+}
+
+/* The job's user has too much in the partition: stopping others is no help. */
+static bool is_limit_short(const struct plea *p, const struct world_choice *c)
+{
+    bool is_short = false;
+
+    for (size_t k = 0; k < c->limit_count && !is_short; k++) {
+        const struct world_limit *l = &p->w->limits[c->limits[k]];
+        int64_t left = amount_add(l->capacity, -world_limit_need(l, p->j));
+
+        budget_step(p->w->budget, 1 + l->held_count);
+        for (size_t h = 0; h < l->held_count; h++)
+            left = amount_add(left, -l->held[h].units);
+        is_short = amount_add(left, -planned_units(p, c->limits[k])) < 0;
+    }
+    return is_short;
 }
 
 void world_preempt(const struct world *w, const struct world_plan *plan, size_t job,
@@ -533,6 +570,8 @@ void world_preempt(const struct world *w, const struct world_plan *plan, size_t 
     for (size_t i = 0; i < p.j->choice_count; i++) {
         struct preemption found = {0};
 
+        if (is_limit_short(&p, &p.j->choices[i]))
+            continue;
         try_choice(&p, i, &found);
         proven &= !found.possible || found.proven;
         if (found.possible && is_better(&found, out))

@@ -65,4 +65,8 @@ void profile_of_rows(const struct world *w, size_t position, const size_t *rows,
 void profile_of_shared(const struct world *w, size_t amount, struct profile *p,
                        struct arena *a);
 
+/* The same of a limit: what jobs that run leave of it. */
+void profile_of_limit(const struct world *w, const struct world_limit *l,
+                      struct profile *p, struct arena *a);
+
 #endif

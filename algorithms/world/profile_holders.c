@@ -155,3 +155,39 @@ void profile_of_shared(const struct world *w, size_t amount, struct profile *p,
             add_events(&s, &w->holders[i]);
     run_sweep(w, &s, p, a);
 }
+
+static int by_size(const void *a, const void *b)
+{
+    const struct world_limit_hold *x = a, *y = b;
+
+    return (x->end_s > y->end_s) - (x->end_s < y->end_s);
+}
+
+/* From the last end backwards, so that what saturates depends on no order. */
+void profile_of_limit(const struct world *w, const struct world_limit *l,
+                      struct profile *p, struct arena *a)
+{
+    size_t count = l->held_count, steps = 1, ending = 0;
+    struct world_limit_hold *held = NEW(a, struct world_limit_hold, count);
+    int64_t free = l->capacity;
+
+    for (size_t i = 0; i < count; i++)
+        held[i] = l->held[i];
+    qsort(held, count, sizeof(*held), by_size);
+    budget_step(w->budget, 16 * count + 1);
+    for (; ending < count && held[ending].end_s < HUGE_VAL; ending++)
+        steps += ending == 0 || held[ending].end_s > held[ending - 1].end_s;
+    *p = (struct profile){.amount_count = 1, .room = steps, .count = steps};
+    p->at_s = NEW(a, double, steps);
+    p->free = NEW(a, int64_t, steps);
+    for (size_t i = count; i-- > ending;)
+        free = amount_add(free, -held[i].units);
+    for (size_t i = ending; i-- > 0;) {
+        if (i + 1 == ending || held[i].end_s < held[i + 1].end_s) {
+            p->at_s[--steps] = held[i].end_s;
+            p->free[steps] = free;
+        }
+        free = amount_add(free, -held[i].units);
+    }
+    p->free[0] = free;
+}

@@ -92,8 +92,9 @@ static bool has_equal_choices(const struct world *w, const struct world_job *a,
     if (a->choice_count != b->choice_count)
         return false;
     for (size_t c = 0; c < a->choice_count; c++)
-        if (a->choices[c].mask != b->choices[c].mask &&
-            memcmp(a->choices[c].mask, b->choices[c].mask, bytes) != 0)
+        if (!world_same_limits(&a->choices[c], &b->choices[c]) ||
+            (a->choices[c].mask != b->choices[c].mask &&
+             memcmp(a->choices[c].mask, b->choices[c].mask, bytes) != 0))
             return false;
     return true;
 }
@@ -323,7 +324,7 @@ static bool start_instead(struct play *p, size_t job, struct board_spot *head)
             if (goes_beside(p, job, &spot, head))
                 return true;
         }
-    if (w->amount_count == w->node_amount_count)
+    if (w->amount_count == w->node_amount_count && w->limit_count == 0)
         note_failed(w, &p->beside, job);
     return false;
 }
@@ -420,14 +421,21 @@ static void list_events(struct play *p)
 {
     const struct world *w = p->w;
 
-    p->events = NEW(p->arena, double, w->holder_count + 4 * w->job_count + 1);
+    size_t held = 0;
+
+    for (size_t i = 0; i < w->limit_count; i++)
+        held += w->limits[i].held_count;
+    p->events = NEW(p->arena, double, w->holder_count + held + 4 * w->job_count + 1);
+    for (size_t i = 0; i < w->limit_count; i++)
+        for (size_t k = 0; k < w->limits[i].held_count; k++)
+            add_event(p, w->limits[i].held[k].end_s);
     for (size_t i = 0; i < w->holder_count; i++)
         add_event(p, w->holders[i].end_s);
     for (size_t i = 0; i < w->job_count; i++) {
         add_event(p, fmax(w->jobs[i].release_s, w->jobs[i].earliest_s));
         p->has_after = p->has_after || w->jobs[i].after_count;
     }
-    budget_step(w->budget, 4 * (w->holder_count + w->job_count));
+    budget_step(w->budget, 4 * (w->holder_count + held + w->job_count));
 }
 
 /* Nothing ends any more: who still waits goes where it completes first, or nowhere. */
@@ -674,7 +682,9 @@ static struct world_queue_verdict explain(struct play *p, size_t job, double sta
         v.until_s = spot.positions ? spot.start_s : start_s;
     }
     blame_end(p, v.until_s, &v);
-    if (v.by == QUEUE_BY_RESERVATION)
+    if (board_limit_now(p->b, job, 0) != WORLD_NONE)
+        v.wait = WORLD_WAIT_USER_LIMIT;
+    else if (v.by == QUEUE_BY_RESERVATION)
         v.reason = QUEUE_REASON_RESERVATION;
     else
         v.wait = WORLD_WAIT_NO_FREE_NOW;

@@ -205,7 +205,7 @@ static bool is_alone(const struct board *b, size_t job)
         if (j->needs[k] > 0)
             return false;
     return j->nodes == 1 && j->after_count == 0 && j->group == WORLD_NONE &&
-           j->stage_out_s <= 0;
+           !world_is_limited(j) && j->stage_out_s <= 0;
 }
 
 struct pack_search *pack_search_create(struct world_searching *x)

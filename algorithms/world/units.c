@@ -41,6 +41,7 @@ struct board_units {
     size_t member_count, member_room;
     int64_t largest[AMOUNTS_MAX]; /* capacity of any resource, or shared */
     bool *is_usable;              /* by position: some member may go there */
+    bool *is_limiting;            /* limits that some member takes of */
 
     /* Nodes for jobs like node_job, fastest first; no such job fits on those before
      * next_node at the time that is tried. */
@@ -122,7 +123,8 @@ static struct board_units *units_of(struct board *b)
         return u;
     b->units = u = NEW(b->a, struct board_units, 1);
     u->is_usable = NEW(b->a, bool, w->resource_count);
-    u->nodes = NEW(b->a, struct unit_node, w->resource_count);
+    u->nodes = NEW(b->a, struct unit_node, w->resource_count * board_most_ways(w));
+    u->is_limiting = NEW(b->a, bool, w->limit_count);
     u->node_job = WORLD_NONE;
     u->first_of_site = NEW(b->a, size_t, w->site_count + 2);
     u->of_site = NEW(b->a, size_t, w->resource_count);
@@ -192,7 +194,8 @@ static bool is_alike(const struct board *b, size_t one, size_t other)
         x->choice_count != y->choice_count)
         return false;
     for (size_t c = 0; c < x->choice_count; c++)
-        if (memcmp(x->choices[c].mask, y->choices[c].mask,
+        if (!world_same_limits(&x->choices[c], &y->choices[c]) ||
+            memcmp(x->choices[c].mask, y->choices[c].mask,
                    (w->resource_count + 63) / 64 * sizeof(uint64_t)) != 0)
             return false;
     return true;
@@ -204,10 +207,13 @@ static int by_run_time(const void *left, const void *right)
 
     if (a->run_s != b->run_s)
         return a->run_s < b->run_s ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
+    if (a->index != b->index)
+        return a->index < b->index ? -1 : 1;
+    return a->choice < b->choice ? -1 : a->choice > b->choice;
 }
 
-/* Nodes that the job may use, each by the choice that names it first. */
+/* Nodes that the job may use, each by the choice that names it first, and by all up to
+ * there if they have limits. */
 static void list_nodes(struct board *b, size_t job)
 {
     const struct world *w = b->w;
@@ -222,11 +228,14 @@ static void list_nodes(struct board *b, size_t job)
     for (size_t i = 0; i < w->resource_count; i++) {
         size_t c = 0;
 
-        while (c < j->choice_count && !board_may_use(b, job, c, i))
-            c++;
-        if (c < j->choice_count)
+        for (; c < j->choice_count; c++) {
+            if (!board_may_use(b, job, c, i))
+                continue;
             u->nodes[u->node_count++] =
                 (struct unit_node){i, w->resources[i].index, c, world_run_s(w, j, i)};
+            if (j->choices[c].limit_count == 0)
+                break;
+        }
         budget_step(w->budget, c + 2);
     }
     for (size_t i = 1; i < u->node_count; i++)
@@ -361,13 +370,22 @@ static double end_after(const struct board *b, double after_s)
         end_s = last ? fmax(end_s, p->at_s[p->count - 1])
                      : fmin(end_s, next_end(b, p, after_s));
     }
-    budget_step(b->w->budget, b->w->resource_count + shared);
+    for (size_t k = 0; b->limits && k < b->w->limit_count; k++) {
+        const struct profile *p = &b->limits[k].now;
+
+        if (u->is_limiting[k])
+            end_s = last ? fmax(end_s, p->at_s[p->count - 1])
+                         : fmin(end_s, next_end(b, p, after_s));
+    }
+    budget_step(b->w->budget, b->w->resource_count + shared + b->w->limit_count);
     return end_s;
 }
 
 double board_next_end(struct board *b, double after_s)
 {
     memset(units_of(b)->is_usable, 1, b->w->resource_count * sizeof(bool));
+    if (b->w->limit_count)
+        memset(b->units->is_limiting, 1, b->w->limit_count * sizeof(bool));
     return end_after(b, after_s);
 }
 
@@ -414,6 +432,16 @@ size_t board_members_by_share(struct board *b, size_t group, size_t *jobs)
     return b->units->member_count;
 }
 
+static void mark_limits(struct board *b, size_t job)
+{
+    const struct world_job *j = &b->w->jobs[job];
+
+    for (size_t c = 0; c < j->choice_count; c++)
+        for (size_t k = 0; k < j->choices[c].limit_count; k++)
+            b->units->is_limiting[j->choices[c].limits[k]] = true;
+    budget_step(b->w->budget, j->choice_count);
+}
+
 /* In which order, from when on, and where at all. */
 static double prepare_gang(struct board *b)
 {
@@ -422,6 +450,8 @@ static double prepare_gang(struct board *b)
     double from_s = u->from_s;
 
     memset(u->is_usable, 0, w->resource_count * sizeof(*u->is_usable));
+    if (b->limits)
+        memset(u->is_limiting, 0, w->limit_count * sizeof(*u->is_limiting));
     for (size_t i = 0; i < u->member_count; i++) {
         size_t job = u->members[i].job;
 
@@ -430,6 +460,8 @@ static double prepare_gang(struct board *b)
             list_nodes(b, job);
         for (size_t k = 0; k < u->node_count; k++)
             u->is_usable[u->nodes[k].position] = true;
+        if (b->limits)
+            mark_limits(b, job);
         budget_step(w->budget, u->node_count + 1);
     }
     sort_by_share(b);
@@ -485,6 +517,10 @@ static struct board_reach reach_of_value(const struct board *b,
                                 .from_s = u->from_s,
                                 .latest_s = HUGE_VAL};
 
+    if (g->key == GROUP_BY_ATTRIBUTE) {
+        reach.positions = g->values->positions + g->values->first[value];
+        reach.position_count = g->values->first[value + 1] - g->values->first[value];
+    }
     if (g->key == GROUP_BY_SITE) {
         reach.positions = u->of_site + u->first_of_site[value];
         reach.position_count = u->first_of_site[value + 1] - u->first_of_site[value];

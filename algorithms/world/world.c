@@ -28,3 +28,36 @@ int64_t amount_add(int64_t a, int64_t b)
         return -AMOUNT_UNLIMITED;
     return a + b;
 }
+
+const char *const world_limit_names[] = {
+    [LIMIT_JOBS] = "jobs_per_user_max", [LIMIT_CPUS] = "cpus_per_user_max"};
+
+int64_t world_limit_need(const struct world_limit *l, const struct world_job *j)
+{
+    int64_t cpus = j->needs[AMOUNT_CPUS], units;
+
+    if (l->kind == LIMIT_JOBS)
+        return 1;
+    return __builtin_mul_overflow(cpus, (int64_t)j->nodes, &units) ||
+                   units > AMOUNT_UNLIMITED
+               ? AMOUNT_UNLIMITED
+               : units;
+}
+
+bool world_is_limited(const struct world_job *j)
+{
+    for (size_t c = 0; c < j->choice_count; c++)
+        if (j->choices[c].limit_count)
+            return true;
+    return false;
+}
+
+bool world_same_limits(const struct world_choice *a, const struct world_choice *b)
+{
+    if (a->limit_count != b->limit_count)
+        return false;
+    for (size_t k = 0; k < a->limit_count; k++)
+        if (a->limits[k] != b->limits[k])
+            return false;
+    return true;
+}

@@ -93,11 +93,36 @@ struct world_after {
     enum world_after_kind kind;
 };
 
+/* What the jobs of one user in one partition may have together at one instant. */
+enum world_limit_kind { LIMIT_JOBS, LIMIT_CPUS };
+
+/* What a job that runs has of a limit. */
+struct world_limit_hold {
+    double end_s;  /* HUGE_VAL: not known */
+    int64_t units; /* > 0 */
+};
+
+struct world_limit {
+    enum world_limit_kind kind;
+    const char *user, *partition_id;
+    int64_t capacity; /* jobs in ones, cpus in millionths */
+    const struct world_limit_hold *held;
+    size_t held_count;
+};
+
+/* Members of a partition, by kind. */
+extern const char *const world_limit_names[];
+
+enum { CHOICE_LIMITS_MAX = 2 };
+
 /* Resources that pass all filters but capacities, within one partition. */
 struct world_choice {
     const char *partition_id; /* NULL: no partition */
     const uint64_t *mask;     /* by position */
     size_t count;             /* bits set */
+    const size_t *limits;     /* of the job's user there: rising indexes into
+                                 world.limits; the job alone exceeds none */
+    size_t limit_count;       /* at most CHOICE_LIMITS_MAX */
 };
 
 /* Why a job has no place. */
@@ -164,12 +189,24 @@ enum world_group_policy {
     GROUP_PACK,
     GROUP_EXCLUDE
 }; /* same_site is pack by site */
-enum world_group_key { GROUP_BY_RESOURCE, GROUP_BY_SITE };
+enum world_group_key { GROUP_BY_RESOURCE, GROUP_BY_SITE, GROUP_BY_ATTRIBUTE };
+
+/* Values of an attribute, numbered. A resource without it takes no member of a group that
+ * goes by it: it is in no choice of theirs. */
+struct world_values {
+    const char *name;        /* as it was asked for */
+    const size_t *of;        /* by position; WORLD_NONE: it has none */
+    size_t count;            /* at most as many as resources */
+    size_t number;           /* of the attribute, from 1 on */
+    const size_t *positions; /* those of value v, rising: from first[v] to first[v + 1] */
+    const size_t *first;
+};
 
 struct world_group {
     const char *id;
     enum world_group_policy policy;
     enum world_group_key key;
+    const struct world_values *values; /* of GROUP_BY_ATTRIBUTE */
     size_t max_per_key;
     const size_t *jobs; /* rising */
     size_t job_count;
@@ -193,6 +230,8 @@ struct world {
     size_t job_count;
     const struct world_group *groups;
     size_t group_count;
+    const struct world_limit *limits; /* those that some job takes of */
+    size_t limit_count;
 
     bool without_files;   /* no job has a stage-in: all that takes time is told here */
     bool plan_with_limit; /* amounts are held for time_limit_s where there is one */
@@ -281,6 +320,15 @@ static inline bool world_large_enough(const struct world *w, const struct world_
             return false;
     return true;
 }
+
+/* What a job takes of a limit, once. */
+int64_t world_limit_need(const struct world_limit *l, const struct world_job *j);
+
+/* Some choice of the job takes of a limit. */
+bool world_is_limited(const struct world_job *j);
+
+/* Two choices take of the same limits. */
+bool world_same_limits(const struct world_choice *a, const struct world_choice *b);
 
 /* Whole units, half up; what is above 0 is at least 1 of them. From 1e18 on the wire on,
  * and NAN: AMOUNT_UNLIMITED. */

@@ -39,6 +39,8 @@
         JSON_NUMBER(T, priority, -JSON_LARGEST, JSON_LARGEST, 0, 0,                      \
                     "Jobs of larger priority may stop it; default 0"),                   \
         JSON_ID(T, user, JSON_NULLABLE, "Who owns it"),                                  \
+        JSON_ID(T, partition_id, JSON_NULLABLE,                                          \
+                "Partition it runs in; default: the first that has its resources"),      \
         JSON_ID(T, group, JSON_NULLABLE,                                                 \
                 "Id of a group of jobs of which it is a member that is placed"),         \
         JSON_BOOLEAN(T, exclusive, false, 0, "It shares its resources with nobody")
@@ -103,6 +105,11 @@ static const struct json_field partition_rows[] = {
               "Or: an expression over a resource's members and attributes that is true "
               "for the resources of it"),
     PARTITION_RULE_ROWS(struct partition),
+    JSON_NUMBER(T, jobs_per_user_max, 0, 1e9, NAN, JSON_NULLABLE | JSON_WHOLE,
+                "So many jobs of one user run in it at once, those of `running` counted; "
+                "jobs without a user are not limited"),
+    JSON_NUMBER(T, cpus_per_user_max, 0, 1e9, NAN, JSON_NULLABLE,
+                "Jobs of one user have so many cpus in it at once, of all their nodes"),
     {0},
 };
 #undef T
@@ -112,7 +119,6 @@ const struct json_object partition_json = {
 
 static const char *const group_policies[] = {"gang",      "spread",  "pack",
                                              "same_site", "exclude", NULL};
-static const char *const group_keys[] = {"resource_id", "site_id", NULL};
 
 #define T struct job_group
 static const struct json_field group_rows[] = {
@@ -122,8 +128,10 @@ static const struct json_field group_rows[] = {
                 "members on one value of the key; pack: all on one, where tasks that are "
                 "done were; same_site: all at "
                 "one site; exclude: at most max_per_key at the same time on one"),
-    JSON_CHOICE(T, key, group_keys, JOB_KEY_NOT_SAID, JSON_BOUND_ONLY,
-                "What spread, pack and exclude count by; default resource_id"),
+    JSON_ID(T, key, JSON_NULLABLE,
+            "What spread, pack and exclude count by: `resource_id` (default), `site_id`, "
+            "or an attribute that resources state, in any case; one without it takes no "
+            "member"),
     JSON_INTEGER(T, max_per_key, 1, 1e6, 0, JSON_BOUND_ONLY,
                  "Of spread and exclude; default 1"),
     {0},

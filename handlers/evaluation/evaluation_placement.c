@@ -30,7 +30,7 @@ static const char *const kinds[] = {"placement", NULL};
 struct row_request {
     struct placement_row row;
     struct copies_said copies;
-    const char *resource_id, *partition_id;
+    const char *resource_id;
     double ignored_s;
     const char *ignored_json;
     bool killed;
@@ -88,7 +88,14 @@ static const struct json_field row_rows[] = {
     PLACEMENT_READ_OVER(T, rank, NULL),
     PLACEMENT_READ_OVER(T, bytes_moved, NULL),
     PLACEMENT_READ_OVER(T, late_s, NULL),
-    JSON_ID(T, partition_id, JSON_NULLABLE, "As an answer has it; not looked at"),
+    {.name = "partition_id",
+     .doc = "Partition in which it counts against limits of its user; default: the first "
+            "that has its resources",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, row.partition_id, const char *),
+     .min = 1,
+     .max = 256,
+     .flags = JSON_NULLABLE},
     JSON_BOOLEAN(T, killed, false, 0, "As an answer has it; not looked at"),
     PLACEMENT_READ_OVER(T, run_time_index, NULL),
     {.name = "run_time_basis",
@@ -155,9 +162,10 @@ struct evaluation_answer {
 #define T struct placement_violation
 static const struct json_field violation_rows[] = {
     JSON_WORD(T, rule, world_rule_names, 0,
-              "What is broken. amount_exceeded and shared_exceeded: one for each time "
-              "without a break in which a resource, or the snapshot, has less of an "
-              "amount than the plan takes, at its begin"),
+              "What is broken. amount_exceeded, shared_exceeded and user_limit: one for "
+              "each time without a break in which a resource, the snapshot, or what a "
+              "user may have in a partition, has less of an amount than the plan takes, "
+              "at its begin"),
     JSON_TEXT(T, job_id, 0, "The job whose row breaks it"),
     JSON_INTEGER(T, index, 0, JSON_EXACT, 0, JSON_OPTIONAL,
                  "Which copy of it, of a job with count"),
@@ -166,7 +174,9 @@ static const struct json_field violation_rows[] = {
                 "From when on, seconds from now, if it is about a time"),
     JSON_TEXT(T, amount, JSON_OPTIONAL,
               "What there is too little of: cpus, memory_bytes, disk_bytes, n_max, "
-              "exclusive, or a name of capacities"),
+              "exclusive, or a name of capacities; of user_limit the partition's member"),
+    JSON_TEXT(T, user, JSON_OPTIONAL, "Of user_limit: whose jobs they are"),
+    JSON_TEXT(T, partition_id, JSON_OPTIONAL, "Of user_limit: the partition"),
     JSON_NUMBER(T, needed, 0, 0, 0, JSON_OPTIONAL,
                 "How much the plan takes then; of node_count the nodes of the job; of "
                 "groups the members that are there"),

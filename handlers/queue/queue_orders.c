@@ -219,6 +219,7 @@ static const char *const wait_reason_names[] = {
     "group_gang",
     "qos",
     "deadline",
+    "user_limit",
     NULL,
 };
 

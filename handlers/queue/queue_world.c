@@ -145,6 +145,13 @@ static const char *detail_of(const struct deciding *d,
         return isnan(v->until_s)
                    ? "it may not start yet"
                    : arena_printf(a, "may not start before %.15g", v->until_s);
+    if (v->wait == WORLD_WAIT_USER_LIMIT)
+        return isnan(v->until_s)
+                   ? "its user has as much of the partition as is allowed"
+                   : arena_printf(a,
+                                  "its user has as much of the partition as is allowed "
+                                  "until %.15g",
+                                  v->until_s);
     if (v->reason == QUEUE_REASON_TIME_LIMIT)
         return "the time was up before it was looked at";
     if (v->wait == WORLD_WAIT_NO_FREE_NOW || v->reason == QUEUE_REASON_RESERVATION)
@@ -205,6 +212,7 @@ static void tell_wait(struct deciding *d, size_t job, struct wait *to)
         .planned_start_s = (double)NAN,
         .reason = v->wait == WORLD_WAIT_NO_FREE_NOW    ? QUEUE_WAIT_NO_FREE_NOW
                   : v->wait == WORLD_WAIT_NOT_RELEASED ? QUEUE_WAIT_NOT_RELEASED
+                  : v->wait == WORLD_WAIT_USER_LIMIT   ? queue_wait_reason("user_limit")
                                                        : (int)v->reason,
         .detail = detail_of(d, v, who),
         .until_s = v->until_s,

@@ -185,7 +185,7 @@ static void take_gang(struct request *rq, const struct slurm_shape *from, struct
     if (!from->gang)
         return;
     group = NEW(rq->arena, struct job_group, 1);
-    *group = (struct job_group){from->gang, JOB_GANG, JOB_KEY_NOT_SAID, 0};
+    *group = (struct job_group){from->gang, JOB_GANG, NULL, 0};
     to->group = group;
 }
 

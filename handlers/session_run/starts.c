@@ -630,23 +630,41 @@ static bool is_pack(const struct job_group *g)
     return g->policy == JOB_PACK || g->policy == JOB_SAME_SITE;
 }
 
+/* What the group goes by at a resource if that is an attribute; NULL: it has none. */
+static const struct named_value *attribute_of(const struct choosing *c,
+                                              const struct job_group *g, size_t resource)
+{
+    return resource_attribute(&c->run->world.resources[resource], job_group_attribute(g));
+}
+
 /* Whether the group's key has the same value on two resources. */
 static bool has_same_value(const struct choosing *c, const struct job_group *g,
                            size_t resource, size_t other)
 {
     const char *site = c->run->world.resources[resource].site_id;
     const char *other_site = c->run->world.resources[other].site_id;
-    bool by_site = g->key == JOB_BY_SITE || g->policy == JOB_SAME_SITE;
+    bool by_site = strcmp(job_group_key(g), JOB_KEY_SITE) == 0;
 
+    if (job_group_attribute(g))
+        return resource_attributes_are_equal(attribute_of(c, g, resource),
+                                             attribute_of(c, g, other));
     return resource == other ||
            (by_site && site && other_site && strcmp(site, other_site) == 0);
 }
 
-/* Whether a member on one resource counts for another: for a pack if it is elsewhere. */
+/* Whether the resource has what the group goes by. */
+static bool has_key(const struct choosing *c, const struct job_group *g, size_t resource)
+{
+    return !job_group_attribute(g) || attribute_of(c, g, resource);
+}
+
+/* Whether a member on one resource counts for another: for a pack if it is elsewhere;
+ * where there is nothing that the group goes by, it counts for none. */
 static bool counts(const struct choosing *c, const struct job_group *g, size_t resource,
                    size_t other)
 {
-    return other != NAME_NOT_FOUND && has_same_value(c, g, resource, other) != is_pack(g);
+    return other != NAME_NOT_FOUND && has_key(c, g, other) &&
+           has_same_value(c, g, resource, other) != is_pack(g);
 }
 
 /* How often a member of the group that is on `places` counts where a resource is. */
@@ -725,6 +743,8 @@ static bool group_allows(const struct choosing *c, const struct waiting *w)
 
     if (!g || g->policy == JOB_GANG)
         return true;
+    if (!has_key(c, g, w->resource))
+        return false;
     budget_step(&c->run->rq->finish, c->holding_count + (size_t)(w - c->list));
     count = count_own(c, g, w->resource) + count_others(c, g, w->resource);
     for (const struct waiting *before = c->list; before < w; before++)

@@ -103,6 +103,7 @@
     X(no_runs, "No run is known: similar applications tell the time")                  \
     X(no_samples, "Resources or links without samples are left out")                   \
     X(no_time_limit, "Jobs and their partitions have no time limit; a year is taken")  \
+    X(no_user, "Limits of what a user may have do not count jobs without one")         \
     X(not_learnt, "Records from which no model learns")                                \
     X(not_repeatable,                                                                  \
       "The time limit ended the search; another run may decide otherwise")             \
