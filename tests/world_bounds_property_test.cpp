@@ -149,7 +149,8 @@ struct parted {
             masks[2 * j] = jobs[j].choices->mask[0] & low;
             masks[2 * j + 1] = jobs[j].choices->mask[0] & high;
             for (size_t c = 2 * j; c < 2 * j + 2; c++)
-                choices[c] = {nullptr, &masks[c], (size_t)__builtin_popcountll(masks[c])};
+                choices[c] = {nullptr, &masks[c], (size_t)__builtin_popcountll(masks[c]),
+                              nullptr, 0};
             jobs[j].choices = &choices[2 * j];
             jobs[j].choice_count = 2;
         }
