@@ -376,10 +376,13 @@ static void list_waiting(struct engine *e, struct cluster *c, uint32_t *numbers,
     row_count = 0;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < nodes_set_count(e, numbers[i]); k++)
-            rows[row_count++] = (struct cluster_row){
-                i, nodes_set(e, numbers[i], k), e->in->jobs[numbers[i]].need,
-                seconds(e->lives[numbers[i]].estimate_ms),
-                e->in->jobs[numbers[i]].priority, NULL};
+            rows[row_count++] =
+                (struct cluster_row){i,
+                                     nodes_set(e, numbers[i], k),
+                                     e->in->jobs[numbers[i]].need,
+                                     seconds(e->lives[numbers[i]].estimate_ms),
+                                     e->in->jobs[numbers[i]].priority,
+                                     NULL};
         budget_step(e->budget, 8);
     }
     c->jobs = jobs;
