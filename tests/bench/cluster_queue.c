@@ -68,9 +68,12 @@ static void draw_waiting(struct cluster *c, struct rng *r, struct arena *a)
                                        .reservation = CLUSTER_NONE,
                                        .limit_min_s = (double)NAN,
                                        .deadline_s = HUGE_VAL};
-        rows[i] = (struct cluster_row){i, 0, units(a, 1 + floor(64 * rng_uniform(r))),
+        rows[i] = (struct cluster_row){i,
+                                       0,
+                                       units(a, 1 + floor(64 * rng_uniform(r))),
                                        60 + floor(600 * rng_uniform(r)) * 60,
-                                       (double)(WAITING - i), NULL};
+                                       (double)(WAITING - i),
+                                       NULL};
     }
     c->jobs = jobs;
     c->rows = rows;
