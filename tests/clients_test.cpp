@@ -91,7 +91,7 @@ static void run_engine(const std::string &python, const std::string &file)
         {"env", std::string("GRIDPLAN_BINARY=") + GRIDPLAN_BINARY,
          std::string("GRIDPLAN_TEST_DATABASE_URL=") + test_database_url(), "timeout",
          "500", python, "-B", root + "/tests/clients/python/" + file},
-        &status);
+        &status, {}, 510);
     INFO(text);
     CHECK(status == 0);
     if (text.find("skipped") != std::string::npos)

@@ -194,13 +194,14 @@ class process
 // What a command printed on both outputs, and its exit status.
 inline std::string run_command(const std::vector<std::string> &arguments,
                                int *status = nullptr,
-                               const std::map<std::string, std::string> &variables = {})
+                               const std::map<std::string, std::string> &variables = {},
+                               double limit_s = 180)
 {
     folder f;
     process p;
 
     p.start(arguments, f.path + "/output", variables);
-    int code = p.end(180);
+    int code = p.end(limit_s);
     if (status)
         *status = code;
     return p.text();
