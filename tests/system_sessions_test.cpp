@@ -112,17 +112,19 @@ TEST_CASE("sessions are counted by what they come to, by every replica", "[syste
     gridplan one({"--database", d.url}), two({"--database", d.url});
     const std::string all = "/v1/workflow-sessions/";
     auto are = [&](int running, int finished, int stuck, int expired) {
-        return eventually([&] {
-            auto is = [&](const gridplan &g, const char *status, int count) {
-                return g.metric("gridplan_workflow_sessions{status=\"" +
-                                std::string(status) + "\"}") == count;
-            };
-            auto shows = [&](const gridplan &g) {
-                return is(g, "running", running) && is(g, "finished", finished) &&
-                       is(g, "stuck", stuck) && is(g, "expired", expired);
-            };
-            return shows(one) && shows(two);
-        });
+        return eventually(
+            [&] {
+                auto is = [&](const gridplan &g, const char *status, int count) {
+                    return g.metric("gridplan_workflow_sessions{status=\"" +
+                                    std::string(status) + "\"}") == count;
+                };
+                auto shows = [&](const gridplan &g) {
+                    return is(g, "running", running) && is(g, "finished", finished) &&
+                           is(g, "stuck", stuck) && is(g, "expired", expired);
+                };
+                return shows(one) && shows(two);
+            },
+            90); // counted by and by
     };
     auto event = [&](const std::string &id, const std::string &kind,
                      const std::string &task) {

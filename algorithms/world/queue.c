@@ -650,6 +650,18 @@ static bool unit_starts(struct play *p, size_t job, double *start_s)
     return *start_s <= 0;
 }
 
+/* Who has what it lacks until v->until_s. */
+static void blame_short(const struct play *p, size_t job, struct world_queue_verdict *v)
+{
+    blame_end(p, v->until_s, v);
+    if (board_limit_now(p->b, job, 0) != WORLD_NONE)
+        v->wait = WORLD_WAIT_USER_LIMIT;
+    else if (v->by == QUEUE_BY_RESERVATION)
+        v->reason = QUEUE_REASON_RESERVATION;
+    else
+        v->wait = WORLD_WAIT_NO_FREE_NOW;
+}
+
 /* The board holds what starts now, and nothing else of the plan. */
 static struct world_queue_verdict explain(struct play *p, size_t job, double start_s)
 {
@@ -681,13 +693,7 @@ static struct world_queue_verdict explain(struct play *p, size_t job, double sta
         spot = board_best(p->b, job);
         v.until_s = spot.positions ? spot.start_s : start_s;
     }
-    blame_end(p, v.until_s, &v);
-    if (board_limit_now(p->b, job, 0) != WORLD_NONE)
-        v.wait = WORLD_WAIT_USER_LIMIT;
-    else if (v.by == QUEUE_BY_RESERVATION)
-        v.reason = QUEUE_REASON_RESERVATION;
-    else
-        v.wait = WORLD_WAIT_NO_FREE_NOW;
+    blame_short(p, job, &v);
     return v;
 }
 
