@@ -15,7 +15,6 @@ static enum error_code score_share(const struct progress_history *history, doubl
                                    struct arena *a)
 {
     struct progress_point *points = NEW(a, struct progress_point, history->count);
-    struct progress_in in = {.options = progress_options_init()};
     struct progress_out answer;
     size_t count = 0;
 
@@ -24,16 +23,10 @@ static enum error_code score_share(const struct progress_history *history, doubl
             points[count++] = history->points[i];
     if (count == 0)
         return OK;
-    in.options.interval = PROGRESS_NO_INTERVAL;
-    in.history.points = points;
-    in.history.sample_count = count;
-    in.history.count = progress_thin(points, count, in.options.max_points);
-    in.history.work_known = history->work_known;
-    TRY(progress_predict(&in, &answer, a));
+    TRY(progress_predict_by(history, points, &count, &answer, a));
     out->fit_error[share] = fabs(answer.estimate_ref_s - actual) / actual;
     out->extrapolation_error[share] =
-        fabs(fmax(answer.extrapolated_ref_s, points[in.history.count - 1].work_ref_s) -
-             actual) /
+        fabs(fmax(answer.extrapolated_ref_s, points[count - 1].work_ref_s) - actual) /
         actual;
     return OK;
 }

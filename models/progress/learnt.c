@@ -5,6 +5,7 @@
 #include "models/performance/log_interval.h"
 
 #include <math.h>
+#include <string.h>
 
 size_t progress_bin_of(double progress_pct)
 {
@@ -35,22 +36,29 @@ size_t progress_bin_now(const struct progress_sample *samples, size_t count)
     return progress_bin_of(sort_median(pct, n));
 }
 
-/* What would have been predicted with the first `count` points. */
+enum error_code progress_predict_by(const struct progress_history *history,
+                                    struct progress_point *points, size_t *count,
+                                    struct progress_out *out, struct arena *a)
+{
+    struct progress_in in = {.options = progress_options_init()};
+
+    in.options.interval = PROGRESS_NO_INTERVAL;
+    in.history.points = points;
+    in.history.sample_count = *count;
+    in.history.count = *count = progress_thin(points, *count, in.options.max_points);
+    in.history.work_known = history->work_known;
+    return progress_predict(&in, out, a);
+}
+
+/* By the first `count` points. */
 static enum error_code error_after(const struct progress_history *history, size_t count,
                                    double actual_ref_s, double *error, struct arena *a)
 {
     struct progress_point *points = NEW(a, struct progress_point, count);
-    struct progress_in in = {.options = progress_options_init()};
     struct progress_out answer;
 
-    for (size_t i = 0; i < count; i++)
-        points[i] = history->points[i];
-    in.options.interval = PROGRESS_NO_INTERVAL;
-    in.history.points = points;
-    in.history.sample_count = count;
-    in.history.count = progress_thin(points, count, in.options.max_points);
-    in.history.work_known = history->work_known;
-    TRY(progress_predict(&in, &answer, a));
+    memcpy(points, history->points, count * sizeof(*points));
+    TRY(progress_predict_by(history, points, &count, &answer, a));
     if (answer.estimate_ref_s > 0 && isfinite(answer.estimate_ref_s))
         *error = log(actual_ref_s / answer.estimate_ref_s);
     return OK;

@@ -28,6 +28,12 @@ size_t progress_bin_of(double progress_pct);
  * may be wrong. count >= 1, in any order. */
 size_t progress_bin_now(const struct progress_sample *samples, size_t count);
 
+/* What would have been predicted, without an interval, when only these points of the
+ * history were known, >= 1; thins them: *count are left. */
+enum error_code progress_predict_by(const struct progress_history *history,
+                                    struct progress_point *points, size_t *count,
+                                    struct progress_out *out, struct arena *a);
+
 /* The error at each tenth of a finished task; NAN: no report in it, or no prediction. Up
  * to ten predictions. */
 enum error_code progress_bin_errors(const struct progress_history *history,
