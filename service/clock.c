@@ -1,7 +1,14 @@
 /* clock.c - a wall clock that can be made to jump, in builds for tests. */
 #include "service/clock.h"
 
-#ifndef NDEBUG
+#ifdef NDEBUG
+
+double clock_offset_s(void)
+{
+    return 0;
+}
+
+#else
 
 #include <stdio.h>
 #include <stdlib.h>

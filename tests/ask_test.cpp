@@ -419,7 +419,7 @@ TEST_CASE("ask and explain take files of other tools, and no larger one than a s
     folder f;
     int status = -1;
     auto run = [&](std::vector<std::string> words) {
-        words.insert(words.begin(), {"env", "-u", "GRIDPLAN_URL", GRIDPLAN_BINARY});
+        words.insert(words.begin(), {"env", "-u", "GRIDPLAN_URL", build_binary});
         return run_command(words, &status);
     };
     std::ofstream(f.path + "/w.stg") << "2\n0 0 0\n1 8 1 0\n2 5 1 1\n3 0 1 2\n";

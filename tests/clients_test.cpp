@@ -88,7 +88,7 @@ static void run_engine(const std::string &python, const std::string &file)
     }
     int status = -1;
     std::string text = run_command(
-        {"env", std::string("GRIDPLAN_BINARY=") + GRIDPLAN_BINARY,
+        {"env", std::string("build_binary=") + build_binary,
          std::string("GRIDPLAN_TEST_DATABASE_URL=") + test_database_url(), "timeout",
          "500", python, "-B", root + "/tests/clients/python/" + file},
         &status, {}, 510);
@@ -196,7 +196,7 @@ TEST_CASE("a key in a path is in no answer and in no log", "[db]")
     auto key = [](const char *scopes) {
         int status = -1;
         std::string text =
-            run_command({GRIDPLAN_BINARY, "key", "create", "--tenant", "lab", "--scopes",
+            run_command({build_binary, "key", "create", "--tenant", "lab", "--scopes",
                          scopes, "--database", test_database_url()},
                         &status);
         INFO(text);

@@ -1144,8 +1144,8 @@ TEST_CASE("a port that is taken is reported with what to do", "[http]")
 static std::string run_program(const std::string &arguments, int *status)
 {
     std::string text,
-        command = "env -u DATABASE_URL -u PGHOST -u PGDATABASE " GRIDPLAN_BINARY " " +
-                  arguments + " 2>&1";
+        command = std::string("env -u DATABASE_URL -u PGHOST -u PGDATABASE ") +
+                  build_binary + " " + arguments + " 2>&1";
     FILE *out = popen(command.c_str(), "re");
     char buffer[4096];
 
@@ -1198,7 +1198,7 @@ struct program {
         int ends[2];
 
         REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
-        flags.insert(flags.begin(), {GRIDPLAN_BINARY, "--port", "0"});
+        flags.insert(flags.begin(), {build_binary, "--port", "0"});
         flags.push_back(nullptr);
         pid = fork();
         if (pid == 0) {
@@ -1206,7 +1206,7 @@ struct program {
             unsetenv("DATABASE_URL");
             unsetenv("PGHOST");
             unsetenv("PGDATABASE");
-            execv(GRIDPLAN_BINARY, const_cast<char *const *>(flags.data()));
+            execv(build_binary, const_cast<char *const *>(flags.data()));
             _exit(127);
         }
         close(ends[1]);

@@ -27,7 +27,7 @@ static std::string run(const std::string &command, int *status)
 TEST_CASE("the bill of materials names what the program loads", "[program][image]")
 {
     const std::string script = GRIDPLAN_SOURCE_DIR "/docker/sbom.sh ",
-                      program = GRIDPLAN_BINARY;
+                      program = build_binary;
     std::string name = "/tmp/gridplan-sbom." + std::to_string(getpid());
     int status = 0;
     std::string text = run("SOURCE_DATE_EPOCH=1000000000 " + script + program, &status);

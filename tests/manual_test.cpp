@@ -46,7 +46,7 @@ std::string completion(const char *shell)
 // What bash offers for the last of these words, with blanks around each.
 std::string offered(const std::string &words)
 {
-    std::string folder = std::filesystem::path(GRIDPLAN_BINARY).parent_path().string();
+    std::string folder = std::filesystem::path(build_binary).parent_path().string();
     std::string command =
         "PATH=" + folder +
         ":$PATH bash -c 'source \"$0\"; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); "

@@ -9,7 +9,7 @@ namespace
 {
 constexpr size_t MIB = 1 << 20, MEMORY = 64 * MIB;
 // What a sanitizer keeps of what was freed, and notes about what is used.
-constexpr size_t SLACK = SLOWER == 1 ? 64 * MIB : 320 * MIB;
+const size_t SLACK = SLOWER == 1 ? 64 * MIB : 320 * MIB;
 
 std::string gzip(const std::string &text)
 {

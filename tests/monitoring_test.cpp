@@ -213,7 +213,7 @@ TEST_CASE("probes and ports of the manifests are those of the service",
         set[name] = all(line, ": *\"?([^\"\n]*)")[0];
         command.push_back(name + "=" + set[name]);
     }
-    command.push_back(GRIDPLAN_BINARY);
+    command.push_back(build_binary);
     command.push_back("--check-config");
     std::string said = run_command(command, &status);
     INFO(said);

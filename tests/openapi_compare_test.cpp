@@ -461,24 +461,24 @@ TEST_CASE("gridplan openapi --compare says what breaks by its exit status",
 
     std::ofstream(f.path + "/released.json") << old.dump();
     std::string text = run_command(
-        {GRIDPLAN_BINARY, "openapi", "--compare", f.path + "/released.json"}, &status);
+        {build_binary, "openapi", "--compare", f.path + "/released.json"}, &status);
     CHECK(text == "0 breaking, 0 allowed, 0 additions\n");
     CHECK(status == 0);
 
     old["paths"]["/v1/gone"] = old["paths"]["/livez"];
     std::ofstream(f.path + "/released.json") << old.dump();
     text = run_command(
-        {GRIDPLAN_BINARY, "openapi", "--compare", f.path + "/released.json"}, &status);
+        {build_binary, "openapi", "--compare", f.path + "/released.json"}, &status);
     CHECK(text == "breaking  GET /v1/gone: the operation is gone\n"
                   "1 breaking, 0 allowed, 0 additions\n");
     CHECK(status == 1);
 
     std::ofstream(f.path + "/breaks.txt") << "GET /v1/gone | why\n";
     text = run_command(
-        {GRIDPLAN_BINARY, "openapi", "--compare", f.path + "/released.json"}, &status);
+        {build_binary, "openapi", "--compare", f.path + "/released.json"}, &status);
     CHECK(text.find("line 1 is not") != std::string::npos);
     CHECK(status == 2);
-    run_command({GRIDPLAN_BINARY, "openapi", "--compare", f.path + "/none.json"},
+    run_command({build_binary, "openapi", "--compare", f.path + "/none.json"},
                 &status);
     CHECK(status == 2);
 }
@@ -597,7 +597,7 @@ TEST_CASE("nothing that was released is broken, and what is new is said",
         json::parse(std::string(std::istreambuf_iterator<char>(in), {}));
     int status = -1;
     std::string text = run_command(
-        {GRIDPLAN_BINARY, "openapi", "--compare", folder + "released.json"}, &status);
+        {build_binary, "openapi", "--compare", folder + "released.json"}, &status);
     INFO(text);
     CHECK(status == 0);
     CHECK(unsaid(text, real(), released["info"]["x-gridplan-api-revision"], rows) ==

@@ -49,7 +49,7 @@ struct ended {
 static ended client(const folder &f, const std::string &arguments,
                     const std::string &before = "")
 {
-    std::string line = before + " env -u GRIDPLAN_URL " + std::string(GRIDPLAN_BINARY) +
+    std::string line = before + " env -u GRIDPLAN_URL " + std::string(build_binary) +
                        " slurm " + arguments + " >'" + f.path + "/out' 2>'" + f.path +
                        "/err'";
     int status = system(line.c_str());

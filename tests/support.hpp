@@ -17,6 +17,7 @@ extern "C" {
 #include "models/base/param.h"
 #include "models/base/rng.h"
 #include "models/base/value.h"
+#include "tests/this_build.h"
 }
 
 // ./test --long: the same draws, more of them.
@@ -29,11 +30,7 @@ inline bool is_long_run()
 // tests CI runs too, takes seconds.
 inline bool is_sanitized()
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return true;
-#else
-    return false;
-#endif
+    return build_is_sanitized;
 }
 
 // Where what takes long may do less: `./test --long` does it all, and so do the release

@@ -22,12 +22,12 @@
 #include <unistd.h>
 #include <vector>
 
+extern "C" {
+#include "tests/this_build.h"
+}
+
 // What sanitizers cost: limits of time and memory are multiplied by it.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int SLOWER = 5;
-#else
-constexpr int SLOWER = 1;
-#endif
+const int SLOWER = build_is_sanitized ? 5 : 1;
 
 inline void pause_s(double seconds)
 {
@@ -282,7 +282,7 @@ class gridplan : public process
     {
         bool has_port = std::find(flags.begin(), flags.end(), "--port") != flags.end();
 
-        flags.insert(flags.begin(), GRIDPLAN_BINARY);
+        flags.insert(flags.begin(), build_binary);
         if (!has_port)
             flags.insert(flags.end(), {"--port", "0"});
         start(flags, files.path + "/log",

@@ -10,7 +10,7 @@ namespace
 {
 constexpr size_t MIB = 1 << 20;
 // Freed memory stays in AddressSanitizer's quarantine (256 MiB) for a while.
-constexpr size_t SANE_BYTES = SLOWER == 1 ? 160 * MIB : 1500 * MIB;
+const size_t SANE_BYTES = SLOWER == 1 ? 160 * MIB : 1500 * MIB;
 
 const char *const QUICK[] = {"--header-timeout-s", "1", "--body-timeout-s", "1.5"};
 

@@ -9,7 +9,7 @@ std::string key_command(const std::string &url, std::vector<std::string> words,
                         int *status = nullptr)
 {
     int code = -1;
-    words.insert(words.begin(), {GRIDPLAN_BINARY, "key"});
+    words.insert(words.begin(), {build_binary, "key"});
     words.insert(words.end(), {"--database", url});
     std::string text = run_command(words, &code);
 
@@ -193,7 +193,7 @@ TEST_CASE("a port that is taken is an error that says so", "[system]")
     gridplan g;
     int status = -1;
     std::string port = std::to_string(g.port),
-                text = run_command({GRIDPLAN_BINARY, "--port", port}, &status);
+                text = run_command({build_binary, "--port", port}, &status);
 
     CHECK(status == 1);
     CHECK_THAT(text, Catch::Contains("port " + port) && Catch::Contains("taken") &&

@@ -210,7 +210,7 @@ TEST_CASE("the command line says what it takes, and all that is wrong with it",
             {"DATABASE_URL", ""}, {"PORT", ""}, {"LOG_LEVEL", ""}};
         int status = -1;
 
-        command.insert(command.begin(), GRIDPLAN_BINARY);
+        command.insert(command.begin(), build_binary);
         for (auto &v : c.variables)
             variables[v.first] = v.second;
         std::string text = run_command(command, &status, variables);
@@ -231,7 +231,7 @@ TEST_CASE("the description of the API is the same from the command line and over
 {
     gridplan g;
     int status = -1;
-    std::string printed = run_command({GRIDPLAN_BINARY, "openapi"}, &status);
+    std::string printed = run_command({build_binary, "openapi"}, &status);
     answer served = g.get("/openapi.json");
 
     REQUIRE(status == 0);

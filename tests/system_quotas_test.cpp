@@ -11,7 +11,7 @@ struct operator_of {
     {
         int status = -1;
 
-        words.insert(words.begin(), GRIDPLAN_BINARY);
+        words.insert(words.begin(), build_binary);
         words.insert(words.end(), {"--database", url});
         std::string text = run_command(words, &status);
         INFO(text);

@@ -162,7 +162,7 @@ TEST_CASE("replicas that start at the same time bring the schema up to date once
         CHECK(occurrences(g->text(), "trying again") == 0);
     }
     // The command agrees that there is nothing left to do.
-    CHECK_THAT(run_command({GRIDPLAN_BINARY, "migrate", "--database", d.url}),
+    CHECK_THAT(run_command({build_binary, "migrate", "--database", d.url}),
                Catch::StartsWith("0 of "));
     one.stop();
     two.stop();

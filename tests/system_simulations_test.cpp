@@ -312,7 +312,7 @@ std::string simulate(const std::string &body, std::vector<std::string> more = {}
     scratch file(body);
     int status = -1;
 
-    more.insert(more.begin(), {GRIDPLAN_BINARY, "simulate", file.name});
+    more.insert(more.begin(), {build_binary, "simulate", file.name});
     std::string text = run_command(more, &status);
     INFO(text);
     CHECK(status == want);
