@@ -70,6 +70,15 @@ static const struct db_statement lock_session = {
 static const struct db_statement lock_head = {
     "lock_session_head", "SELECT " HEAD FROM_SESSION " FOR UPDATE", 0};
 
+/* What has a plan of its last revision, in which all tasks were done or cancelled. */
+static const struct db_statement select_over = {
+    "select_session_over",
+    "SELECT " HEAD ", false, false, NULL::text, w.plan" FROM_SESSION
+    " AND w.status = 'finished' AND w.status_revision = w.revision"
+    " AND w.counts_revision = w.revision AND w.planned_seq = w.revision"
+    " AND w.plan IS NOT NULL",
+    DB_REPEATABLE};
+
 static const struct db_statement select_sessions = {
     "select_sessions",
     "SELECT " HEAD ", " HAS_NONE ", w.definition, NULL::text"
@@ -210,6 +219,14 @@ enum error_code store_session_lock_head(struct db_session *s, const char *tenant
 {
     assert(db_in_transaction(s));
     return read_one(s, &lock_head, head_columns, tenant, session_id, out, found, a, err);
+}
+
+enum error_code store_session_over(struct db_session *s, const char *tenant,
+                                   const char *session_id, struct store_session *out,
+                                   bool *found, struct arena *a, struct error *err)
+{
+    return read_one(s, &select_over, full_columns, tenant, session_id, out, found, a,
+                    err);
 }
 
 enum error_code store_session_create(struct db_session *s, const char *tenant,

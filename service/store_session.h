@@ -52,6 +52,11 @@ enum error_code store_session_lock_head(struct db_session *s, const char *tenant
                                         const char *session_id, struct store_session *out,
                                         bool *found, struct arena *a, struct error *err);
 
+/* Head and plan of one that is finished, if the plan is of its last revision. */
+enum error_code store_session_over(struct db_session *s, const char *tenant,
+                                   const char *session_id, struct store_session *out,
+                                   bool *found, struct arena *a, struct error *err);
+
 /* A new one, of revision 0. Unless there is one: then *made is false. */
 enum error_code store_session_create(struct db_session *s, const char *tenant,
                                      const struct store_session *session, bool *made,

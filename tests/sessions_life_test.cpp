@@ -245,6 +245,39 @@ TEST_CASE("of a definition only the tasks that events are about are read", "[api
     CHECK(now["status"] == "running");
 }
 
+TEST_CASE("of a finished session no task is read for what is next", "[api][db]")
+{
+    NEED_DATABASE();
+    session s("", R"([{"id":"a"},{"id":"b"},{"id":"c"}])");
+    auto next = [&] {
+        json r = s.get(s.path + "/next").json();
+
+        r.erase("now");
+        return r;
+    };
+
+    s.post(s.path + "/tasks", R"({"id":"c","remove":true})");
+    for (const char *task : {"a", "b"}) {
+        s.started(std::string(task) + "1", 0, task, "n1");
+        s.ended(std::string(task) + "2", 5, task);
+    }
+    json first = next();
+    REQUIRE(first["status"] == "finished");
+    CHECK(first["counts"]["done"] == 2);
+    CHECK(first["counts"]["cancelled"] == 1);
+    CHECK(first["ask_again_in_s"] == 60);
+    spoil(s, "\"tasks\"", "\"no_tasks\"");
+    CHECK(s.get(s.path + "/next?queue_depth=3").status == 200);
+    CHECK(next() == first);
+    spoil(s, "\"no_tasks\"", "\"tasks\"");
+    // A process that is left over is told, as before.
+    s.started("late", 7, "a", "n2", 2);
+    json left = next();
+    CHECK(left["status"] == "finished");
+    REQUIRE(left["cancel"].size() == 1);
+    CHECK(next()["cancel"] == left["cancel"]);
+}
+
 static std::string part_of(const std::string &definition, std::vector<const char *> ids)
 {
     test_arena a;
