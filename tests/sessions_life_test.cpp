@@ -306,6 +306,23 @@ TEST_CASE("a definition is cut to some of its tasks however it is written", "[se
     CHECK(part_of(R"({"workflow":{"id":"w"}})", {"a"}) == R"({"workflow":{"id":"w"}})");
 }
 
+TEST_CASE("what runs for ten times as long as expected is said", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+    double now = clock_wall_s();
+
+    s.started("1", now - s.t - 100, "a", "n2"); // 2 s there
+    s.started("2", now - s.t - 50, "d", "n1");  // 6 s
+    json tasks = s.get(s.path + "/tasks?status=running").json()["items"];
+    REQUIRE(tasks.size() == 2);
+    CHECK(tasks[0]["overdue_ratio"].get<double>() == Approx(50).epsilon(0.2));
+    CHECK(!tasks[1].contains("overdue_ratio"));
+    s.progress("3", now - s.t - 1, "a", 0.5); // it lasts, and is alive
+    tasks = s.get(s.path + "/tasks?status=running").json()["items"];
+    CHECK(!tasks[0].contains("overdue_ratio"));
+}
+
 TEST_CASE("what is wrong with a definition is said where it is", "[api][db]")
 {
     NEED_DATABASE();
