@@ -64,7 +64,20 @@ static const struct db_statement select_session = {
 /* Other tables are seen as they were before the lock: they tell nothing. */
 static const struct db_statement lock_session = {
     "lock_session",
-    "SELECT " HEAD ", false, false, w.definition, w.plan" FROM_SESSION " FOR UPDATE", 0};
+    "SELECT " HEAD ", false, false, w.definition, NULL::text" FROM_SESSION " FOR UPDATE",
+    0};
+
+static const struct db_statement lock_head = {
+    "lock_session_head", "SELECT " HEAD FROM_SESSION " FOR UPDATE", 0};
+
+/* What has a plan of its last revision, in which all tasks were done or cancelled. */
+static const struct db_statement select_over = {
+    "select_session_over",
+    "SELECT " HEAD ", false, false, NULL::text, w.plan" FROM_SESSION
+    " AND w.status = 'finished' AND w.status_revision = w.revision"
+    " AND w.counts_revision = w.revision AND w.planned_seq = w.revision"
+    " AND w.plan IS NOT NULL",
+    DB_REPEATABLE};
 
 static const struct db_statement select_sessions = {
     "select_sessions",
@@ -197,6 +210,22 @@ enum error_code store_session_lock(struct db_session *s, const char *tenant,
 {
     assert(db_in_transaction(s));
     return read_one(s, &lock_session, full_columns, tenant, session_id, out, found, a,
+                    err);
+}
+
+enum error_code store_session_lock_head(struct db_session *s, const char *tenant,
+                                        const char *session_id, struct store_session *out,
+                                        bool *found, struct arena *a, struct error *err)
+{
+    assert(db_in_transaction(s));
+    return read_one(s, &lock_head, head_columns, tenant, session_id, out, found, a, err);
+}
+
+enum error_code store_session_over(struct db_session *s, const char *tenant,
+                                   const char *session_id, struct store_session *out,
+                                   bool *found, struct arena *a, struct error *err)
+{
+    return read_one(s, &select_over, full_columns, tenant, session_id, out, found, a,
                     err);
 }
 
@@ -654,6 +683,8 @@ enum error_code store_session_events_read(struct db_session *s, const char *tena
 static const struct db_column task_columns[] = {TASK_COLUMNS, {0}};
 static const struct db_column new_task_columns[] = {
     DB_COLUMN(T, session_id, DB_TEXT), TASK_COLUMNS, {0}};
+static const struct db_column near_task_columns[] = {
+    DB_COLUMN(T, session_id, DB_TEXT), DB_COLUMN(T, task_id, DB_TEXT), {0}};
 #undef T
 
 static const struct db_statement select_tasks = {
@@ -662,6 +693,14 @@ static const struct db_statement select_tasks = {
     " FROM workflow_session_task WHERE tenant = $1 AND session_id = $2"
     " ORDER BY first_seq, task_id",
     DB_REPEATABLE};
+
+/* As select_near. */
+static const struct db_statement select_tasks_near = {
+    "select_near_session_tasks",
+    "SELECT task_id, first_seq, seq, document, coalesce(removed_seq, 0)"
+    " FROM workflow_session_task WHERE tenant = $1 AND session_id = ($2::text[])[1]"
+    " AND task_id = ANY ($3::text[]) ORDER BY first_seq, task_id",
+    DB_REPEATABLE | DB_ONCE};
 
 static const struct db_statement upsert_tasks = {
     "upsert_session_tasks",
@@ -682,6 +721,24 @@ enum error_code store_session_tasks_read(struct db_session *s, const char *tenan
 
     TRY(db_rows(s, &select_tasks, DB_PARAMS(db_text(tenant), db_text(session_id)),
                 task_columns, sizeof(**list), &rows, count, a, err));
+    *list = rows;
+    return OK;
+}
+
+enum error_code store_session_tasks_near(struct db_session *s, const char *tenant,
+                                         const struct store_session_task *of,
+                                         size_t of_count,
+                                         const struct store_session_task **list,
+                                         size_t *count, struct arena *a,
+                                         struct error *err)
+{
+    void *rows = NULL;
+
+    *count = 0;
+    if (of_count > 0)
+        TRY(db_list_rows(s, &select_tasks_near, tenant, near_task_columns, sizeof(*of),
+                         of, of_count, task_columns, sizeof(**list), &rows, count, a,
+                         err));
     *list = rows;
     return OK;
 }

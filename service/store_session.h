@@ -43,8 +43,17 @@ enum error_code store_session_read(struct db_session *s, const char *tenant,
                                    const char *session_id, struct store_session *out,
                                    struct arena *a, struct error *err);
 
-/* The same, locked until the transaction ends; *found false: there is none. */
+/* The same, locked until the transaction ends; *found false: there is none. Without its
+ * plan, and without its definition, too. */
 enum error_code store_session_lock(struct db_session *s, const char *tenant,
+                                   const char *session_id, struct store_session *out,
+                                   bool *found, struct arena *a, struct error *err);
+enum error_code store_session_lock_head(struct db_session *s, const char *tenant,
+                                        const char *session_id, struct store_session *out,
+                                        bool *found, struct arena *a, struct error *err);
+
+/* Head and plan of one that is finished, if the plan is of its last revision. */
+enum error_code store_session_over(struct db_session *s, const char *tenant,
                                    const char *session_id, struct store_session *out,
                                    bool *found, struct arena *a, struct error *err);
 
@@ -179,6 +188,14 @@ struct store_session_task {
 /* By first_seq. */
 enum error_code store_session_tasks_read(struct db_session *s, const char *tenant,
                                          const char *session_id,
+                                         const struct store_session_task **list,
+                                         size_t *count, struct arena *a,
+                                         struct error *err);
+
+/* Those of the same names as `of`, which are of one session. */
+enum error_code store_session_tasks_near(struct db_session *s, const char *tenant,
+                                         const struct store_session_task *of,
+                                         size_t of_count,
                                          const struct store_session_task **list,
                                          size_t *count, struct arena *a,
                                          struct error *err);

@@ -400,6 +400,14 @@ TEST_CASE("copies of a job are leased one by one", "[api][db]")
     api_reply r = p.decide(sweep, "", "B");
     CHECK(r.status == 422); // copies run
     CHECK(r.body.find("a[0]") != std::string::npos);
+    CHECK(r.json()["errors"][0]["hint"] ==
+          "that copy of the job runs, as of a lease that was confirmed: ask for those "
+          "that do not run under another id");
+    CHECK(p.decide(R"({"id":"b","cpus":2,"estimate_s":100,"count":2})").status == 200);
+    r = p.decide(R"({"id":"a[0]","cpus":2,"estimate_s":100})");
+    CHECK(r.json()["errors"][0]["hint"] ==
+          "the job runs, as of a lease that was confirmed: leave it out, or give what is "
+          "to run beside it another id");
     std::string name(250, 'x');
     r = p.decide("{\"id\":\"" + name + R"(","estimate_s":1,"count":2})");
     CHECK(r.status == 422);

@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "models/base/rng.h"
+#include "models/session/part.h"
 }
 
 using namespace session_api;
@@ -208,6 +209,118 @@ TEST_CASE("what a session comes to is stored with each change of it", "[api][db]
     CHECK(seen_calm_end > 3);
     CHECK(seen_stuck > 3);
     CHECK(seen_running > 10);
+}
+
+// With what it was before, and what of it is no JSON of a definition any more.
+static void spoil(session &s, const std::string &from, const std::string &to)
+{
+    test_db d;
+    test_session db(d);
+    error err{};
+
+    REQUIRE(db_execute(db,
+                       ("UPDATE workflow_session SET definition = replace(definition, '" +
+                        from + "', '" + to + "') WHERE session_id = '" + s.id + "'")
+                           .c_str(),
+                       &err) == OK);
+}
+
+TEST_CASE("of a definition only the tasks that events are about are read", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+
+    s.started("1", 0, "a", "n2");
+    spoil(s, R"("id":"e","estimate_ref_s":2)", R"("id":"e","estimate_ref_s":"two")");
+    s.started("2", 0, "d", "n1");
+    CHECK(s.ended("3", 2, "a")["stored"] == 1);
+    CHECK(s.post(s.path + "/events",
+                 R"({"event_id":"4","kind":"ended","task_id":"z","observed_at":1})")
+              .json()["errors"][0]["code"] == "unknown_id");
+    spoil(s, "\"two\"", "2");
+    // Nothing runs any more: all are looked at.
+    s.ended("5", 3, "d");
+    json now = s.get(s.path).json();
+    CHECK(now["counts"]["ready"] == 2);
+    CHECK(now["status"] == "running");
+}
+
+TEST_CASE("of a finished session no task is read for what is next", "[api][db]")
+{
+    NEED_DATABASE();
+    session s("", R"([{"id":"a"},{"id":"b"},{"id":"c"}])");
+    auto next = [&] {
+        json r = s.get(s.path + "/next").json();
+
+        r.erase("now");
+        return r;
+    };
+
+    s.post(s.path + "/tasks", R"({"id":"c","remove":true})");
+    for (const char *task : {"a", "b"}) {
+        s.started(std::string(task) + "1", 0, task, "n1");
+        s.ended(std::string(task) + "2", 5, task);
+    }
+    json first = next();
+    REQUIRE(first["status"] == "finished");
+    CHECK(first["counts"]["done"] == 2);
+    CHECK(first["counts"]["cancelled"] == 1);
+    CHECK(first["ask_again_in_s"] == 60);
+    spoil(s, "\"tasks\"", "\"no_tasks\"");
+    CHECK(s.get(s.path + "/next?queue_depth=3").status == 200);
+    CHECK(next() == first);
+    spoil(s, "\"no_tasks\"", "\"tasks\"");
+    // A process that is left over is told, as before.
+    s.started("late", 7, "a", "n2", 2);
+    json left = next();
+    CHECK(left["status"] == "finished");
+    REQUIRE(left["cancel"].size() == 1);
+    CHECK(next()["cancel"] == left["cancel"]);
+}
+
+static std::string part_of(const std::string &definition, std::vector<const char *> ids)
+{
+    test_arena a;
+    name_index wanted;
+
+    name_index_create(&wanted, ids.size(), a);
+    for (size_t i = 0; i < ids.size(); i++)
+        name_index_add(&wanted, ids[i], i);
+    return session_definition_part(definition.c_str(), &wanted, a);
+}
+
+TEST_CASE("a definition is cut to some of its tasks however it is written", "[session]")
+{
+    const char *const text =
+        R"({ "seed":1,"workflow" : {"edges":[{"parent_id":"a","child_id":"b"}], "tasks" :)"
+        R"( [ {"class":"x","id":"a"} , {"id" : "\u0062","model":{"id":"c"}},)"
+        R"({"id":"c, ]}"}] ,"id":"w"},"labels":{"tasks":[{"id":"a"}]} })";
+
+    CHECK(part_of(text, {"b"}) ==
+          R"({ "seed":1,"workflow" : {"edges":[], "tasks" : [{"id" : "\u0062",)"
+          R"("model":{"id":"c"}}] ,"id":"w"},"labels":{"tasks":[{"id":"a"}]} })");
+    CHECK(part_of(text, {"c, ]}", "a"})
+              .find(R"([{"class":"x","id":"a"},{"id":"c, ]}"}] ,"id":"w")") !=
+          std::string::npos);
+    CHECK(part_of(text, {"w"}).find(R"("tasks" : [] ,)") != std::string::npos);
+    CHECK(part_of(R"({"workflow":{"id":"w"}})", {"a"}) == R"({"workflow":{"id":"w"}})");
+}
+
+TEST_CASE("what runs for ten times as long as expected is said", "[api][db]")
+{
+    NEED_DATABASE();
+    session s;
+    double now = clock_wall_s();
+
+    s.started("1", now - s.t - 100, "a", "n2"); // 2 s there
+    s.started("2", now - s.t - 50, "d", "n1");  // 6 s
+    json tasks = s.get(s.path + "/tasks?status=running").json()["items"];
+    REQUIRE(tasks.size() == 2);
+    CHECK(tasks[0]["overdue_ratio"].get<double>() == Approx(50).epsilon(0.2));
+    CHECK(!tasks[1].contains("overdue_ratio"));
+    s.progress("3", now - s.t - 1, "a", 0.5); // it lasts, and is alive
+    tasks = s.get(s.path + "/tasks?status=running").json()["items"];
+    CHECK(!tasks[0].contains("overdue_ratio"));
 }
 
 TEST_CASE("what is wrong with a definition is said where it is", "[api][db]")

@@ -110,6 +110,24 @@ TEST_CASE("why jobs wait, by Slurm and by a decision", "[slurm][system]")
         4);
 }
 
+TEST_CASE("what an import warns of is said beside the table", "[slurm][system]")
+{
+    folder f;
+    std::string squeue = recorded("plan1", "t0/squeue.json");
+
+    squeue = R"({"warnings":[{"description":"two\u001b[31m old"}],)" +
+             squeue.substr(squeue.find('{') + 1);
+    f.write("squeue.json", squeue);
+    f.write("sinfo.json", recorded("plan1", "t0/sinfo.json"));
+    f.write("now_s", recorded("plan1", "t0/now_s"));
+    ended e = client(f, "advise --from " + f.path);
+    INFO(e.err);
+    CHECK(e.status == 0);
+    CHECK(e.err.find("gridplan: warning: slurm_warned: 1 warning of Slurm itself, at "
+                     "/squeue: two [31m old\n") != std::string::npos);
+    CHECK(e.out.find("slurm_warned") == std::string::npos);
+}
+
 // Programs in the place of Slurm's: they print a file of the recording, and write down
 // with what they were called.
 static std::string fake_slurm(const folder &f, const std::string &squeue = "")

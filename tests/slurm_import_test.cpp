@@ -1,4 +1,5 @@
 // slurm_import_test.cpp - Slurm's documents as a cluster and its queue.
+#include "tests/database.hpp"
 #include "tests/slurm_support.hpp"
 
 using nlohmann::json;
@@ -107,6 +108,137 @@ TEST_CASE("nodes, partitions, licences, shares and settings", "[slurm]")
     CHECK(user3.at("limits").at("jobs_running_max").get<double>() == 3);
     CHECK(find(c.at("accounts"), "biology").at("parent_id").get<std::string>() == "root");
     CHECK(c.at("accounts").size() == 8); // rows of the other cluster are left out
+}
+
+// The document with a member more.
+static std::string with(const std::string &document, const std::string &member)
+{
+    return "{" + member + "," + document.substr(document.find('{') + 1);
+}
+
+TEST_CASE("what Slurm itself warns of is passed on", "[slurm]")
+{
+    api a;
+    const std::string description =
+        R"("warnings":[{"description":"the plugin is old","source":"a"}])";
+    const std::string twice = R"("warnings":[{"description":"one","source":"x"},)"
+                              R"({"description":"one"},"two",{"warning":"?"},null])";
+    std::string very_long = R"("warnings":["x)"; // two bytes each, from an odd place on
+    for (int i = 0; i < 150; i++)
+        very_long += "\xc3\xa4";
+    very_long += "\"]";
+    struct {
+        const char *part, *file;
+        std::string member, told;
+    } cases[] = {
+        {"squeue", "t0/squeue.json", description,
+         "slurm_warned: 1 warning of Slurm itself, at /squeue: the plugin is old"},
+        {"squeue", "t0/squeue.v0040.json", twice,
+         "slurm_warned: 5 warnings of Slurm itself, the first at /squeue: one; two"},
+        {"squeue", "t0/rest_jobs.json", description,
+         "slurm_warned: 1 warning of Slurm itself, at /squeue: the plugin is old"},
+        {"sinfo", "t0/sinfo.json", description,
+         "slurm_warned: 1 warning of Slurm itself, at /sinfo: the plugin is old"},
+        {"partitions", "t0/rest_partitions.json", R"("warnings":[{}])",
+         "slurm_warned: 1 warning of Slurm itself, at /partitions"},
+        {"reservations", "t0/rest_reservations.json", description,
+         "slurm_warned: 1 warning of Slurm itself, at /reservations: the plugin is old"},
+        {"sacct", "sacct.json", description,
+         "slurm_warned: 1 warning of Slurm itself, at /sacct: the plugin is old"},
+    };
+
+    for (const auto &c : cases) {
+        INFO(c.part << " " << c.file);
+        std::string text = recorded("plan1", c.file);
+        REQUIRE(!text.empty());
+        json body{{c.part, with(text, c.member)}, {"now_s", 1795343022}};
+        json warnings = import(a, body.dump()).at("warnings");
+        CHECK(warnings.dump().find("\"" + c.told + "\"") != std::string::npos);
+        body[c.part] = with(text, R"("warnings":[])");
+        CHECK(import(a, body.dump()).at("warnings").dump().find("slurm_warned") ==
+              std::string::npos);
+    }
+    json body{{"squeue", with(recorded("plan1", "t0/squeue.json"), very_long)}};
+    std::string cut = import(a, body.dump()).at("warnings").dump();
+    CHECK(cut.find("\xc3\xa4...\"") != std::string::npos);
+    CHECK(cut.find(std::string(200, 'x')) == std::string::npos);
+}
+
+TEST_CASE("what Slurm warns of in accounting is passed on when it is stored",
+          "[slurm][db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    const std::string told =
+        "slurm_warned: 1 warning of Slurm itself, at the document: old";
+    std::string text = with(recorded("plan1", "sacct.json"),
+                            R"("warnings":[{"description":"old","source":"x"}])");
+    auto post = [&](const std::string &path) {
+        api_reply r = a.call("POST", path, text, {{"content_type", "text/plain"}});
+
+        INFO(r.body);
+        REQUIRE(r.status < 300);
+        return r.json();
+    };
+
+    a.call("DELETE", "/v1/workloads/warned-log", "");
+    CHECK(post("/v1/workloads?kind=sacct&id=warned-log")
+              .at("summary")
+              .at("warnings")
+              .dump()
+              .find("\"" + told + "\"") != std::string::npos);
+    CHECK(post("/v1/imports/slurm/history")
+              .at("warnings")
+              .dump()
+              .find("\"" + told + "\"") != std::string::npos);
+}
+
+TEST_CASE("all memory of a node is no memory in a table, which is said", "[slurm]")
+{
+    api a;
+    const std::string head = "JOBID|STATE|PARTITION|NODES|CPUS|TIME_LIMIT|MIN_MEMORY\n";
+    const std::string sinfo = "NodeName=n1 CPUTot=4 RealMemory=1000 State=IDLE "
+                              "Partitions=p";
+    auto told = [&](const std::string &memory) {
+        json body{{"squeue", head + "7|PENDING|p|1|1|10:00|" + memory + "\n"},
+                  {"sinfo", sinfo},
+                  {"now_s", 1795343022}};
+        return import(a, body.dump()).at("warnings").dump();
+    };
+
+    CHECK(told("0").find("guessed: 1: waiting jobs whose MIN_MEMORY a table has as 0") !=
+          std::string::npos);
+    CHECK(told("500M").find("has as 0") == std::string::npos);
+    // As a Slurm 22.05 prints --mem=0 in its other forms.
+    json body{{"squeue", "JobId=7 JobName=x\n JobState=PENDING Partition=p NumNodes=1-1 "
+                         "NumCPUs=1 NumTasks=1 TRES=cpu=1,mem=1000M,node=1,billing=1 "
+                         "MinMemoryNode=0 TimeLimit=00:10:00"},
+              {"sinfo", sinfo},
+              {"now_s", 1795343022}};
+    json r = import(a, body.dump());
+    CHECK(r.at("jobs")[0].at("memory_bytes").get<double>() == 1000 * 1048576.0);
+    CHECK(r.at("warnings").dump().find("has as 0") == std::string::npos);
+}
+
+TEST_CASE("errors of Slurm are told, and not at any length", "[slurm]")
+{
+    api a;
+    auto refusal = [&](const std::string &errors) {
+        json body{{"squeue", R"({"jobs":[],"errors":)" + errors + "}"}};
+        api_reply r = a.post("/v1/imports/slurm", body.dump());
+
+        REQUIRE(r.status == 422);
+        CHECK(r.json().at("errors")[0].at("pointer").get<std::string>() == "/squeue");
+        return r.json().at("errors")[0].at("detail").get<std::string>();
+    };
+
+    CHECK(refusal(R"([{"error":"no controller","errno":1}])") ==
+          "Slurm tells of 1 error: no controller");
+    CHECK(
+        refusal(R"([{"description":"it failed","error":"why"},"two","three","four"])") ==
+        "Slurm tells of 4 errors: it failed why; two; three");
+    CHECK(refusal("[{}]") == "Slurm tells of 1 error");
+    CHECK(refusal("[\"" + std::string(5000, 'x') + "\"]").size() < 300);
 }
 
 // Every element of the answer on a line of its own.

@@ -196,9 +196,18 @@ static void check_row(struct amounts *x, const struct running_ref *r, bool *told
                         "no partition '%.100s'", row->partition_id);
     check_slots(x, r, told, err);
     job = job_named(x, row->id);
-    if (job != NAME_NOT_FOUND && name_index_find(&x->leased, row->id) == NAME_NOT_FOUND)
-        amounts_mistake(err, path, "id", ITEM_DUPLICATE,
-                        "'%.100s' is also the id of /jobs/%zu", row->id, job);
+    if (job == NAME_NOT_FOUND || name_index_find(&x->leased, row->id) != NAME_NOT_FOUND)
+        return;
+    amounts_mistake(err, path, "id", ITEM_DUPLICATE,
+                    "'%.100s' is also the id of /jobs/%zu", row->id, job);
+    if (x->in->jobs[job].count > 1)
+        error_hint(err,
+                   "that copy of the job runs, as of a lease that was confirmed: ask for "
+                   "those that do not run under another id");
+    else
+        error_hint(err,
+                   "the job runs, as of a lease that was confirmed: leave it out, or "
+                   "give what is to run beside it another id");
 }
 
 /* Rows of one id are one job on several nodes. */

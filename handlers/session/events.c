@@ -94,7 +94,8 @@ struct storing {
     struct session_events_answer *out;
     struct session_mistake *mistakes;
     size_t mistake_count, refused_before;
-    struct session_run run; /* definition and tasks */
+    struct session_run run; /* definition and tasks: those that events are of, or all */
+    bool may_be_part, is_part;
     struct name_index resources;
     struct store_session_event *fresh; /* to be stored */
     size_t fresh_count;
@@ -124,6 +125,20 @@ __attribute__((format(printf, 5, 6))) static void refuse(struct storing *s, size
         item(s, i)->event_id, line, item_kinds[code].name, detail, pointer};
 }
 
+/* With a host all that ran there is lost: of any task. */
+static enum error_code read_tasks(struct storing *s)
+{
+    const char **ids = NEW(s->rq->arena, const char *, s->items->count);
+    size_t count = 0;
+
+    for (size_t i = 0; i < s->items->count; i++) {
+        s->is_part = s->is_part && item(s, i)->kind != SESSION_HOST_DOWN;
+        if (session_is_of_task(item(s, i)->kind))
+            ids[count++] = item(s, i)->task_id;
+    }
+    return session_definition_read(&s->run, s->is_part ? ids : NULL, count);
+}
+
 static enum error_code read_names(struct storing *s)
 {
     struct session_run *run = &s->run;
@@ -133,11 +148,7 @@ static enum error_code read_names(struct storing *s)
     struct db_session *db;
     struct snapshot read;
 
-    TRY(json_read(&session_definition_json, run->row.definition,
-                  strlen(run->row.definition), &run->definition, NULL, rq->arena,
-                  rq->err));
-    run->revision = run->row.revision;
-    TRY(session_tasks_read(run));
+    TRY(read_tasks(s));
     snapshot = run->definition.snapshot;
     if (run->row.snapshot_id) {
         TRY(request_db(rq, &db));
@@ -419,6 +430,8 @@ static enum error_code stand(struct storing *s, struct db_session *db,
     }
     row.revision = s->out->revision;
     row.event_count += s->fresh_count;
+    if (s->is_part && (!known || row.running_count == 0))
+        TRY(session_definition_read(&s->run, NULL, 0));
     if (!known ||
         (row.running_count == 0 && (row.stopped_count > 0 || !is_whole(&s->run))))
         return session_stand_of(&s->run, db, &row);
@@ -479,6 +492,7 @@ static enum error_code store_locked(struct db_session *db, void *context,
                                              .refused = s->out->refused};
     s->mistake_count = s->refused_before;
     s->fresh_count = 0;
+    s->is_part = s->may_be_part;
     s->run = (struct session_run){.rq = rq};
     TRY(store_session_lock(db, tenant, id, &s->run.row, &found, rq->arena, err));
     if (!found)
@@ -553,7 +567,11 @@ enum error_code session_events_store(struct request *rq, const struct json_lines
 {
     struct bulk_answer form = {0};
     struct bulk_items items;
-    struct storing s = {.rq = rq, .items = &items, .pointer = pointer, .out = answer};
+    struct storing s = {.rq = rq,
+                        .items = &items,
+                        .pointer = pointer,
+                        .out = answer,
+                        .may_be_part = !read};
     struct db_session *db;
 
     if (in->count + in->refused_count > SESSION_EVENTS_MAX)

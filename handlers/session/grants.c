@@ -156,7 +156,8 @@ static enum error_code grant_locked(struct db_session *db, void *context,
     struct store_session row;
     double now_s;
 
-    TRY(store_session_lock(db, tenant, before->session_id, &row, &found, rq->arena, err));
+    TRY(store_session_lock_head(db, tenant, before->session_id, &row, &found, rq->arena,
+                                err));
     if (!found)
         return fail(err, ERR_NOT_FOUND, "/session_id",
                     "there is no workflow session '%.200s'", before->session_id);

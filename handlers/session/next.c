@@ -310,6 +310,7 @@ static const struct json_field kept_rows[] = {
               WORKFLOW_TASKS_MAX, 0, ""),
     JSON_LIST(T, moves, move_count, struct session_plan_move, &kept_move_json,
               WORKFLOW_TASKS_MAX, 0, ""),
+    JSON_NUMBER(T, over_s, 0, JSON_LARGEST, NAN, JSON_OPTIONAL, ""),
     JSON_TEXTS(T, warnings, warning_count, 1000, 0, ""),
     {0},
 };
@@ -499,6 +500,46 @@ static enum error_code write_due(struct session_run *run,
     return OK;
 }
 
+/* ---- what is finished ---- */
+
+/* Of a run that is finished, with a plan of its last revision: none of its tasks and
+ * events is read, as nothing but a new one changes the answer. *answered false: it is
+ * another run, or there is more to say of it. */
+static enum error_code answer_over(struct request *rq, struct session_answer *out,
+                                   bool *answered)
+{
+    struct session_run run = {.rq = rq};
+    struct session_choice choice = {0};
+    struct store_session *row = &run.row;
+    const char *tenant = rq->principal.tenant;
+    struct db_session *db;
+
+    TRY(request_db(rq, &db));
+    TRY(store_session_over(db, tenant, rq->path_value[0], row, answered, rq->arena,
+                           rq->err));
+    if (!*answered)
+        return OK;
+    TRY(session_check_expiry(row, rq->err));
+    TRY(json_read(&session_plan_json, row->plan, strlen(row->plan), &choice.plan, NULL,
+                  rq->arena, rq->err));
+    *answered = !isnan(choice.plan.over_s);
+    if (!*answered)
+        return OK;
+    run.revision = row->revision;
+    run.now_s = row->now_s;
+    run.state.task_count = row->done_count + row->stopped_count;
+    run.state.counts[SESSION_TASK_DONE] = row->done_count;
+    run.state.counts[SESSION_TASK_CANCELLED] = row->stopped_count;
+    choice.ask_again_in_s = choice.plan.over_s;
+    fill(&run, &choice, out);
+    if (!(row->due_at_s > row->now_s))
+        TRY(store_session_due(db, tenant, row->session_id,
+                              row->now_s + choice.plan.over_s, row->plan_revision, false,
+                              rq->err));
+    reply_header_add(rq->reply, "ETag", etag_of(row, rq->arena));
+    return OK;
+}
+
 /* ---- handlers ---- */
 
 static struct session_at at_of(const struct at_query *query)
@@ -518,6 +559,7 @@ enum error_code get_session_next(struct request *rq, const void *in, void *out)
     struct session_choice choice;
     struct session_run run;
     enum condition condition = ANOTHER;
+    bool is_answered = false;
 
     (void)in;
     if (isnan(at.now_s) && at.revision == JSON_NO_INTEGER)
@@ -525,6 +567,10 @@ enum error_code get_session_next(struct request *rq, const void *in, void *out)
     if (condition == SAME)
         rq->reply->status = 304;
     if (condition != ANOTHER)
+        return OK;
+    if (isnan(at.now_s) && at.revision == JSON_NO_INTEGER && !wish.resource_ids)
+        TRY(answer_over(rq, out, &is_answered));
+    if (is_answered)
         return OK;
     TRY(session_run_read(&run, rq, &at, false));
     TRY(session_choose(&run, &wish, &choice));

@@ -308,9 +308,11 @@ struct task_row {
     const char *const *resource_ids; /* of several nodes: all of them */
     size_t resource_id_count;
     double started_at_s, ended_at_s, run_time_s, expected_end_at_s;
-    double progress_ratio, hold_until_at_s;
+    double progress_ratio, overdue_ratio, hold_until_at_s;
     uint64_t attempt_count;
 };
+
+static const double OVERDUE_RATIO = 10; /* what is told of is longer */
 
 struct tasks_page {
     const struct task_row *items;
@@ -343,6 +345,9 @@ static const struct json_field task_row_rows[] = {
     JSON_INSTANT(T, expected_end_at, JSON_OPTIONAL, "Of a running one: when it may end"),
     JSON_NUMBER(T, progress_ratio, 0, 0, 0, JSON_OPTIONAL,
                 "Share of its work that was done when it was last reported"),
+    JSON_NUMBER(T, overdue_ratio, 0, 0, 0, JSON_OPTIONAL,
+                "Of one that has run for more than 10 times as long as was expected: how "
+                "many times; its engine may be gone"),
     JSON_TEXT(T, holder, JSON_OPTIONAL,
               "Of one that was granted: who was told to start it (POST starts)"),
     JSON_INSTANT(T, hold_until_at, JSON_OPTIONAL, "Until then nobody else is told"),
@@ -364,19 +369,22 @@ static const struct json_field page_rows[] = {
 const struct json_object session_tasks_page_json = {"SessionTasksPage", "Tasks of a run",
                                                     sizeof(struct tasks_page), page_rows};
 
-static double expected_end_at_s(const struct session_run *run,
-                                const struct session_times *times, size_t i)
+/* When a running one may end, and whether it should have long ago. */
+static void expect_end(const struct session_run *run, const struct session_times *times,
+                       size_t i, struct task_row *row)
 {
     const struct session_attempt *t = run->state.of[i].shown;
     enum session_source source;
+    double total_s, elapsed_s;
 
     if (!t || !t->started ||
         !session_places_known(run, session_places_started(t->started)))
-        return NAN;
-    return run->now_s +
-           session_remaining_s(
-               session_total_s(session_started_s(times, i, t->started, &source), t),
-               fmax(0, run->now_s - t->started->observed_at_s));
+        return;
+    total_s = session_total_s(session_started_s(times, i, t->started, &source), t);
+    elapsed_s = fmax(0, run->now_s - t->started->observed_at_s);
+    row->expected_end_at_s = run->now_s + session_remaining_s(total_s, elapsed_s);
+    if (total_s > 0 && elapsed_s > OVERDUE_RATIO * total_s)
+        row->overdue_ratio = elapsed_s / total_s;
 }
 
 static struct task_row row_of(const struct session_run *run,
@@ -393,6 +401,7 @@ static struct task_row row_of(const struct session_run *run,
                            .run_time_s = NAN,
                            .expected_end_at_s = NAN,
                            .progress_ratio = NAN,
+                           .overdue_ratio = NAN,
                            .hold_until_at_s = NAN,
                            .attempt_count = of->attempt_count};
 
@@ -411,7 +420,7 @@ static struct task_row row_of(const struct session_run *run,
     if (t && t->progress)
         row.progress_ratio = t->progress->progress_ratio;
     if (of->status == SESSION_TASK_RUNNING)
-        row.expected_end_at_s = expected_end_at_s(run, times, i);
+        expect_end(run, times, i, &row);
     if (grant) {
         row.resource_id = grant->resource_id;
         row.resource_ids = grant->places;

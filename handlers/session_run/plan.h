@@ -36,6 +36,7 @@ struct session_plan {
     size_t row_count;
     const struct session_plan_move *moves;
     size_t move_count;
+    double over_s; /* the run is finished: nothing is asked for so long; else NAN */
     const char *const *warnings;
     size_t warning_count;
 };

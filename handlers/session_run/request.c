@@ -495,6 +495,7 @@ enum error_code session_plan_make(struct session_run *run,
         .candidates = session_candidates_key(candidates, rq->arena),
         .warnings = answer->decision.warnings,
         .warning_count = answer->decision.warning_count,
+        .over_s = NAN,
     };
     plan->schedule = member_of(answer, "schedule", rq->arena);
     plan->unplaced = member_of(answer, "unplaced", rq->arena);

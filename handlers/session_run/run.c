@@ -2,6 +2,7 @@
 #include "handlers/session_run/run.h"
 
 #include "models/base/names.h"
+#include "models/session/part.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -130,18 +131,13 @@ static enum error_code read_later(struct session_run *run,
     return OK;
 }
 
-enum error_code session_tasks_read(struct session_run *run)
+/* What the definition has, and `later`. */
+static enum error_code join_tasks(struct session_run *run,
+                                  const struct store_session_task *later, size_t count)
 {
     const struct session_workflow *w = run->definition.workflow;
-    const struct store_session_task *later = NULL;
     struct request *rq = run->rq;
-    struct db_session *db;
-    size_t count = 0;
 
-    TRY(request_db(rq, &db));
-    if (!run->row.no_tasks)
-        TRY(store_session_tasks_read(db, rq->principal.tenant, run->row.session_id,
-                                     &later, &count, rq->arena, rq->err));
     run->tasks = NEW(rq->arena, struct session_task_body, w->task_count + count);
     run->graph = NEW(rq->arena, struct session_task, w->task_count + count);
     name_index_create(&run->ids, w->task_count + count, rq->arena);
@@ -155,6 +151,60 @@ enum error_code session_tasks_read(struct session_run *run)
         TRY(read_later(run, &later[i]));
     make_graph(run);
     return OK;
+}
+
+enum error_code session_tasks_read(struct session_run *run)
+{
+    const struct store_session_task *later = NULL;
+    struct request *rq = run->rq;
+    struct db_session *db;
+    size_t count = 0;
+
+    TRY(request_db(rq, &db));
+    if (!run->row.no_tasks)
+        TRY(store_session_tasks_read(db, rq->principal.tenant, run->row.session_id,
+                                     &later, &count, rq->arena, rq->err));
+    return join_tasks(run, later, count);
+}
+
+static enum error_code read_part(struct session_run *run, const char *const *task_ids,
+                                 size_t count)
+{
+    struct store_session_task *asked;
+    const struct store_session_task *later;
+    struct request *rq = run->rq;
+    struct name_index wanted;
+    struct db_session *db;
+    const char *text;
+
+    asked = NEW(rq->arena, struct store_session_task, count);
+    name_index_create(&wanted, count, rq->arena);
+    for (size_t i = 0; i < count; i++) {
+        name_index_add(&wanted, task_ids[i], i);
+        asked[i] = (struct store_session_task){.session_id = run->row.session_id,
+                                               .task_id = task_ids[i]};
+    }
+    text = session_definition_part(run->row.definition, &wanted, rq->arena);
+    TRY(json_read(&session_definition_json, text, strlen(text), &run->definition, NULL,
+                  rq->arena, rq->err));
+    TRY(request_db(rq, &db));
+    TRY(store_session_tasks_near(db, rq->principal.tenant, asked, count, &later, &count,
+                                 rq->arena, rq->err));
+    return join_tasks(run, later, count);
+}
+
+enum error_code session_definition_read(struct session_run *run,
+                                        const char *const *task_ids, size_t count)
+{
+    const char *text = run->row.definition;
+    struct request *rq = run->rq;
+
+    run->revision = run->row.revision;
+    if (task_ids)
+        return read_part(run, task_ids, count);
+    TRY(json_read(&session_definition_json, text, strlen(text), &run->definition, NULL,
+                  rq->arena, rq->err));
+    return session_tasks_read(run);
 }
 
 /* ---- events and grants ---- */

@@ -75,6 +75,11 @@ enum error_code session_world(struct session_run *run);
 /* The tasks of a definition, and later ones until `revision`; sets tasks, graph, ids. */
 enum error_code session_tasks_read(struct session_run *run);
 
+/* Reads definition and tasks of a locked session, of run->row, as session_tasks_read()
+ * does; of `task_ids` alone, the others are then as if they were not there. NULL: all. */
+enum error_code session_definition_read(struct session_run *run,
+                                        const char *const *task_ids, size_t count);
+
 /* ERR_GONE. */
 enum error_code session_check_expiry(const struct store_session *row, struct error *err);
 

@@ -217,6 +217,14 @@ enum error_code session_plan_schedule(struct session_run *run, struct session_pl
     return json_member(text, "unplaced", &plan->unplaced, rq->arena, rq->err);
 }
 
+/* All tasks are done or cancelled, no process is left, and there is nothing to say of
+ * them: as long as no event comes the answer stays what it is. */
+static bool is_over(const struct session_run *run)
+{
+    return session_status_of(&run->state, run->granted_count) == SESSION_IS_FINISHED &&
+           run->state.cancel_count == 0 && run->warning_count == 0;
+}
+
 /* The plan of who was faster is as good. */
 static enum error_code write_plan(struct session_run *run, struct session_choice *out)
 {
@@ -268,6 +276,8 @@ static enum error_code settle_plan(struct session_run *run,
         return OK;
     TRY(session_plan_make(run, times, &wish->candidates, &out->plan));
     metrics_session_plan(run->rq->service->metrics, clock_monotonic_s() - began_s);
+    if (is_over(run))
+        out->plan.over_s = run->definition.replan_max_interval_s;
     out->is_fresh = true;
     return run->is_replay ? OK : write_plan(run, out);
 }
@@ -1042,6 +1052,8 @@ static double ask_again_s(const struct choosing *c)
     double soon_s =
         c->plan->planned_at_s + run->definition.replan_max_interval_s - run->now_s;
 
+    if (!isnan(c->plan->over_s))
+        soon_s = c->plan->over_s;
     for (size_t i = 0; i < c->count; i++)
         if (!c->list[i].starts && c->list[i].start_s > NOW_S)
             soon_s = fmin(soon_s, c->list[i].start_s);

@@ -337,8 +337,11 @@ size_t slurm_history_warnings(const struct slurm_history *counts,
          "runs began before others of their job that are stored already, whose attempts "
          "stay as they are: store what is older first"},
     };
+    const char *warned = slurm_warned_text(&past->warned, a);
     size_t count = 0;
 
+    if (warned)
+        list[count++] = warned;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i].count > 0)
             list[count++] =

@@ -40,6 +40,7 @@ static struct workload_log log_of(const struct slurm_workload *workload,
         .accounting = workload,
         .cut_rows = records->cut_rows,
         .broken_off = records->broken_off,
+        .warned = records->warned,
     };
 }
 

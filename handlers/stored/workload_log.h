@@ -16,8 +16,9 @@ struct workload_log {
     struct swf_header header;
     struct swf_counts counts;                /* of SWF; of accounting: jobs, lines */
     const struct slurm_workload *accounting; /* NULL: it is SWF */
-    size_t cut_rows; /* of accounting: rows that cannot be read, left out */
-    bool broken_off; /* ... of which the last one is without its end */
+    size_t cut_rows;          /* of accounting: rows that cannot be read, left out */
+    bool broken_off;          /* ... of which the last one is without its end */
+    struct slurm_said warned; /* of accounting in JSON */
 };
 
 /* Accounting row by row: of the text only jobs are kept. What is fed is one text. */

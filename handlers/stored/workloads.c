@@ -262,7 +262,10 @@ static void warn_accounting(const struct workload_log *read, struct workload_sum
                             struct arena *a)
 {
     const char *left_out = workload_left_out(read, true, a);
+    const char *warned = slurm_warned_text(&read->warned, a);
 
+    if (warned)
+        warn(s, warned);
     if (left_out)
         warn(s, left_out);
     if (read->cut_rows)

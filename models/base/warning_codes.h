@@ -163,6 +163,7 @@
     X(slow, "The last write to the database took long")                                \
     X(slurm_lead_too_long, "The lead of the signal is longer than the interval")       \
     X(slurm_time_unknown, "No trials say the time that Slurm is to be asked for")      \
+    X(slurm_warned, "Slurm itself warns of something in its documents")                \
     X(snakemake_d3, "How a workflow in this form was mended when it was read")         \
     X(snapshot_not_replayed, "A replay has the snapshot of now")                       \
     X(spares_exceed, "Jobs have more spare nodes than there are other resources")      \

@@ -824,11 +824,14 @@ static struct slurm_loss loss_of(const struct slurm_reading *c, int note)
 
 static void say_notes(struct slurm_reading *c)
 {
-    const char **warnings = NEW(c->arena, const char *, SLURM_NOTE_COUNT);
+    const char **warnings = NEW(c->arena, const char *, SLURM_NOTE_COUNT + 1);
     struct slurm_loss *losses = NEW(c->arena, struct slurm_loss, SLURM_NOTE_COUNT);
+    const char *warned = slurm_warned_text(&c->from->warned, c->arena);
 
     c->out->warnings = warnings;
     c->out->lost = losses;
+    if (warned)
+        warnings[c->out->warning_count++] = warned;
     for (int i = 0; i < SLURM_NOTE_COUNT; i++)
         if (c->noted[i] > 0 && notes[i].is_loss)
             losses[c->out->lost_count++] = loss_of(c, i);

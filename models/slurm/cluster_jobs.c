@@ -574,6 +574,8 @@ static void note_memory(struct slurm_reading *c, const struct slurm_record *r,
         slurm_note(c, SLURM_NOTE_NO_MEMORY, id, SLURM_JOB, r);
     else if (least && !is_per_cpu(least) && memory_of(r, SLURM_F_MEMORY_PER_NODE) > 0)
         slurm_note(c, SLURM_NOTE_MIN_MEMORY, id, SLURM_JOB, r);
+    else if (least && !(memory_of(r, SLURM_F_MEMORY_PER_NODE) > 0))
+        slurm_note(c, SLURM_NOTE_ZERO_MEMORY, id, SLURM_JOB, r);
 }
 
 /* CPUs of the job; NAN: not said. Those that it asked for, or more where its partition

@@ -30,6 +30,9 @@
     X(MIN_MEMORY, false, "guessed",                                                      \
       "waiting jobs of whose MIN_MEMORY a table does not say whether it is that of a "   \
       "node or of a CPU: of a node")                                                     \
+    X(ZERO_MEMORY, false, "guessed",                                                     \
+      "waiting jobs whose MIN_MEMORY a table has as 0, which is all memory of a node "   \
+      "(--mem=0), or nothing where Slurm does not count memory: none")                   \
     X(LIMIT_DEFAULT, false, "guessed",                                                   \
       "jobs of which a table does not say the time limit: that of their partition")      \
     X(NO_BEGIN, false, "guessed",                                                        \

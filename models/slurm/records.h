@@ -216,6 +216,16 @@ struct slurm_list {
     const char *pointer; /* of the part they came from; NULL: there was none */
 };
 
+/* What Slurm says of its documents, in errors[] or warnings[] of JSON. */
+enum { SLURM_SAID_MAX = 3, SLURM_SAID_BYTES = 200 };
+struct slurm_said {
+    size_t count;
+    const char *pointer; /* of the first's part */
+    const char
+        *texts[SLURM_SAID_MAX]; /* the first that differ, each cut to so many bytes */
+    size_t text_count;
+};
+
 struct slurm_records {
     /* SLURM_SINFO_PARTITION: what rows of sinfo say of partitions, each of some nodes. */
     struct slurm_list of[SLURM_KIND_COUNT];
@@ -228,6 +238,7 @@ struct slurm_records {
     size_t empty_count;  /* of documents in which nothing is, and */
     const char *empty;   /* the first's pointer */
     bool broken_off;     /* the last row of a table is one of cut_rows, without its end */
+    struct slurm_said warned; /* warnings[] of JSON; errors[] are an error */
 };
 
 /* Adds what a text holds; `out` begins as {.updated_s = NAN}. Errors, at `pointer`: text
@@ -236,6 +247,9 @@ struct slurm_records {
 enum error_code slurm_records_read(const char *text, size_t length, const char *pointer,
                                    struct slurm_records *out, struct arena *a,
                                    struct error *err);
+
+/* The warning that says what Slurm warned of itself; NULL: of nothing. */
+const char *slurm_warned_text(const struct slurm_said *warned, struct arena *a);
 
 /* The value, or NULL when it says nothing (values.h). */
 const char *slurm_value(const struct slurm_record *r, enum slurm_field field);

@@ -7,6 +7,7 @@
 #include "models/slurm/records.h"
 
 #include "models/base/budget_read.h"
+#include "models/base/plural.h"
 #include "models/json_walk.h"
 #include "models/slurm/values.h"
 
@@ -478,34 +479,86 @@ static void read_rows(struct json_reader *j)
             json_walk_skip(&j->walk);
 }
 
-/* errors[] of slurmrestd: what they say; NULL: nothing is there. */
-static const char *errors_text(struct json_reader *j)
+/* At most SLURM_SAID_BYTES of a text, of which no character is cut. */
+static const char *said_cut(const char *text, struct arena *a)
+{
+    size_t length = SLURM_SAID_BYTES;
+
+    if (strlen(text) <= length)
+        return text;
+    while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
+        length--;
+    return arena_printf(a, "%.*s...", (int)length, text);
+}
+
+/* Members of an element of errors[] or warnings[] that are meant for people. */
+static bool is_said(const char *name)
+{
+    static const char *const names[] = {"error", "description"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* What such an element says, which may be a text itself; "": nothing. */
+static const char *said_text(struct json_reader *j)
 {
     struct joined all = {0};
-    const char *name;
+    const char *name, *found;
     char text[64];
-    bool any = false;
 
+    if (json_walk_type(&j->walk) != '{') {
+        found = scalar(j, text, sizeof(text));
+        return found ? keep(j, found) : "";
+    }
+    json_walk_enter(&j->walk, '{');
+    while ((name = json_walk_member(&j->walk)))
+        if (is_said(name) && json_walk_type(&j->walk) == '"')
+            join(j, &all, json_walk_string(&j->walk), ' ', !all.text);
+        else
+            json_walk_skip(&j->walk);
+    return all.text ? all.text : "";
+}
+
+static void read_said(struct json_reader *j, struct slurm_said *said)
+{
+    if (!said->count)
+        said->pointer = j->r->pointer;
     json_walk_enter(&j->walk, '[');
     while (json_walk_element(&j->walk)) {
-        any = true;
-        if (json_walk_type(&j->walk) != '{') {
-            const char *found = scalar(j, text, sizeof(text));
+        const char *text = said_cut(said_text(j), j->r->arena);
+        bool known = !*text;
 
-            join(j, &all, found ? found : "", ' ', !all.text);
-            continue;
-        }
-        json_walk_enter(&j->walk, '{');
-        while ((name = json_walk_member(&j->walk)))
-            if (strcmp(name, "error") == 0 || strcmp(name, "description") == 0) {
-                const char *found = scalar(j, text, sizeof(text));
-
-                if (found)
-                    join(j, &all, found, ' ', !all.text);
-            } else
-                json_walk_skip(&j->walk);
+        said->count++;
+        for (size_t i = 0; i < said->text_count; i++)
+            known |= strcmp(said->texts[i], text) == 0;
+        if (!known && said->text_count < SLURM_SAID_MAX)
+            said->texts[said->text_count++] = text;
     }
-    return all.text ? all.text : any ? "" : NULL;
+}
+
+/* The texts, with "; " between; "": there are none. */
+static const char *said_all(const struct slurm_said *said, struct arena *a)
+{
+    const char *all = "";
+
+    for (size_t i = 0; i < said->text_count; i++)
+        all = arena_printf(a, "%s%s%s", all, i ? "; " : "", said->texts[i]);
+    return all;
+}
+
+const char *slurm_warned_text(const struct slurm_said *warned, struct arena *a)
+{
+    const char *all = said_all(warned, a);
+
+    if (warned->count == 0)
+        return NULL;
+    return arena_printf(
+        a, "slurm_warned: %s of Slurm itself, %sat %s%s%s",
+        counted(warned->count, "warning").text, warned->count > 1 ? "the first " : "",
+        *warned->pointer ? warned->pointer : "the document", *all ? ": " : "", all);
 }
 
 /* Version and cluster, which stand in meta. */
@@ -571,7 +624,8 @@ static void read_update(struct json_reader *j)
 }
 
 /* A member of the document; whether it was a list of records. */
-static bool read_member(struct json_reader *j, const char *name, const char **errors)
+static bool read_member(struct json_reader *j, const char *name,
+                        struct slurm_said *errors)
 {
     char type = json_walk_type(&j->walk);
     enum slurm_kind kind;
@@ -587,7 +641,9 @@ static bool read_member(struct json_reader *j, const char *name, const char **er
     if (type == '{' && strcmp(name, "shares") == 0)
         return read_inner_shares(j);
     if (type == '[' && strcmp(name, "errors") == 0)
-        *errors = errors_text(j);
+        read_said(j, errors);
+    else if (type == '[' && strcmp(name, "warnings") == 0)
+        read_said(j, &j->r->out->warned);
     else if (type == '{' && strcmp(name, "meta") == 0)
         read_meta(j);
     else if (strcmp(name, "last_update") == 0)
@@ -600,8 +656,9 @@ static bool read_member(struct json_reader *j, const char *name, const char **er
 enum error_code slurm_json_read(struct slurm_reader *r, const char *text, size_t length)
 {
     struct json_reader j = {.r = r};
-    const char *name, *errors = NULL;
+    struct slurm_said errors = {.count = 0};
     bool has_list = false;
+    const char *name;
 
     json_walk_open(&j.walk, text, length, r->arena);
     json_walk_enter(&j.walk, '{');
@@ -612,8 +669,10 @@ enum error_code slurm_json_read(struct slurm_reader *r, const char *text, size_t
                        "the JSON breaks off at byte %zu: was the command killed?",
                        length);
     TRY(json_walk_end(&j.walk, r->pointer, r->err));
-    if (errors)
-        return invalid(r->err, r->pointer, ITEM_MALFORMED, "Slurm says: %s", errors);
+    if (errors.count)
+        return invalid(r->err, r->pointer, ITEM_MALFORMED, "Slurm tells of %s%s%s",
+                       counted(errors.count, "error").text, errors.text_count ? ": " : "",
+                       said_all(&errors, r->arena));
     if (!has_list)
         return invalid(
             r->err, r->pointer, ITEM_MALFORMED,

@@ -354,6 +354,74 @@ static bool finish(struct client *c, struct text_buffer *b)
     return text_finish(b, c->err) == OK;
 }
 
+/* A member of an object as JSON; "null" if it is not there. */
+static const char *member(struct client *c, const char *object, const char *name)
+{
+    const char *value = NULL;
+
+    if (json_member(object, name, &value, c->arena, c->err) != OK || !value)
+        return "null";
+    return value;
+}
+
+/* A text of an answer as a line of a terminal, where its control characters are blanks.
+ */
+static void say(const char *what, const char *text)
+{
+    fprintf(stderr, "gridplan: %s: ", what);
+    for (; *text; text++) {
+        bool is_control = (unsigned char)*text < ' ' || *text == 127;
+
+        fputc(is_control ? ' ' : *text, stderr);
+    }
+    fputc('\n', stderr);
+}
+
+/* Settings of Slurm's own, of which nobody asked for an effect here, are none. */
+static void say_warnings(struct client *c, const char *answer)
+{
+    static const char without_effect[] = "without_effect:";
+    const char *list = member(c, answer, "warnings");
+    struct json_walk w;
+
+    json_walk_open(&w, list, strlen(list), c->arena);
+    if (json_walk_type(&w) != '[')
+        return;
+    json_walk_enter(&w, '[');
+    while (json_walk_element(&w)) {
+        const char *text = json_walk_string(&w);
+
+        if (strncmp(text, without_effect, strlen(without_effect)) != 0)
+            say("warning", text);
+    }
+}
+
+/* What of the documents has no place here. */
+static void say_lost(struct client *c, const char *answer)
+{
+    const char *list = member(c, answer, "lost"), *name;
+    struct json_walk w;
+
+    json_walk_open(&w, list, strlen(list), c->arena);
+    if (json_walk_type(&w) != '[')
+        return;
+    json_walk_enter(&w, '[');
+    while (json_walk_element(&w)) {
+        char what[64] = "";
+        double count = 0;
+
+        json_walk_enter(&w, '{');
+        while ((name = json_walk_member(&w)))
+            if (strcmp(name, "what") == 0 && json_walk_type(&w) == '"')
+                snprintf(what, sizeof(what), "%s", json_walk_string(&w));
+            else if (strcmp(name, "count") == 0 && json_walk_type(&w) == '0')
+                count = json_walk_number(&w);
+            else
+                json_walk_skip(&w);
+        fprintf(stderr, "gridplan: lost: %.0f %s\n", count, what);
+    }
+}
+
 static int import(struct client *c)
 {
     struct text_buffer b = {.arena = c->arena};
@@ -366,6 +434,8 @@ static int import(struct client *c)
     if (ask_post(&c->gridplan, "/v1/imports/slurm", b.data, b.length, &c->imported,
                  c->arena, c->err) != OK)
         return failed(c, SLURM_EXIT_SERVICE);
+    say_warnings(c, c->imported);
+    say_lost(c, c->imported);
     return SLURM_EXIT_DONE;
 }
 
@@ -414,16 +484,6 @@ static int snapshot(struct client *c)
 
 /* ---- advise ---- */
 
-/* A member of an object as JSON; "null" if it is not there. */
-static const char *member(struct client *c, const char *object, const char *name)
-{
-    const char *value = NULL;
-
-    if (json_member(object, name, &value, c->arena, c->err) != OK || !value)
-        return "null";
-    return value;
-}
-
 static int decide(struct client *c, const char **decision)
 {
     struct text_buffer b = {.arena = c->arena};
@@ -449,6 +509,7 @@ static int decide(struct client *c, const char **decision)
     if (ask_post(&c->gridplan, "/v1/queue-orders", b.data, b.length, decision, c->arena,
                  c->err) != OK)
         return failed(c, SLURM_EXIT_SERVICE);
+    say_warnings(c, *decision);
     return SLURM_EXIT_DONE;
 }
 
@@ -968,6 +1029,7 @@ static bool send_part(struct client *c, const char *name, const char *head,
     if (!finish(c, &b) || ask_post(&c->gridplan, "/v1/imports/slurm", b.data, b.length,
                                    &answer, c->arena, c->err) != OK)
         return false;
+    say_warnings(c, answer);
     ingested = member(c, answer, "ingested");
     sent->parts++;
     sent->runs += count_elements(c, member(c, answer, "executions"));
@@ -1276,6 +1338,8 @@ static int what_if(struct client *c)
         asking.code = fail_memory(c->err);
     if (asking.code != OK)
         return failed(c, SLURM_EXIT_SERVICE);
+    if (w.warned)
+        say("warning", w.warned);
     say_workload(&w.workload);
     if (w.workload.job_count == 0)
         return SLURM_EXIT_NOTHING;
@@ -1284,6 +1348,7 @@ static int what_if(struct client *c)
         return status;
     if (c->flags.json)
         return write_out(c, asking.answer, strlen(asking.answer));
+    say_warnings(c, asking.answer);
     if (what_if_print(asking.answer, stdout, c->arena, c->err) != OK)
         return failed(c, SLURM_EXIT_SERVICE);
     return SLURM_EXIT_DONE;

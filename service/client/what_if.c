@@ -17,6 +17,7 @@ enum error_code what_if_read(struct what_if *w, const char *sacct, struct arena 
     records->updated_s = (double)NAN;
     TRY(slurm_records_read(sacct, strlen(sacct), "sacct", records, a, err));
     slurm_workload_read(records, 0, &w->workload, a);
+    w->warned = slurm_warned_text(&records->warned, a);
     return OK;
 }
 

@@ -26,6 +26,8 @@ struct what_if {
         *nodes[WHAT_IF_LIST_MAX];
     size_t policy_count, setting_count, node_count;
     struct slurm_workload workload;
+    const char
+        *warned;    /* by what_if_read(): of what Slurm warns in it; NULL: of nothing */
     size_t unknown; /* by what_if_request(): jobs whose partition, account or QOS the
                        cluster does not have, and that go without it */
 };
