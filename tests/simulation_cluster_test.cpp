@@ -229,6 +229,9 @@ TEST_CASE("labels are compared run by run: worked example 18",
     sim_summary s = sim_summarise(difference, 5);
     CHECK(s.mean == Approx(1.12).epsilon(1e-12));
     CHECK(s.ci95 == Approx(0.321345).epsilon(2e-4)); // t as printed: 2.776
+    // What the two would be known by if their runs were not the same.
+    CHECK(std::hypot(sim_summarise(left, 5).ci95, sim_summarise(right, 5).ci95) ==
+          Approx(3.596393).epsilon(2e-4));
 
     // The same through the API, against runs that are played alone by their seeds.
     api a;
