@@ -379,6 +379,21 @@ TEST_CASE("without failures it is kind queue, job by job, on real logs",
     }
 }
 
+TEST_CASE("a limit of a generator has no part in a list of jobs, and that is said",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json body = failing();
+
+    CHECK(play(a, body)["warnings"].dump().find("jobs_max") == std::string::npos);
+    body["jobs_max"] = 1;
+    json r = play(a, body);
+    CHECK(r["job_count"] == body["jobs"].size());
+    CHECK(r["warnings"].dump().find("ignored: jobs_max is of a generator at /workload; "
+                                    "all jobs of the list are played") !=
+          std::string::npos);
+}
+
 TEST_CASE("a job alone takes the time that the policy finite expects",
           "[simulation_cluster][api]")
 {
