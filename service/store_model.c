@@ -854,6 +854,32 @@ enum error_code store_model_samples(struct db_session *s, const char *tenant,
     return OK;
 }
 
+static const struct db_statement select_skipped = {
+    "select_skipped_inputs",
+    "SELECT DISTINCT p.key AS name FROM (SELECT parameters FROM model_sample"
+    " WHERE tenant = $1 AND model_id = $2 AND jsonb_typeof(parameters) = 'object'"
+    " ORDER BY started_at DESC LIMIT $3) AS s, jsonb_each(s.parameters) AS p"
+    " WHERE jsonb_typeof(p.value) IN ('object', 'array') ORDER BY name LIMIT $4",
+    DB_REPEATABLE};
+
+static const struct db_column skipped_columns[] = {
+    DB_COLUMN(struct store_skipped, name, DB_TEXT), {0}};
+
+enum error_code store_model_skipped(struct db_session *s, const char *tenant,
+                                    const char *model_id,
+                                    const struct store_skipped **list, size_t *count,
+                                    struct arena *a, struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(s, &select_skipped,
+                DB_PARAMS(db_text(tenant), db_text(model_id),
+                          db_integer(STORE_SKIPPED_RUNS), db_integer(STORE_SKIPPED_MAX)),
+                skipped_columns, sizeof(struct store_skipped), &rows, count, a, err));
+    *list = rows;
+    return OK;
+}
+
 static const struct db_statement list_samples = {
     "list_model_samples",
     "SELECT " SAMPLE_HEAD ", row_id FROM model_sample WHERE tenant = $1"

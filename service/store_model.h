@@ -279,6 +279,18 @@ enum error_code store_model_samples(struct db_session *s, const char *tenant,
                                     const struct store_sample **list, size_t *count,
                                     struct arena *a, struct error *err);
 
+/* A parameter that is a list or an object in runs. */
+struct store_skipped {
+    const char *name;
+};
+enum { STORE_SKIPPED_MAX = 32, STORE_SKIPPED_RUNS = 200 };
+
+/* Those of the latest runs of a model, by name. */
+enum error_code store_model_skipped(struct db_session *s, const char *tenant,
+                                    const char *model_id,
+                                    const struct store_skipped **list, size_t *count,
+                                    struct arena *a, struct error *err);
+
 /* Samples in pages, newest first, for readers. */
 enum error_code store_model_samples_list(struct db_session *s, const char *tenant,
                                          const char *model_id,

@@ -64,6 +64,60 @@ TEST_CASE("beyond so many models none come by themselves, and it is said",
     CHECK(s.done(s.get("/v1/models?application_id=" + s.app))["items"].empty());
 }
 
+TEST_CASE("a model of kind auto tells what is no input, and why", "[models][api][db]")
+{
+    NEED_DATABASE();
+    learning s;
+    json runs = json::array(), want = json::array();
+
+    for (int i = 0; i < 70; i++) {
+        json parameters = {{"file", "sample-" + std::to_string(i)},
+                           {"mode", i % 2 ? "a" : "b"},
+                           {"nested", {{"x", i}}},
+                           {"list", {i}}};
+        for (int k = 10; k < 32; k++) // with size and processors 24 numbers
+            parameters["n" + std::to_string(k)] = i % 7 + k;
+        if (i % 5 == 0)
+            parameters["at_times"] = i;
+        runs.push_back(s.run(100 + i, 60 + i, {{"parameters", parameters}}));
+    }
+    s.store(runs);
+    s.refine();
+    json model = s.done(s.get("/v1/models/" + s.app));
+    INFO(model["inputs_left_out"].dump(1));
+    CHECK(model["inputs"].size() == 25);
+    for (auto [name, reason] : {std::pair{"at_times", "input_rare"},
+                                {"file", "input_unique"},
+                                {"list", "input_skipped"},
+                                {"nested", "input_skipped"}})
+        want.push_back({{"name", name}, {"reason", reason}});
+    CHECK(model["inputs_left_out"] == want);
+
+    // One text more than there is room for; names beyond 32 are not even kept.
+    for (auto &run : runs) {
+        run["application_id"] = s.app + "-more";
+        run["execution_id"] = run["execution_id"].get<std::string>() + "-more";
+        for (int k = 0; k < 9; k++)
+            run["parameters"]["o" + std::to_string(k)] = "x";
+    }
+    s.store(runs);
+    s.refine("-more");
+    json left = s.done(s.get("/v1/models/" + s.app + "-more"))["inputs_left_out"];
+    INFO(left.dump(1));
+    CHECK(left.dump().find(json{{"name", "o8"}, {"reason", "inputs_cut"}}.dump()) !=
+          std::string::npos);
+    CHECK(left.dump().find(json{{"reason", "inputs_cut"}}.dump()) != std::string::npos);
+
+    // Nothing is left out: nothing is said.
+    s.store(json::array({{{"execution_id", s.app + "-plain"},
+                          {"application_id", s.app + "-plain"},
+                          {"started_at", 1700000000},
+                          {"run_time_s", 5}}}));
+    s.refine("-plain");
+    CHECK_FALSE(
+        s.done(s.get("/v1/models/" + s.app + "-plain")).contains("inputs_left_out"));
+}
+
 TEST_CASE("the first run of an application brings a model, which answers",
           "[models][api][db]")
 {

@@ -219,7 +219,7 @@ TEST_CASE("without alarms runs are those of the closed form", "[checkpoint][prop
         CHECK(want_s == Approx(drawn.mean_s).margin(3 * drawn.ci95_s));
         CHECK(drawn.trial_count == 3000);
     }
-    CHECK(outside <= 4); // of 20 at 95 %
+    CHECK(outside <= 1); // of 20 at 95 %; 33 of 600 such cases are
     // even segments are those of the best plan, if the first restart is as long
     alarm_play play = worked(0, 1);
     finite_plan best = finite_best(&play.job);

@@ -6,6 +6,7 @@
 
 extern "C" {
 #include "algorithms/checkpoint/energy.h"
+#include "algorithms/checkpoint/trials.h"
 }
 
 namespace
@@ -57,6 +58,32 @@ TEST_CASE("the worked example of energy", "[checkpoint]")
     CHECK(all == 4);
     for (int i = 0; i < 4; i++)
         CHECK(counts[i] == 9 + i);
+}
+
+TEST_CASE("drawn failures are as many as the worked example of energy has",
+          "[checkpoint]")
+{
+    trial_finite plan = {finite_best(&worked), worked.overhead_s};
+    failure_law law = {NAN, NAN, 0, worked.mean_s, 1};
+    trials_in in{};
+    trials_out with{}, without{};
+    test_arena memory;
+
+    in.work_s = worked.work_s;
+    in.restart_s = worked.restart_s;
+    in.scratch_s = worked.scratch_s;
+    in.hazard = {&law, 1};
+    in.next = trial_next_finite;
+    in.plan = &plan;
+    in.seed = 1;
+    in.stream = "j";
+    in.trial_count = 100000;
+    trials_run(&in, &without, memory);
+    in.delay_s = worked.delay_s; // the same failures, each with a delay
+    trials_run(&in, &with, memory);
+    double failures = (with.mean_s - without.mean_s) / worked.delay_s;
+    CHECK(failures == Approx(2.5916).margin(0.012)); // standard deviation of 0.005
+    CHECK(failures == Approx(2.5934).margin(0.012)); // as others have drawn it
 }
 
 TEST_CASE("the frontier is that of all plans", "[checkpoint][property]")

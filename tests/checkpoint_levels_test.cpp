@@ -111,8 +111,9 @@ double by_lapack(const levels_case &c, const levels_pattern &p)
 struct player {
     const levels_case &c;
     const levels_pattern &p;
+    unsigned seed;
     used u = used_of(c, p);
-    std::mt19937_64 random{7};
+    std::mt19937_64 random{seed};
     std::exponential_distribution<double> draw{1 / c.mean_s};
 
     size_t failure_class()
@@ -159,9 +160,9 @@ struct estimate {
 };
 
 estimate played(const levels_case &c, const levels_pattern &p, int trials,
-                double work_s = 0, double scratch_s = 0)
+                double work_s = 0, double scratch_s = 0, unsigned seed = 7)
 {
-    player player{c, p};
+    player player{c, p, seed};
     double sum = 0, squares = 0;
     size_t segments = static_cast<size_t>(p.every[p.level_count - 1]);
     double last_s = 0;
@@ -338,7 +339,8 @@ TEST_CASE("no pattern nearby is better, and drawn failures agree",
 
         CHECK_FALSE(best.is_cut);
         CHECK(best.overhead_ratio <= least_nearby(c, best, is_shorter() ? 2 : 3) * 1.005);
-        estimate drawn = played(c, best, 4000);
+        // draws of its own: with those of the others one mishap would be that of many
+        estimate drawn = played(c, best, 4000, 0, 0, 7 + static_cast<unsigned>(i));
         outside += std::abs(drawn.mean_s - best.pattern_s) > drawn.half_s;
         CHECK(best.pattern_s == Approx(drawn.mean_s).margin(3 * drawn.half_s));
         // and no other choice of levels
@@ -353,7 +355,7 @@ TEST_CASE("no pattern nearby is better, and drawn failures agree",
             CHECK(best.overhead_ratio <= other.overhead_ratio * (1 + 1e-9));
         }
     }
-    CHECK(outside <= 4); // of 20 at 95 %
+    CHECK(outside <= 1); // of 20 at 95 %; 28 of 600 such cases are
 }
 
 TEST_CASE("a job that ends goes by a pattern", "[checkpoint]")

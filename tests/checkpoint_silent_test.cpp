@@ -19,9 +19,9 @@ struct estimate {
 
 // A job of segments, the last with work_s % interval_s and no checkpoint.
 estimate played(const silent_job &job, double work_s, double interval_s, int trials,
-                bool is_endless = false)
+                bool is_endless = false, unsigned seed = 5)
 {
-    std::mt19937_64 random(5);
+    std::mt19937_64 random(seed);
     std::exponential_distribution<double> failure(1 / job.mean_s);
     std::exponential_distribution<double> silent(1 / job.silent_mean_s);
     double count = finite_checkpoints_of_interval(work_s, interval_s), sum = 0,
@@ -112,12 +112,14 @@ TEST_CASE("verified checkpoints: no interval is better, drawn errors agree",
         for (double x = 1e-2; x < 1e2; x *= 1.01)
             CHECK(silent_segment_s(&job, best_s * x) / (best_s * x) >=
                   least * (1 - 1e-12));
-        estimate drawn = played(job, best_s * 3.4, best_s, 5000);
+        // draws of its own: with those of the others one mishap would be that of many
+        estimate drawn =
+            played(job, best_s * 3.4, best_s, 5000, false, 5 + static_cast<unsigned>(i));
         double expected_s = silent_expected_s(&job, best_s * 3.4, best_s);
         outside += std::abs(drawn.mean_s - expected_s) > drawn.half_s;
         CHECK(expected_s == Approx(drawn.mean_s).margin(3 * drawn.half_s));
     }
-    CHECK(outside <= 4); // of 20 at 95 %
+    CHECK(outside <= 1); // of 20 at 95 %; 34 of 600 such cases are
     estimate one = played(worked, 2189, 2189, 20000, true);
     CHECK(silent_segment_s(&worked, 2189) == Approx(one.mean_s).margin(2 * one.half_s));
 }
@@ -178,5 +180,5 @@ TEST_CASE("trials play silent errors", "[checkpoint][property]")
         CHECK(expected_s == Approx(got.mean_s).margin(2.5 * got.ci95_s).epsilon(1e-4));
         outside += std::abs(got.mean_s - expected_s) > got.ci95_s + 1e-4 * expected_s;
     }
-    CHECK(outside <= 3);
+    CHECK(outside <= 1); // of 20 at 95 %; 28 of 600 such cases are
 }

@@ -96,6 +96,25 @@ const json &placed(const json &answer, const std::string &id)
 }
 } // namespace
 
+TEST_CASE("a job's parameter that its model has not learnt is said", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string id = m.line(2, 3);
+    json resources = json::parse(R"([{"id":"n","cpus":2}])");
+    json known = {{"model_id", id}, {"parameters", {{"x", 4}}}};
+    json more = {{"model_id", id}, {"parameters", {{"x", 4}, {"y", 1}}}};
+
+    CHECK(warned(m.done(m.decide(resources, json::array({job("a", known)})), 200),
+                 "inputs_unused")
+              .empty());
+    json answer = m.done(
+        m.decide(resources, {job("a", known), job("b", more), job("c", more)}), 200);
+    CHECK(warned(answer, "inputs_unused").find("2 jobs, first /jobs/1/model") !=
+          std::string::npos);
+    CHECK(placed(answer, "b")["run_time_s"] == placed(answer, "a")["run_time_s"]);
+}
+
 TEST_CASE("a job runs as long as its model says", "[models][api][db]")
 {
     NEED_DATABASE();

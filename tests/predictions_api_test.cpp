@@ -628,6 +628,44 @@ TEST_CASE("examples of models are answered", "[models][api]")
     CHECK(count >= 6);
 }
 
+TEST_CASE("a parameter that no run had is said to have no part", "[models][api]")
+{
+    api a;
+    json samples = json::array();
+    for (int i = 0; i < 30; i++)
+        samples.push_back({{"problem_size", 100 * (1 + i % 10)},
+                           {"run_time_s", 10 + 50 * (1 + i % 10) + i % 3},
+                           {"parameters", {{"mode", i % 2 ? "a" : "b"}}}});
+    json f = fit(a, {{"kind", "auto"}, {"samples", samples}});
+    json body = {
+        {"model", model_of(f)}, {"problem_size", 300}, {"parameters", {{"mode", "a"}}}};
+    auto warned = [](const json &answer) { return answer["warnings"].dump(); };
+
+    CHECK(warned(predict(a, body)).find("inputs_unused") == std::string::npos);
+    for (const char *name : {"mood", "problem_size"}) { // a term is no parameter
+        body["parameters"] = {{"mode", "a"}, {name, 3}};
+        CHECK(warned(predict(a, body))
+                  .find("inputs_unused: A parameter is no input of the model, and has no "
+                        "part in the answer: " +
+                        std::string(name)) != std::string::npos);
+    }
+    // once for many questions
+    body["parameters"] = {{"mode", "a"}};
+    body["queries"] = {{{"problem_size", 400}},
+                       {{"parameters", {{"mood", 1}}}},
+                       {{"parameters", {{"mode", "b"}, {"mood", 2}}}}};
+    json p = predict(a, body);
+    CHECK(warned(p).find("2 times, first /queries/1") != std::string::npos);
+    CHECK_FALSE(p["results"][0].contains("warnings"));
+    CHECK(p["results"][1]["warnings"] == json{"inputs_unused"});
+    CHECK(p["results"][1]["run_time_s"].get<double>() > 0);
+    // kinds without parameters
+    body = with(question(2000, 8, 0.5, 40), {{"model", combinations()}});
+    CHECK(warned(predict(a, body)).find("inputs_unused") == std::string::npos);
+    body["parameters"] = {{"mode", 1}};
+    CHECK(warned(predict(a, body)).find("inputs_unused") != std::string::npos);
+}
+
 TEST_CASE("memory that runs out while predicting is an error, not a crash",
           "[models][memory]")
 {

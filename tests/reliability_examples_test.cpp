@@ -10,6 +10,7 @@ extern "C" {
 #include "algorithms/checkpoint/levels.h"
 #include "algorithms/checkpoint/shared_io.h"
 #include "models/failure_rate.h"
+#include "models/failure_stats.h"
 #include "models/job_hazard.h"
 }
 
@@ -151,6 +152,20 @@ TEST_CASE("example 6: what Young's interval becomes", "[reliability]")
     CHECK(std::sqrt(2 * 60 * floored.mean_s) == Approx(3219.937888).epsilon(1e-9));
     CHECK_FALSE(fifty.floor_applied);
     CHECK(std::sqrt(2 * 60 * fifty.mean_s) == Approx(1090.008629).epsilon(1e-9));
+    // The same history where repairs that overlap are one outage.
+    std::vector<failure_interval> downs;
+    for (int i = 0; i < 50; i++)
+        downs.push_back({10000.0 * i, 10000.0 * i + 20000});
+    failure_stats merged{};
+    test_arena memory;
+    error err{};
+    REQUIRE(failure_stats_fit(downs.data(), downs.size(), 0, 500000, &merged, memory,
+                              &err) == OK);
+    CHECK(merged.failure_count == 50);
+    CHECK(merged.outage_count == 1);
+    CHECK(merged.mtbf_censored_s == 500000);
+    CHECK(std::sqrt(2 * 60 * merged.mtbf_censored_s) ==
+          Approx(7745.966692).epsilon(1e-9));
     // README's m0: three failures, no observation
     failure_rate m0 = failure_rate_of({4406400, 2}, nullptr, MEAN_FLOOR_PRESET_S);
     CHECK(m0.mean_s == 1762560);

@@ -223,6 +223,16 @@ TEST_CASE("requests follow what was used", "[sizing][api][db]")
     CHECK(none["status"] == "infeasible");
     CHECK(none["tasks"][0]["reason"] == "capacity_too_small");
 
+    // What no run had as a parameter has no part, and that is said.
+    body = {{"tasks", {task, task}}};
+    body["tasks"][0]["id"] = "plain";
+    body["tasks"][1]["parameters"] = {{"mood", 3}};
+    json both = sized(a, body)["tasks"];
+    CHECK(both[0].dump().find("inputs_unused") == std::string::npos);
+    CHECK(both[1]["warnings"].dump().find("inputs_unused: 'mood' is no input") !=
+          std::string::npos);
+    CHECK(both[1]["attempts"] == both[0]["attempts"]);
+
     // By a model's name; a model of times is none.
     json named = {{"id", "t"}, {"model_id", app + "-memory"}, {"problem_size", 5e6}};
     json by_name = sized(a, {{"tasks", {named}}});

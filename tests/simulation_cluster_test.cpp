@@ -229,6 +229,9 @@ TEST_CASE("labels are compared run by run: worked example 18",
     sim_summary s = sim_summarise(difference, 5);
     CHECK(s.mean == Approx(1.12).epsilon(1e-12));
     CHECK(s.ci95 == Approx(0.321345).epsilon(2e-4)); // t as printed: 2.776
+    // What the two would be known by if their runs were not the same.
+    CHECK(std::hypot(sim_summarise(left, 5).ci95, sim_summarise(right, 5).ci95) ==
+          Approx(3.596393).epsilon(2e-4));
 
     // The same through the API, against runs that are played alone by their seeds.
     api a;
@@ -374,6 +377,21 @@ TEST_CASE("without failures it is kind queue, job by job, on real logs",
                       .epsilon(1e-9));
         }
     }
+}
+
+TEST_CASE("a limit of a generator has no part in a list of jobs, and that is said",
+          "[simulation_cluster][api]")
+{
+    api a;
+    json body = failing();
+
+    CHECK(play(a, body)["warnings"].dump().find("jobs_max") == std::string::npos);
+    body["jobs_max"] = 1;
+    json r = play(a, body);
+    CHECK(r["job_count"] == body["jobs"].size());
+    CHECK(r["warnings"].dump().find("ignored: jobs_max is of a generator at /workload; "
+                                    "all jobs of the list are played") !=
+          std::string::npos);
 }
 
 TEST_CASE("a job alone takes the time that the policy finite expects",

@@ -417,6 +417,8 @@ static void ask(const struct fitted_model *m, const struct sizing_task *t,
 
 /* ---- one task ---- */
 
+enum { WARNINGS_MAX = 5 }; /* one of each place that warns */
+
 struct sizing {
     struct request *rq;
     const struct sizing_request *in;
@@ -426,7 +428,7 @@ struct sizing {
     struct sizing_rules rules;
     double requested; /* of the target; NAN: nothing */
     double cap;
-    const char *warnings[3];
+    const char *warnings[WARNINGS_MAX];
 };
 
 static void warn(struct sizing *s, const char *text)
@@ -638,6 +640,17 @@ static void size_by_ladder(struct sizing *s, const struct ensemble_answer *answe
         s->row->requested_waste_byte_s = requested * s->row->run_time_s;
 }
 
+static void warn_of_unused(struct sizing *s, const struct fitted_model *peak)
+{
+    const char *name = fitted_unused(peak, s->task->parameters, s->task->parameter_count);
+
+    if (name)
+        warn(s, arena_printf(s->rq->arena,
+                             "inputs_unused: '%.100s' is no input of the model, and has "
+                             "no part in the answer",
+                             name));
+}
+
 static void size_task(struct sizing *s)
 {
     const struct sizing_models *models = &s->subject->models;
@@ -667,6 +680,8 @@ static void size_task(struct sizing *s)
         ask(models->peak, s->task, &answer);
     if (models->peak && models->run_count < 5)
         warn(s, "few_runs: the model has seen fewer than 5 runs");
+    if (models->peak)
+        warn_of_unused(s, models->peak);
     is_known =
         models->run_count >= RUNS_LEAST && isfinite(exp(answer.y)) && exp(answer.y) > 0;
     if (is_cpus && is_known && most_cpus(s, &answer) <= CPUS_MAX)

@@ -7,6 +7,7 @@
 #include "service/hash.h"
 #include "service/store_model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -336,6 +337,91 @@ static void add_intervals(const struct fitted_model *m, struct model_details *ou
     out->interval_count = LOG_GROUP_COUNT;
 }
 
+enum left_out { LEFT_SKIPPED, LEFT_CUT, LEFT_RARE, LEFT_UNIQUE };
+static const char *const left_out_reasons[] = {"input_skipped", "inputs_cut",
+                                               "input_rare", "input_unique", NULL};
+
+#define T struct left_out_row
+static const struct json_field left_out_rows[] = {
+    JSON_TEXT(T, name, JSON_OPTIONAL,
+              "Its name; left out for those beyond the 32 that a model keeps"),
+    JSON_WORD(T, reason, left_out_reasons, 0,
+              "input_skipped: a list or an object in runs; inputs_cut: beyond 24 numbers "
+              "and 8 texts; input_rare: fewer than half of the runs have it; "
+              "input_unique: a text of its own in each run, as names of files are"),
+    {0},
+};
+#undef T
+const struct json_object left_out_json = {"ModelInputLeftOut",
+                                          "What runs tell that is no input",
+                                          sizeof(struct left_out_row), left_out_rows};
+
+static bool is_input_of(const struct ensemble *e, size_t column)
+{
+    for (size_t k = 0; k < e->input_count; k++)
+        if (e->input[k].column == column)
+            return true;
+    return false;
+}
+
+static void leave_out(const char *name, enum left_out reason, struct model_details *out,
+                      struct arena *a)
+{
+    struct left_out_row *rows = NEW(a, struct left_out_row, out->left_out_count + 1);
+
+    if (out->left_out_count > 0)
+        memcpy(rows, out->inputs_left_out, out->left_out_count * sizeof(*rows));
+    rows[out->left_out_count++] = (struct left_out_row){name, left_out_reasons[reason]};
+    out->inputs_left_out = rows;
+}
+
+/* Why a column that some runs have is no input. */
+static void add_left_out(const struct fitted_model *m, size_t column,
+                         struct model_details *out, struct arena *a)
+{
+    const struct ensemble *e = m->ensemble;
+    const struct fitted_core *core = m->core;
+    size_t count = 0, alike = 0;
+    bool is_text = false;
+
+    for (size_t i = 0; i < core->row_count; i++) {
+        double value = core->rows[i].run.inputs[column];
+
+        count += isnan(value) ? 0 : 1;
+        is_text = is_text || ensemble_is_text(value);
+    }
+    for (size_t k = 0; k < e->input_count; k++)
+        alike += e->input[k].is_text == is_text;
+    if (count == 0)
+        return;
+    if (2 * count < core->row_count)
+        leave_out(m->names->name[column], LEFT_RARE, out, a);
+    else if (alike == (is_text ? ENSEMBLE_CATEGORICAL_MAX : ENSEMBLE_NUMBERS_MAX))
+        leave_out(m->names->name[column], LEFT_CUT, out, a);
+    else if (is_text)
+        leave_out(m->names->name[column], LEFT_UNIQUE, out, a);
+}
+
+static void list_left_out(const struct fitted_model *m, struct model_details *out,
+                          struct arena *a)
+{
+    size_t order[ENSEMBLE_INPUTS_MAX], count;
+
+    if (!m->core)
+        return;
+    ensemble_names_order(m->names, order, &count);
+    for (size_t i = 0; i < count; i++)
+        if (!is_input_of(m->ensemble, order[i]))
+            add_left_out(m, order[i], out, a);
+    if (m->names->cut)
+        leave_out(NULL, LEFT_CUT, out, a);
+}
+
+void model_details_skip(const char *name, struct model_details *details, struct arena *a)
+{
+    leave_out(name, LEFT_SKIPPED, details, a);
+}
+
 /* Members that answer at all, with their weights; and the inputs. */
 static void details_of_auto(const struct fitted_model *m, struct model_details *out,
                             struct arena *a)
@@ -366,6 +452,7 @@ static void details_of_auto(const struct fitted_model *m, struct model_details *
         inputs[out->input_count++] = m->names->name[e->input[k].column];
     out->members = rows;
     out->inputs = inputs;
+    list_left_out(m, out, a);
 }
 
 void model_details_of(const struct fitted_model *m, size_t limit,

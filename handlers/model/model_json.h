@@ -57,12 +57,21 @@ struct interval_row {
 extern const struct json_object interval_json;
 
 /* What a model consists of. */
+/* Something that runs tell and that is no input of a model of kind auto. */
+struct left_out_row {
+    const char *name; /* NULL: names that nobody has kept */
+    const char *reason;
+};
+extern const struct json_object left_out_json;
+
 struct model_details {
     const struct member_row *members;
     const struct interval_row *intervals;
     size_t interval_count;
     const char *const *inputs;
     size_t member_count, input_count;
+    const struct left_out_row *inputs_left_out;
+    size_t left_out_count;
     const struct combination_row *combinations, *single_combinations;
     size_t combination_count, single_combination_count;
     size_t combinations_total;
@@ -74,6 +83,9 @@ struct model_details {
 /* At most `limit` of the combinations. */
 void model_details_of(const struct fitted_model *m, size_t limit,
                       struct model_details *out, struct arena *a);
+
+/* Kind auto: a parameter that is a list or an object in runs joins what is left out. */
+void model_details_skip(const char *name, struct model_details *details, struct arena *a);
 
 /* Rows of a struct T with the member `details`. */
 #define MODEL_DETAILS_ROWS(T)                                                            \
@@ -97,6 +109,13 @@ void model_details_of(const struct fitted_model *m, size_t limit,
          .type = JSON_TYPE_TEXTS,                                                        \
          .offset = JSON_AT(T, details.inputs, const char *const *),                      \
          .count_offset = JSON_AT(T, details.input_count, size_t),                        \
+         .flags = JSON_OPTIONAL},                                                        \
+        {.name = "inputs_left_out",                                                      \
+         .doc = "auto: what runs tell that is no input, and why",                        \
+         .type = JSON_TYPE_LIST,                                                         \
+         .offset = JSON_AT(T, details.inputs_left_out, const struct left_out_row *),     \
+         .count_offset = JSON_AT(T, details.left_out_count, size_t),                     \
+         .of = &left_out_json,                                                           \
          .flags = JSON_OPTIONAL},                                                        \
         {.name = "combinations",                                                         \
          .doc = "comprehensive: the best of the sorted list, the first predicts first",  \

@@ -692,6 +692,23 @@ static enum error_code list_windows(struct request *rq, struct db_session *db,
     return OK;
 }
 
+/* What no version keeps, as it can be no input. */
+static enum error_code list_skipped(struct request *rq, struct db_session *db,
+                                    const struct fitted_model *m,
+                                    struct model_details *details)
+{
+    const struct store_skipped *list;
+    size_t count;
+
+    if (m->kind != MODEL_AUTO)
+        return OK;
+    TRY(store_model_skipped(db, rq->principal.tenant, rq->path_value[0], &list, &count,
+                            rq->arena, rq->err));
+    for (size_t i = 0; i < count; i++)
+        model_details_skip(list[i].name, details, rq->arena);
+    return OK;
+}
+
 enum error_code get_model(struct request *rq, const void *in, void *out)
 {
     const struct model_query *query = rq->query;
@@ -711,6 +728,7 @@ enum error_code get_model(struct request *rq, const void *in, void *out)
     TRY(stored_fitted(&now.model, &now.version, &fitted, rq->arena, rq->err));
     model_details_of(&fitted, (size_t)query->combinations, &answer->details, rq->arena);
     answer->combinations_total = answer->details.combinations_total;
+    TRY(list_skipped(rq, db, &fitted, &answer->details));
     TRY(list_windows(rq, db, answer));
     answer->summary = now.version.summary;
     return renew_summary(&answer->summary, rq->arena, rq->err);

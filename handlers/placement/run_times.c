@@ -618,6 +618,8 @@ static enum error_code ask(struct run_times *t, const struct asked *q,
     }
     out->time_s = p.time_s;
     out->warnings = p.warnings;
+    if (fitted_unused(&use->model->fitted, q->of->parameters, q->of->parameter_count))
+        out->warnings |= FITTED_WARN_UNUSED;
     if (q->of->quantile != 0.5)
         TRY(ask_quantile(t, q, use, &query, inputs, &c->prior, out));
     plain = !use->told.by_group && !p.own_basis;

@@ -72,7 +72,7 @@ static const struct json_object kept_list_json = {
 const char *prediction_warning_name(unsigned bit)
 {
     static const char *const ours[] = {"input_far", "floored", "far_extrapolation",
-                                       "input_never_varied"};
+                                       "input_never_varied", "inputs_unused"};
 
     return bit < PERF_WARNING_COUNT ? perf_warning_names[bit]
                                     : ours[bit - PERF_WARNING_COUNT];
@@ -84,7 +84,8 @@ const char *prediction_warning_text(unsigned bit)
         "An input is more than twice outside what was seen",
         "The formula gives no time above 0 there: the answer is the least time seen",
         "The question lies more than twice outside what was seen",
-        "An input differs that was the same in all runs: nobody knows what it does"};
+        "An input differs that was the same in all runs: nobody knows what it does",
+        "A parameter is no input of the model, and has no part in the answer"};
 
     return bit < PERF_WARNING_COUNT ? perf_warning_texts[bit]
                                     : ours[bit - PERF_WARNING_COUNT];

@@ -25,7 +25,7 @@
 #include <string.h>
 
 #define WHOLE_MAX 2147483647.0
-enum { QUERIES_MAX = 100000, PHASES_MAX = 10000, WARNING_COUNT = PERF_WARNING_COUNT + 4 };
+enum { QUERIES_MAX = 100000, PHASES_MAX = 10000, WARNING_COUNT = PREDICTION_WARNINGS };
 
 /* One question. */
 struct question {
@@ -442,6 +442,17 @@ static void warnings_of(struct predicting *p, unsigned mask, const char *const *
     *list = p->warnings[mask];
 }
 
+/* Of a question's own and the request's; NULL: each is an input. */
+static const char *unused_parameter(const struct predicting *p,
+                                    const struct fitted_model *m,
+                                    const struct question *q)
+{
+    const char *own = fitted_unused(m, q->parameters, q->parameter_count);
+
+    return own ? own
+               : fitted_unused(m, p->in->query.parameters, p->in->query.parameter_count);
+}
+
 /* The input that a warning is about; "" for other warnings. */
 static const char *input_of(const struct predicting *p, unsigned bit,
                             const struct fitted_prediction *prediction)
@@ -456,6 +467,8 @@ static const char *input_of(const struct predicting *p, unsigned bit,
             ? terms
             : fitted_input_names(m, &count);
 
+    if (1u << bit == FITTED_WARN_UNUSED)
+        return unused_parameter(p, m, &p->in->query);
     if (1u << bit == FITTED_WARN_CONSTANT)
         input = prediction->constant_input;
     else if (1u << bit != FITTED_WARN_FAR && 1u << bit != FITTED_WARN_DISTANT)
@@ -622,6 +635,13 @@ static void fill_inputs(const struct predicting *p, const struct fitted_model *m
     }
 }
 
+static void note_unused(const struct predicting *p, const struct fitted_model *m,
+                        const struct question *q, struct fitted_prediction *out)
+{
+    if (!out->reason && unused_parameter(p, m, q))
+        out->warnings |= FITTED_WARN_UNUSED;
+}
+
 static void fill_result(struct predicting *p, const struct fitted_prediction *prediction,
                         struct result *out)
 {
@@ -740,6 +760,7 @@ static enum error_code ask_once(struct predicting *p, struct fitted_prediction *
     if (p->rq->err->code != OK)
         return p->rq->err->code;
     fitted_predict(m, &query, inputs, &p->interval, out);
+    note_unused(p, m, &p->in->query, out);
     fill_result(p, out, &p->out->result);
     add_quantiles(p, &query, inputs, out, &p->out->result);
     add_targets(p, &p->in->query, &query, &p->out->result);
@@ -786,6 +807,7 @@ static enum error_code answer_many(struct predicting *p)
         if (p->rq->err->code != OK)
             continue;
         fitted_predict(m, &query, inputs, &p->interval, &prediction);
+        note_unused(p, m, q, &prediction);
         fill_result(p, &prediction, &results[i]);
         add_quantiles(p, &query, inputs, &prediction, &results[i]);
         add_targets(p, q, &query, &results[i]);

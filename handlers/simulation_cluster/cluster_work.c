@@ -968,6 +968,17 @@ static void prepare_nodes(struct cluster_playing *p)
     distribution_prepare(&p->nodes_drawn, "/job_defaults/nodes", p->a, p->err);
 }
 
+/* Of a list and of a log all are played, or they are refused. */
+static enum error_code warn_of_jobs_max(struct cluster_playing *p)
+{
+    if (!p->body->jobs_max || p->body->workload)
+        return OK;
+    return decision_warn(p->rq, &p->answer->decision,
+                         "ignored: jobs_max is of a generator at /workload; all jobs of "
+                         "%s are played",
+                         p->body->workload_id ? "the log" : "the list");
+}
+
 enum error_code cluster_jobs_bind(struct cluster_playing *p)
 {
     const struct cluster_simulation *body = p->body;
@@ -978,6 +989,7 @@ enum error_code cluster_jobs_bind(struct cluster_playing *p)
     check_bytes(p, "/job_defaults", body->job_defaults.checkpoint_bytes,
                 body->job_defaults.checkpoint_overhead_s);
     warn_of_short_times(p);
+    TRY(warn_of_jobs_max(p));
     if (given == 0)
         return invalid(p->err, "/jobs", ITEM_REQUIRED,
                        "which jobs? give jobs, workload_id or workload");

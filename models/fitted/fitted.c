@@ -415,6 +415,33 @@ double fitted_input(const char *name, const struct perf_query *query,
     return (double)NAN;
 }
 
+static bool is_parameter_of(const struct fitted_model *m, const char *name)
+{
+    size_t count, at;
+    const char *const *names;
+
+    if (m->kind == MODEL_AUTO) {
+        at = ensemble_names_find(m->names, name);
+        return at >= ENSEMBLE_TERMS && (at < ENSEMBLE_INPUTS_MAX || m->names->cut);
+    }
+    names = fitted_inputs(m->kind, &m->settings, &count);
+    for (size_t i = 0; i < count && m->kind >= MODEL_LINEAR; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+const char *fitted_unused(const struct fitted_model *m,
+                          const struct named_value *parameters, size_t count)
+{
+    if (m->guess || (m->kind == MODEL_AUTO && !m->names))
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!is_parameter_of(m, parameters[i].name))
+            return parameters[i].name;
+    return NULL;
+}
+
 static struct perf_query query_of(const struct perf_sample *run)
 {
     return (struct perf_query){run->problem_size, run->processors,

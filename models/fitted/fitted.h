@@ -221,6 +221,11 @@ void fitted_add_effects(struct fitted_model *m, const struct fitted_effect *now,
 void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
                            const char *at, struct error *err);
 
+/* The first parameter of a question that is no input of the model, and so has no part in
+ * its answer; NULL: there is none, or nobody knows, as there were too many inputs. */
+const char *fitted_unused(const struct fitted_model *m,
+                          const struct named_value *parameters, size_t count);
+
 /* The number that a run or a query has for an input: problem_size, processors,
  * cpu_available_ratio, bandwidth_mbps, or a member of its parameters; NAN: none. */
 double fitted_input(const char *name, const struct perf_query *query,
@@ -271,7 +276,9 @@ enum fitted_warning {
                                                    none above 0 */
     FITTED_WARN_DISTANT = FITTED_WARN_FLOORED << 1,  /* extrapolation_ratio above 2 */
     FITTED_WARN_CONSTANT = FITTED_WARN_DISTANT << 1, /* an input that never varied does */
-    FITTED_WARN_MASKS = FITTED_WARN_CONSTANT << 1
+    FITTED_WARN_UNUSED = FITTED_WARN_CONSTANT << 1,  /* a parameter that is no input; by
+                                                        who asks: fitted_unused() */
+    FITTED_WARN_MASKS = FITTED_WARN_UNUSED << 1
 };
 
 /* How the interval of a prediction is made, worked out once for many. */
