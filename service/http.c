@@ -626,7 +626,7 @@ static enum MHD_Result answer(struct exchange *x);
 static enum MHD_Result admit(struct exchange *x)
 {
     /* Nobody reads it when no route fits or the route takes none: route_answer() then
-     * says so, or ignores it. */
+     * says so. */
     x->state = x->route && route_takes_body(x->route) ? READING : DISCARDING;
     find_owner(x);
     if (x->state == READING)
@@ -635,8 +635,10 @@ static enum MHD_Result admit(struct exchange *x)
         return refuse_early(x);
     peer_enter(x->peer, PHASE_BODY);
     if (x->state == DISCARDING &&
-        x->expect) /* the client waits to hear whether to send */
+        x->expect) { /* the client waits to hear whether to send */
+        x->message.stray_bytes = body_follows(x);
         return answer(x);
+    }
     return MHD_YES;
 }
 
@@ -808,6 +810,16 @@ static void keep(struct exchange *x, const char *data, size_t length, size_t max
         x->taken_bytes = needed;
 }
 
+/* Bytes that say something, which an empty object does not. */
+static size_t meant_bytes(const char *data, size_t length)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < length; i++)
+        count += data[i] == '\0' || !strchr(" \t\r\n{}", data[i]);
+    return count;
+}
+
 static enum MHD_Result take_body(struct exchange *x, const char *data, size_t length)
 {
     size_t max_bytes = route_body_limit(x->route, x->http->service->config);
@@ -819,8 +831,10 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t le
         if (!kept)
             discard(x);
     }
-    if (!kept)
+    if (!kept) {
         x->discarded_bytes += length;
+        x->message.stray_bytes += meant_bytes(data, length);
+    }
     __atomic_store_n(&x->peer->bytes, x->taken_bytes + x->discarded_bytes,
                      __ATOMIC_RELAXED);
     return x->discarded_bytes > 2 * max_bytes ? MHD_NO : MHD_YES; /* enough is enough */

@@ -1278,6 +1278,19 @@ enum error_code route_run_whole(struct request *rq, const struct content *body)
 
 /* ---- the whole way ---- */
 
+/* What is in a body that nobody reads would be ignored: of a DELETE, filters. Foreign
+ * engines, which send what they like, are left alone. */
+static enum error_code check_no_body(struct request *rq)
+{
+    const struct route *r = rq->route;
+
+    if (rq->message->stray_bytes == 0 || r->flags & ROUTE_FACADE)
+        return OK;
+    return fail(rq->err, ERR_MALFORMED, "",
+                "%s %s takes no body: what it takes is in path and query",
+                rq->message->method, r->path);
+}
+
 static enum error_code answer(struct request *rq)
 {
     const struct message *m = rq->message;
@@ -1286,6 +1299,8 @@ static enum error_code answer(struct request *rq)
 
     TRY(admit(rq));
     TRY(check_head(rq));
+    if (!has_body)
+        TRY(check_no_body(rq));
     TRY(read_path_values(rq));
     TRY(check_accept(rq));
     TRY(run(&(struct part){.run = bind_query, .rq = rq}));

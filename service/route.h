@@ -138,6 +138,8 @@ struct message {
     size_t query_count;
     const char *body;
     size_t body_length;
+    size_t
+        stray_bytes; /* of a body that the route does not take, without blanks and {} */
     struct governor_job *job; /* the computation that answers it; NULL: none, on a thread
                                  that does I/O or talks to the database */
     struct body *received;    /* holds the body, and takes what it inflates to; NULL:

@@ -2,6 +2,7 @@
 #include "tests/api.hpp"
 #include "tests/description.hpp"
 
+#include <cstring>
 #include <stdexcept>
 
 extern "C" {
@@ -145,8 +146,12 @@ api_reply api::call(const std::string &method, const std::string &target,
     api_reply out{r.status, {}, {}};
     if (r.body)
         out.body.assign(r.body, r.body_length);
-    for (size_t i = 0; i < r.header_count; i++)
+    for (size_t i = 0; i < r.header_count; i++) {
+        INFO(r.headers[i].name << " of " << method << " " << target);
+        CHECK((strcmp(r.headers[i].name, "Vary") == 0 ||
+               out.headers.count(r.headers[i].name) == 0)); // each once
         out.headers[r.headers[i].name] = r.headers[i].value;
+    }
     out.headers["Content-Type"] = r.content_type ? r.content_type : "";
     if (!out.headers.count("Content-Encoding")) {
         std::string mistakes = broken_promises(

@@ -270,6 +270,29 @@ TEST_CASE("every policy has a text of its own: idea, formula, when, when not, ti
         }
 }
 
+TEST_CASE("each algorithm says where the manual has its formula", "[docs][api]")
+{
+    manual service;
+    size_t count = 0;
+
+    const nlohmann::json with = service.get("/v1/algorithms").json();
+    for (const auto &item : with["items"]) {
+        std::string at = item["formula"];
+        size_t hash = at.find('#');
+
+        INFO(at);
+        REQUIRE(hash != std::string::npos);
+        CHECK(service.get(at.substr(0, hash))
+                  .body.find("id=\"" + at.substr(hash + 1) + "\"") != std::string::npos);
+        count++;
+    }
+    CHECK(count > 90);
+    service.settings.docs = false;
+    const nlohmann::json without = service.get("/v1/algorithms").json();
+    for (const auto &item : without["items"])
+        CHECK(!item.contains("formula"));
+}
+
 TEST_CASE("engines and running it have pages, with the rules for alerts", "[docs][api]")
 {
     api a;

@@ -580,6 +580,32 @@ TEST_CASE("the Link header leads to the next page", "[api][db]")
                     "&from=2000-01-01T00:00:00Z&page_size=1&page_token=" + token);
     CHECK(number_at(second.body, "items.0.cpu_available_ratio") == 1);
     CHECK(second.headers.count("Link") == 0);
+
+    // Of another list, or of other filters of this one, it would lead nowhere.
+    for (std::string other :
+         {"/v1/failures?page_token=" + token, "/v1/executions?page_token=" + token,
+          "/v1/load-samples?page_token=" + token,
+          "/v1/load-samples?resource_id=x&from=2000-01-01T00:00:00Z&page_token=" +
+              token}) {
+        api_reply r = service.get(other);
+        INFO(other);
+        CHECK(r.status == 422);
+        CHECK(text_at(r.body, "errors.0.name") == "page_token");
+        CHECK(text_at(r.body, "errors.0.code") == "page_token");
+    }
+    // A window may have moved on.
+    CHECK(number_at(service
+                        .get("/v1/load-samples?to=2100-01-01T00:00:00Z&page_size=9"
+                             "&resource_id=" +
+                             id + "&page_token=" + token)
+                        .body,
+                    "items.0.cpu_available_ratio") == 1);
+    // Release 1.1.0 gave them without saying of what.
+    CHECK(number_at(service
+                        .get("/v1/load-samples?resource_id=" + id +
+                             "&page_token=" + token.substr(token.find('.') + 1))
+                        .body,
+                    "items.0.cpu_available_ratio") == 1);
 }
 
 TEST_CASE("aggregates say what an interval's samples say", "[api][db]")

@@ -555,6 +555,35 @@ TEST_CASE("HEAD has the header only; unknown paths and methods keep the connecti
     CHECK(c.get().body == "[still]");
 }
 
+TEST_CASE("a body that no route reads is refused, unless it says nothing", "[http]")
+{
+    server s;
+    auto ask = [&](const std::string &head, const std::string &body) {
+        client c(s.port());
+
+        REQUIRE(c.put(head + " HTTP/1.1\r\nHost: localhost\r\n" + body));
+        return c.get();
+    };
+    auto counted = [](const std::string &body) {
+        return "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    };
+
+    for (const char *nothing : {"", "{}", " {\r\n\t}\n"})
+        CHECK(ask("GET /show/a", counted(nothing)).status == 200);
+    for (const std::string &body :
+         {counted("{\"site_id\":\"a\"}"), counted("x"), counted(std::string(1, '\0')),
+          std::string("Transfer-Encoding: chunked\r\n\r\n3\r\n{1}\r\n0\r\n\r\n"),
+          std::string("Expect: 100-continue\r\nContent-Length: 9\r\n\r\n")}) {
+        answer r = ask("GET /show/a", body);
+        CAPTURE(body);
+        CHECK(r.status == 400);
+        CHECK_THAT(r.body, Catch::Contains("GET /show/{id} takes no body"));
+    }
+    client c(s.port());
+    REQUIRE(c.put(post("/echo", "x")));
+    CHECK(c.get().status == 200);
+}
+
 TEST_CASE("requests whose length is ambiguous are refused", "[http]")
 {
     server s;

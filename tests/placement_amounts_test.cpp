@@ -76,6 +76,28 @@ TEST_CASE("a tenth of a cpu fits ten times", "[placement]")
     CHECK(decided(w, "mct", a).objective.makespan_s == 15);
 }
 
+TEST_CASE("a resource that is full all the time is used by 1, and not by more",
+          "[placement]")
+{
+    for (bool by_cpus : {false, true})
+        for (int places : {1, 3, 7, 1000})
+            for (double run_s : {0.1, 0.3, 1.0 / 3, 0.7, 1.1}) {
+                world w;
+                test_arena a;
+                resource &n = w.host("n");
+                (by_cpus ? n.cpus : n.n_max) = places;
+                for (int i = 0; i < places * (places == 1000 ? 2 : 30); i++)
+                    w.task("j" + std::to_string(i), run_s);
+                placement_out out = decided(w, "mct", a);
+                CAPTURE(by_cpus, places, run_s);
+                REQUIRE(out.load_count == 1);
+                CHECK(out.loads[0].utilisation_ratio == 1);
+                CHECK(out.objective.utilisation_ratio == 1);
+                CHECK(out.loads[0].busy_s ==
+                      Approx(places * out.objective.makespan_s).epsilon(1e-12));
+            }
+}
+
 TEST_CASE("a running job that the request names holds what it needs", "[placement]")
 {
     struct {

@@ -183,7 +183,9 @@ void check_numbers(const world &w, const placement_out &out)
     CHECK(std::isfinite(makespan_s));
     CHECK(out.objective.lower_bound_s <= makespan_s);
     CHECK((out.objective.gap_ratio >= 0 || out.objective.lower_bound_s == 0));
-    CHECK(out.objective.utilisation_ratio <= 1 + 1e-9);
+    CHECK(out.objective.utilisation_ratio <= 1);
+    for (size_t i = 0; i < out.load_count; i++)
+        CHECK(out.loads[i].utilisation_ratio <= 1);
     CHECK(out.placement_count + out.unplaced_count == w.jobs.size());
     for (size_t i = 0; i < out.unplaced_count; i++) {
         CHECK(out.unplaced[i].reason_count > 0);

@@ -209,6 +209,12 @@ TEST_CASE("files by architecture of the host (spec gridway.md 3.5)", "[placement
     w.data("in.-2", 1e6, {"H"});
     out = decided(w, "mct", a, {option("dialect", "gridway")});
     CHECK(std::string(out.placements[0].files[0]) == "in.-2");
+    w.jobs[0].task_index = 9007199254740991;
+    w.jobs[0].param_start = w.jobs[0].param_increment = NAN;
+    w.data("in.9007199254740991", 1e6, {"H"});
+    out = decided(w, "mct", a, {option("dialect", "gridway")});
+    CHECK(std::string(out.placements[0].files[0]) == "in.9007199254740991");
+    w.jobs[0].task_index = 3;
     w.jobs[0].param_start = w.jobs[0].param_increment = NAN; // 0 and 1
     w.data("in.3", 1e6, {"H"});
     out = decided(w, "mct", a, {option("dialect", "gridway")});

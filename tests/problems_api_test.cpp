@@ -340,17 +340,27 @@ TEST_CASE("GET /v1/errors has every code that is sent", "[api][problem]")
 // connection, or what a bound refuses first; a conflict and what is malformed are
 // mistakes' codes too.
 const std::set<std::string> codes_without_example = {
-    "busy",          "forbidden",
-    "gone",          "header_too_large",
-    "internal",      "invalid_availability",
-    "key_reused",    "misdirected",
-    "not_aligned",   "not_trained",
-    "page_token",    "precondition_required",
-    "quota",         "rate_limited",
-    "raw_expired",   "slow_client",
-    "still_running", "target_too_long",
-    "too_large",     "unauthenticated",
-    "unavailable"};
+    "busy",
+    "forbidden",
+    "gone",
+    "header_too_large",
+    "internal",
+    "invalid_availability",
+    "key_reused",
+    "misdirected",
+    "not_aligned",
+    "not_trained",
+    "precondition_required",
+    "quota",
+    "rate_limited",
+    "raw_expired",
+    "slow_client",
+    "still_running",
+    "target_too_long",
+    "too_large",
+    "unauthenticated",
+    "unavailable",
+};
 
 // openapi/examples/error-CODE: a request that is refused so, and one that is not. That
 // the answer is the recorded one is with the tests of all examples.

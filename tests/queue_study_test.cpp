@@ -45,6 +45,40 @@ json timeless(json answer)
 
 } // namespace
 
+TEST_CASE("no share of what is there is above 1, however long the log", "[queue][api]")
+{
+    api a;
+    const json one_node = R"({"resources":[{"id":"n","cpus":3}]})"_json;
+
+    for (bool clustered : {false, true})
+        for (double run_s : {0.1, 0.3, 1.0 / 3, 0.7})
+            for (double submit_s : {0.0, 100.3, 1e6 + 0.7}) {
+                json body = {{"kind", "queue"},
+                             {"policies", {"fcfs"}},
+                             {"details", true},
+                             {"utilisation_step_s", 2}};
+                if (clustered)
+                    body["cluster"] = one_node;
+                else
+                    body["processors"] = 3;
+                for (int i = 0; i < 90; i++)
+                    body["jobs"].push_back({{"id", std::to_string(i)},
+                                            {clustered ? "cpus" : "processors", 1},
+                                            {"run_time_s", run_s},
+                                            {"submit_s", submit_s}});
+                json r = a.post("/v1/simulations", body.dump()).json();
+                INFO(r.dump().substr(0, 600));
+                REQUIRE(r.contains("results"));
+                const json &f = r["results"][0];
+                CHECK(f["utilisation_ratio"] <= 1);
+                if (!clustered) // there jobs begin and end in whole milliseconds
+                    CHECK(f["utilisation_ratio"] == 1);
+                REQUIRE(f["utilisation"].size() >= 2);
+                for (const json &step : f["utilisation"])
+                    CHECK(step["busy_ratio"] <= 1);
+            }
+}
+
 TEST_CASE("details of a replay: tables, fairness, use, losses", "[queue][api]")
 {
     api a;

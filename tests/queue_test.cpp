@@ -406,3 +406,19 @@ TEST_CASE("figures of a replay", "[queue]")
     CHECK(r.figures.makespan_s == 24);
     CHECK(r.figures.utilisation_ratio == Approx(92.0 / 96).epsilon(1e-15));
 }
+
+TEST_CASE("processors that are busy all the time are used by 1, and not by more",
+          "[queue]")
+{
+    for (uint64_t processors : {1, 3, 7})
+        for (double run_s : {0.1, 0.3, 1.0 / 3, 0.7, 1.1})
+            for (double begin_s : {0.0, 100.3, 1e6 + 0.7}) {
+                std::vector<swf_job> jobs;
+
+                for (uint64_t i = 0; i < processors * 30; i++)
+                    jobs.push_back(logged(double(i), begin_s, run_s, 1));
+                CAPTURE(processors, run_s, begin_s);
+                CHECK(replay("fcfs", replay_of(jobs, processors))
+                          .figures.utilisation_ratio == 1);
+            }
+}

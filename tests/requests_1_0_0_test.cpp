@@ -312,3 +312,39 @@ TEST_CASE("algorithms come in pages of any size", "[api][renamed]")
     CHECK(a.get("/v1/algorithms?page_token=x").status == 422);
     CHECK(a.get("/v1/algorithms?page_token=99999").json()["items"].empty());
 }
+
+TEST_CASE("a page token is of one list with its parameters", "[api]")
+{
+    api a;
+    const std::string token =
+        a.get("/v1/algorithms?page_size=2&family=queue").json()["next_page_token"];
+    auto refused = [&](const std::string &target) {
+        api_reply r = a.get(target);
+
+        CHECK(r.status == 422);
+        json e = r.json()["errors"][0];
+        CHECK(e["code"] == "page_token");
+        CHECK(e["in"] == "query");
+        CHECK(e["name"] == "page_token");
+        return e["detail"].get<std::string>();
+    };
+
+    // The size of pages may change, and the order of parameters.
+    CHECK(a.get("/v1/algorithms?family=queue&page_token=" + token + "&page_size=3")
+              .json()["items"][0] ==
+          a.get("/v1/algorithms?family=queue").json()["items"][2]);
+    CHECK_THAT(refused("/v1/algorithms?page_token=" + token),
+               Catch::Contains("with other parameters"));
+    CHECK_THAT(refused("/v1/algorithms?family=placement&page_token=" + token),
+               Catch::Contains("with other parameters"));
+    CHECK_THAT(refused("/v1/failures?page_token=" + token),
+               Catch::Contains("another list"));
+    // Neither a part of a token nor one with another seal.
+    for (const std::string &wrong : {"." + token, token.substr(1), token.substr(0, 17)})
+        CHECK_THAT(refused("/v1/algorithms?family=queue&page_token=" + wrong),
+                   Catch::Contains("page of"));
+    // As 1.1.0 gave them.
+    CHECK(a.get("/v1/algorithms?page_size=2&page_token=" +
+                token.substr(token.find('.') + 1))
+              .status == 200);
+}

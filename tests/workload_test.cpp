@@ -364,6 +364,10 @@ TEST_CASE("a log's jobs start at 0, users numbered from 0", "[workload]")
     workload w = workload_blank(WORKLOAD_SWF);
     w.swf_jobs = log;
     w.swf_job_count = 3;
+    w.swf_mips = 1e18; // the most of the description
+    w.checkpoint_overhead_factor = 1e18;
+    CHECK(jobs_of(prepared(a, w), 1, 1000)[0].length_mi == 2e19);
+    w.checkpoint_overhead_factor = NAN;
     w.swf_mips = 2;
     w = prepared(a, w);
     auto jobs = jobs_of(w, 1, 1000);

@@ -144,12 +144,11 @@ static void loop(struct engine *e)
             /* nothing happens any more: without an instant to stop at it is over */
             e->out->is_stuck = e->in->stop_ms == REPLAY_NEVER;
             e->kernel.now_ms = e->out->is_stuck ? e->last_ms : e->in->stop_ms;
-            e->out->totals.cpu_busy_s +=
-                1e-3 * (double)(e->kernel.now_ms - before_ms) * (double)busy;
+            e->out->totals.cpu_busy_ms +=
+                (long double)(e->kernel.now_ms - before_ms) * busy;
             return;
         }
-        e->out->totals.cpu_busy_s +=
-            1e-3 * (double)(e->kernel.now_ms - before_ms) * (double)busy;
+        e->out->totals.cpu_busy_ms += (long double)(e->kernel.now_ms - before_ms) * busy;
         e->out->totals.events++;
         if (!is_void(e, &event))
             e->last_ms = e->kernel.now_ms;

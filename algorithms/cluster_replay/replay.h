@@ -311,7 +311,7 @@ struct replay_totals {
     /* The same sums in ms of whole nodes; exact where is_exact. */
     int64_t node_ms[REPLAY_TIME_COUNT];
     bool is_exact;
-    double cpu_busy_s; /* cpus of running jobs, times their time */
+    long double cpu_busy_ms; /* cpus of running jobs, times their time */
     uint64_t done_count, killed_count, lost_count, cancelled_count, never_count;
     uint64_t failure_kills, restarts, checkpoints, failures, events, rounds;
     double killed_cpu_s; /* what those attempts had used */

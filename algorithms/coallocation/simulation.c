@@ -125,8 +125,8 @@ static void pass_time(struct sim *s, double to_s)
     s->held_s += held * span_s;
     if (s->next_job < s->in->job_count && to_s > warm_s) {
         span_s = to_s - fmax(s->now_s, warm_s);
-        s->busy_s += (background + held) * span_s;
-        s->busy_window_s += span_s;
+        precise_add(&s->busy_s, (long double)(background + held) * span_s);
+        precise_add(&s->busy_window_s, span_s);
     }
     s->now_s = to_s;
 }
@@ -318,8 +318,9 @@ static enum error_code finish(struct sim *s)
     median_placement(s);
     measure_responses(s);
     s->out.maximal_utilisation_ratio =
-        s->set->backlog && s->busy_window_s > 0
-            ? s->busy_s / (s->busy_window_s * in.capacity_processors)
+        s->set->backlog && precise_total(&s->busy_window_s) > 0
+            ? (double)(precise_total(&s->busy_s) /
+                       (precise_total(&s->busy_window_s) * in.capacity_processors))
             : (double)NAN;
     s->out.site_unusable = unusable;
     s->out.processor_seconds = s->held_s;

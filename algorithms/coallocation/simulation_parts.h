@@ -7,6 +7,7 @@
 #define GRIDPLAN_COALLOCATION_SIMULATION_PARTS_H
 
 #include "algorithms/coallocation/simulation.h"
+#include "models/base/precise_sum.h"
 #include "models/base/rng.h"
 
 /* What happens; at equal times in this order. */
@@ -111,12 +112,13 @@ struct sim {
     struct rng errors;
     double now_s, started_s, last_arrival_s;
     size_t next_job, done_count;
-    size_t arriving;      /* for the backlog, this very moment */
-    double scan_due_s;    /* event_driven: a scan is on its way for then */
-    double background_s;  /* processor-seconds so far */
-    double busy_s;        /* likewise, all, after the warm-up, while jobs were to come */
-    double busy_window_s; /* and how long that was */
-    double held_s;        /* processor-seconds that were claimed */
+    size_t arriving;     /* for the backlog, this very moment */
+    double scan_due_s;   /* event_driven: a scan is on its way for then */
+    double background_s; /* processor-seconds so far */
+    struct precise_sum
+        busy_s; /* likewise, all, after the warm-up, while jobs were to come */
+    struct precise_sum busy_window_s; /* and how long that was */
+    double held_s;                    /* processor-seconds that were claimed */
     double local_response_s;
     size_t local_count;
     struct co_sim_out out; /* counts */

@@ -455,24 +455,12 @@ static void list_jobs(struct search *s, const size_t *jobs, size_t job_count,
     }
 }
 
-static int64_t *capacities(const struct world *w, struct arena *a)
-{
-    size_t rows = w->node_amount_count;
-    int64_t *has = NEW(a, int64_t, w->resource_count * rows);
-
-    for (size_t i = 0; i < w->resource_count; i++) {
-        budget_step(w->budget, rows);
-        memcpy(has + i * rows, w->resources[i].capacity, rows * sizeof(*has));
-    }
-    return has;
-}
-
 static void make_scratch(struct search *s)
 {
     struct arena *a = s->arena;
     size_t m = s->w->resource_count;
 
-    s->columns = columns_create(s->w, capacities(s->w, a), a);
+    s->columns = columns_of_capacities(s->w, a);
     s->list = NEW(a, struct column_short, s->w->node_amount_count);
     s->mask = NEW(a, uint64_t, s->words + 1);
     s->passed = NEW(a, uint64_t, s->words + 1);

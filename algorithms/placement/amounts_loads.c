@@ -1,6 +1,8 @@
 /* placement/amounts_loads.c - what a plan of amounts means for each resource. */
 #include "algorithms/placement/amounts_loads.h"
 
+#include "models/base/precise_sum.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,9 +101,9 @@ static void number_slots(const struct world *w, const struct stay *list, size_t 
 
 /* How long a planned job uses what it takes: until it is done, also where plan_with holds
  * its amounts for longer. */
-static double used_s(const struct world_plan *plan, const struct stay *s)
+static long double used_s(const struct world_plan *plan, const struct stay *s)
 {
-    return fmin(s->end_s, plan->placed[s->job].done_s) - s->start_s;
+    return (long double)fmin(s->end_s, plan->placed[s->job].done_s) - s->start_s;
 }
 
 /* The time of a resource that is used by planned jobs, as part of its most used amount;
@@ -113,16 +115,16 @@ static double most_used_s(const struct world *w, const struct world_plan *plan,
     double most_s = 0;
 
     for (size_t k = 0; k < w->node_amount_count; k++) {
-        double taken_s = 0;
+        struct precise_sum taken = {0}; /* amount times seconds */
 
         if (k == AMOUNT_PRESENCE || capacity[k] <= 0 || capacity[k] >= AMOUNT_UNLIMITED)
             continue;
         budget_step(w->budget, count);
         for (size_t i = 0; i < count; i++)
             if (list[i].job != WORLD_NONE && list[i].end_s < HUGE_VAL)
-                taken_s += (double)w->jobs[list[i].job].needs[k] / (double)capacity[k] *
-                           used_s(plan, &list[i]);
-        most_s = fmax(most_s, taken_s);
+                precise_add(&taken, (long double)w->jobs[list[i].job].needs[k] *
+                                        used_s(plan, &list[i]));
+        most_s = fmax(most_s, (double)(precise_total(&taken) / capacity[k]));
     }
     return most_s;
 }
@@ -131,6 +133,7 @@ static struct placement_load load_of(const struct world *w, const struct world_p
                                      const struct stay *list, size_t count)
 {
     struct placement_load load = {.resource_id = w->resources[list->position].id};
+    struct precise_sum busy_s = {0};
 
     for (size_t i = 0; i < count; i++) {
         if (list[i].job == WORLD_NONE)
@@ -138,9 +141,10 @@ static struct placement_load load_of(const struct world *w, const struct world_p
         load.job_count++;
         if (!(list[i].end_s < HUGE_VAL)) /* not known */
             continue;
-        load.busy_s += used_s(plan, &list[i]);
+        precise_add(&busy_s, used_s(plan, &list[i]));
         load.finish_s = fmax(load.finish_s, plan->placed[list[i].job].done_s);
     }
+    load.busy_s = (double)precise_total(&busy_s);
     if (load.job_count)
         load.utilisation_ratio = most_used_s(w, plan, list, count);
     return load;

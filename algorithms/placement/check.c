@@ -26,6 +26,7 @@ struct number_row {
 
 #define LARGEST 1e100
 #define COUNT   1e9
+#define EXACT   9007199254740991.0 /* above it not every whole number is a double */
 
 #define ROW(T, m, min, max, flags)                 \
     {                                              \
@@ -55,7 +56,7 @@ static const struct number_row job_rows[] = {
     ROW(job, queued_at_s, -LARGEST, LARGEST, OPTIONAL),
     ROW(job, deadline_at_s, -LARGEST, LARGEST, OPTIONAL),
     ROW(job, fixed_priority, 0, 20, 0),
-    ROW(job, task_index, 0, COUNT, OPTIONAL | WHOLE),
+    ROW(job, task_index, 0, EXACT, OPTIONAL | WHOLE),
     ROW(job, param_start, -COUNT, COUNT, OPTIONAL | WHOLE),
     ROW(job, param_increment, -COUNT, COUNT, OPTIONAL | WHOLE),
     {0},

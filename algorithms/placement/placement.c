@@ -12,6 +12,8 @@
 #include "algorithms/placement/unused.h"
 #include "algorithms/placement/verify.h"
 
+#include "models/base/precise_sum.h"
+
 #include <string.h>
 
 const struct policy placement_policies[] = {
@@ -177,7 +179,9 @@ static void fill_loads(const struct placement_plan *plan, struct placement_out *
     const struct placement_problem *p = plan->problem;
     struct placement_load *loads =
         NEW(plan->arena, struct placement_load, p->resource_count);
-    double makespan_s = out->objective.makespan_s, busy_s = 0, slots = 0;
+    struct precise_sum *busy_s = NEW(plan->arena, struct precise_sum, p->resource_count);
+    struct precise_sum all_busy_s = {0};
+    double makespan_s = out->objective.makespan_s, slots = 0;
     size_t used = 0;
 
     for (size_t k = 0; k < plan->placed_count; k++) {
@@ -185,25 +189,30 @@ static void fill_loads(const struct placement_plan *plan, struct placement_out *
         struct placement_load *l = &loads[p->resources[e->pos].index];
 
         l->job_count++;
-        l->busy_s += e->done_s - e->start_s;
+        precise_add(&busy_s[p->resources[e->pos].index],
+                    (long double)e->done_s - e->start_s);
         l->finish_s = fmax(l->finish_s, e->done_s);
     }
     for (size_t i = 0; i < p->resource_count; i++) {
         const struct problem_resource *r = &p->resources[p->position_of[i]];
-        double share_s = (double)r->slot_count * makespan_s;
+        long double share_s = (long double)r->slot_count * makespan_s;
 
         if (loads[i].job_count == 0)
             continue;
         loads[i].resource_id = r->given->id;
-        loads[i].utilisation_ratio = share_s > 0 ? loads[i].busy_s / share_s : 0;
-        busy_s += loads[i].busy_s;
+        loads[i].busy_s = (double)precise_total(&busy_s[i]);
+        precise_add(&all_busy_s, busy_s[i].sum);
+        precise_add(&all_busy_s, busy_s[i].rest);
+        loads[i].utilisation_ratio =
+            share_s > 0 ? (double)(precise_total(&busy_s[i]) / share_s) : 0;
         slots += (double)r->slot_count;
         loads[used++] = loads[i];
     }
     out->loads = loads;
     out->load_count = used;
     if (slots * makespan_s > 0)
-        out->objective.utilisation_ratio = busy_s / (slots * makespan_s);
+        out->objective.utilisation_ratio =
+            (double)(precise_total(&all_busy_s) / ((long double)slots * makespan_s));
 }
 
 #define OPTIMAL_GAP 1e-9 /* a bound is a little lowered for rounding */

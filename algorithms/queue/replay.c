@@ -3,6 +3,8 @@
 
 #include "algorithms/queue/machine.h"
 
+#include "models/base/precise_sum.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -100,23 +102,25 @@ static enum error_code play(struct replay *r, const struct queue_replay_watch *w
     return OK;
 }
 
-static void add_figures(const struct replay *r, size_t i, double *busy, double *end_s,
-                        struct queue_figures *f)
+static void add_figures(const struct replay *r, size_t i, struct precise_sum *busy,
+                        double *end_s, struct queue_figures *f)
 {
-    double run_s = r->run_s[i], wait_s = r->machine.start_s[i] - r->jobs[i].submit_s;
+    double start_s = r->machine.start_s[i], wait_s = start_s - r->jobs[i].submit_s;
+    double run_s = r->run_s[i], job_end_s = start_s + run_s;
 
     f->mean_wait_s += wait_s;
     f->max_wait_s = fmax(f->max_wait_s, wait_s);
     f->mean_response_s += wait_s + run_s;
     f->mean_bounded_slowdown += fmax(1, (wait_s + run_s) / fmax(r->in->bound_s, run_s));
-    *busy += run_s * (double)r->jobs[i].processors;
-    *end_s = fmax(*end_s, r->machine.start_s[i] + run_s);
+    precise_add(busy, ((long double)job_end_s - start_s) * r->jobs[i].processors);
+    *end_s = fmax(*end_s, job_end_s);
 }
 
 static void summarise(const struct replay *r, struct queue_replay_out *out)
 {
     struct queue_figures *f = &out->figures;
-    double busy = 0, begin_s = HUGE_VAL, end_s = -HUGE_VAL, n;
+    double begin_s = HUGE_VAL, end_s = -HUGE_VAL, n;
+    struct precise_sum busy = {0};
 
     for (size_t i = 0; i < r->in->job_count; i++) {
         size_t given = r->places[i].index;
@@ -137,9 +141,10 @@ static void summarise(const struct replay *r, struct queue_replay_out *out)
     f->mean_response_s /= n;
     f->mean_bounded_slowdown /= n;
     f->makespan_s = out->run_count ? end_s - begin_s : (double)NAN;
-    f->utilisation_ratio = f->makespan_s > 0
-                               ? busy / (f->makespan_s * (double)r->in->processors)
-                               : (double)NAN;
+    f->utilisation_ratio =
+        f->makespan_s > 0 ? (double)(precise_total(&busy) /
+                                     (((long double)end_s - begin_s) * r->in->processors))
+                          : (double)NAN;
 }
 
 enum error_code queue_replay(const struct policy *policy,

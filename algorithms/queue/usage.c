@@ -16,8 +16,8 @@ void queue_usage_begin(struct queue_usage *u, double from_s, double to_s, double
     *u = (struct queue_usage){.from_s = from_s, .step_s = step_s};
     u->step_count = steps > 1 ? (size_t)steps : 1;
     for (int i = 0; i < QUEUE_LEVEL_COUNT; i++) {
-        u->part[i] = NEW(a, double, u->step_count + 1);
-        u->whole[i] = NEW(a, double, u->step_count + 1);
+        u->part[i] = NEW(a, struct precise_sum, u->step_count + 1);
+        u->whole[i] = NEW(a, struct precise_sum, u->step_count + 1);
     }
 }
 
@@ -43,15 +43,16 @@ void queue_usage_add(struct queue_usage *u, enum queue_level level, double begin
                      double end_s, double weight)
 {
     size_t first = step_at(u, begin_s), last = step_at(u, end_s);
+    struct precise_sum *part = u->part[level], *whole = u->whole[level];
 
     if (first == last) {
-        u->part[level][first] += weight * (end_s - begin_s);
+        precise_add(&part[first], weight * ((long double)end_s - begin_s));
         return;
     }
-    u->part[level][first] += weight * (begin_of(u, first + 1) - begin_s);
-    u->part[level][last] += weight * (end_s - begin_of(u, last));
-    u->whole[level][first + 1] += weight;
-    u->whole[level][last] -= weight;
+    precise_add(&part[first], weight * ((long double)begin_of(u, first + 1) - begin_s));
+    precise_add(&part[last], weight * ((long double)end_s - begin_of(u, last)));
+    precise_add(&whole[first + 1], weight);
+    precise_add(&whole[last], -weight);
 }
 
 void queue_usage_of(struct queue_usage *u, const struct queue_outcome *outcomes,
@@ -75,22 +76,24 @@ struct queue_usage_row *queue_usage_rows(const struct queue_usage *u, double cor
                                          struct arena *a)
 {
     struct queue_usage_row *rows = NEW(a, struct queue_usage_row, u->step_count);
-    double weight[QUEUE_LEVEL_COUNT] = {0};
+    struct precise_sum weight[QUEUE_LEVEL_COUNT] = {{0}};
 
     for (size_t i = 0; i < u->step_count; i++) {
-        double sum[QUEUE_LEVEL_COUNT];
+        long double span_s = (long double)begin_of(u, i + 1) - begin_of(u, i);
+        long double sum[QUEUE_LEVEL_COUNT];
 
         for (int level = 0; level < QUEUE_LEVEL_COUNT; level++) {
-            weight[level] += u->whole[level][i];
-            sum[level] = u->part[level][i] + weight[level] * u->step_s;
+            precise_add(&weight[level], precise_total(&u->whole[level][i]));
+            sum[level] = precise_total(&u->part[level][i]) +
+                         precise_total(&weight[level]) * span_s;
         }
         rows[i] = (struct queue_usage_row){
             .from_s = begin_of(u, i),
-            .busy_ratio = sum[QUEUE_BUSY] / u->step_s / cores,
-            .allocated_ratio = sum[QUEUE_ALLOCATED] / u->step_s / cores,
-            .queued_core_s = sum[QUEUE_QUEUED],
-            .running_count = sum[QUEUE_RUNNING] / u->step_s,
-            .waiting_count = sum[QUEUE_WAITING] / u->step_s,
+            .busy_ratio = (double)(sum[QUEUE_BUSY] / (span_s * cores)),
+            .allocated_ratio = (double)(sum[QUEUE_ALLOCATED] / (span_s * cores)),
+            .queued_core_s = (double)sum[QUEUE_QUEUED],
+            .running_count = (double)(sum[QUEUE_RUNNING] / span_s),
+            .waiting_count = (double)(sum[QUEUE_WAITING] / span_s),
         };
     }
     return rows;

@@ -11,6 +11,7 @@
 #define GRIDPLAN_QUEUE_USAGE_H
 
 #include "algorithms/queue/outcome.h"
+#include "models/base/precise_sum.h"
 
 enum {
     QUEUE_STEPS = 200,      /* unless the caller says how long a step is */
@@ -31,7 +32,7 @@ struct queue_usage {
     size_t step_count; /* >= 1 */
     /* [level][step_count + 1]: of steps that are met in part, and changes of the weight
      * of those that are met as a whole. */
-    double *part[QUEUE_LEVEL_COUNT], *whole[QUEUE_LEVEL_COUNT];
+    struct precise_sum *part[QUEUE_LEVEL_COUNT], *whole[QUEUE_LEVEL_COUNT];
 };
 
 /* A step. */

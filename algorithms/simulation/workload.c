@@ -4,12 +4,14 @@
 #include "algorithms/simulation/workload_parts.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define TIME_MAX_S 1e12
+#define LARGEST    1e18
 #define PRESET     ((double)NAN) /* the generator's own choice */
 enum { USERS_MAX = 1000000, BATCHES_MAX = 1000000, COUNT_MAX = 1000000 };
 
@@ -251,9 +253,9 @@ static void settle_numbers(struct workload *w, struct workload_place at)
 
     settle_number(&w->start_s, "start_s", 0, TIME_MAX_S, 0, at);
     settle_number(&w->stop_s, "stop_s", 0, TIME_MAX_S, HUGE_VAL, at);
-    settle_number(&w->checkpoint_overhead_factor, "checkpoint_overhead_factor", 0, 1e6, 1,
-                  at);
-    settle_number(&w->swf_mips, "swf_mips", 1e-6, 1e12, 1, at);
+    settle_number(&w->checkpoint_overhead_factor, "checkpoint_overhead_factor", 0,
+                  LARGEST, 1, at);
+    settle_number(&w->swf_mips, "swf_mips", DBL_MIN, LARGEST, 1, at);
     settle_count(&w->job_count, "job_count", COUNT_MAX, daily ? 7000 : 0, at);
     settle_count(&w->user_count, "user_count", USERS_MAX, tornado ? 10 : 1, at);
     settle_count(&w->batch_size, "batch_size", COUNT_MAX, 1000, at);

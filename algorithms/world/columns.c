@@ -98,6 +98,18 @@ struct columns *columns_create(const struct world *w, const int64_t *has, struct
     return c;
 }
 
+struct columns *columns_of_capacities(const struct world *w, struct arena *a)
+{
+    size_t rows = w->node_amount_count;
+    int64_t *has = NEW(a, int64_t, w->resource_count * rows);
+
+    for (size_t i = 0; i < w->resource_count; i++) {
+        budget_step(w->budget, rows);
+        memcpy(has + i * rows, w->resources[i].capacity, rows * sizeof(*has));
+    }
+    return columns_create(w, has, a);
+}
+
 int64_t columns_has(const struct columns *c, size_t position, size_t amount)
 {
     return c->has[position * c->rows + amount];

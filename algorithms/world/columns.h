@@ -27,6 +27,9 @@ struct column_short {
 struct columns *columns_create(const struct world *w, const int64_t *has,
                                struct arena *a);
 
+/* Of what each resource has when nothing is on it. */
+struct columns *columns_of_capacities(const struct world *w, struct arena *a);
+
 /* Of the resources of `mask`: what they lack of `needs` (amounts that none lacks are left
  * out; list has room for node_amount_count), and the set of those that lack nothing.
  * Returns how many amounts are listed. */

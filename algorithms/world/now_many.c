@@ -333,12 +333,8 @@ static bool are_limits_kept(const struct world *w, const struct world_plan *plan
     int64_t *left = NEW(a, int64_t, w->limit_count);
     bool kept = true;
 
-    for (size_t k = 0; k < w->limit_count; k++) {
-        left[k] = w->limits[k].capacity;
-        budget_step(w->budget, 1 + w->limits[k].held_count);
-        for (size_t h = 0; h < w->limits[k].held_count; h++)
-            left[k] = amount_add(left[k], -w->limits[k].held[h].units);
-    }
+    for (size_t k = 0; k < w->limit_count; k++)
+        left[k] = world_limit_left(w, &w->limits[k]);
     budget_step(w->budget, 4 * plan->placed_count);
     for (size_t i = 0; i < plan->placed_count; i++) {
         const struct world_placed *p = &plan->placed[plan->sequence[i]];

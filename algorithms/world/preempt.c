@@ -547,11 +547,8 @@ static bool is_limit_short(const struct plea *p, const struct world_choice *c)
 
     for (size_t k = 0; k < c->limit_count && !is_short; k++) {
         const struct world_limit *l = &p->w->limits[c->limits[k]];
-        int64_t left = amount_add(l->capacity, -world_limit_need(l, p->j));
+        int64_t left = amount_add(world_limit_left(p->w, l), -world_limit_need(l, p->j));
 
-        budget_step(p->w->budget, 1 + l->held_count);
-        for (size_t h = 0; h < l->held_count; h++)
-            left = amount_add(left, -l->held[h].units);
         is_short = amount_add(left, -planned_units(p, c->limits[k])) < 0;
     }
     return is_short;

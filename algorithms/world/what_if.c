@@ -33,18 +33,6 @@ struct search {
     struct what_if *out;
 };
 
-static int64_t *capacities(const struct world *w, struct arena *a)
-{
-    size_t rows = w->node_amount_count;
-    int64_t *has = NEW(a, int64_t, w->resource_count * rows);
-
-    for (size_t i = 0; i < w->resource_count; i++) {
-        budget_step(w->budget, rows);
-        memcpy(has + i * rows, w->resources[i].capacity, rows * sizeof(*has));
-    }
-    return has;
-}
-
 static void note_lack(struct lack *l, int64_t needed, size_t job_count, double weight)
 {
     size_t i = 0, last = WHAT_IF_CHANGES_MAX - 1;
@@ -263,7 +251,7 @@ void world_what_if(const struct world *w, const size_t *jobs, size_t job_count,
     s.passed = NEW(a, uint64_t, s.words);
     s.list = NEW(a, struct column_short, w->node_amount_count);
     s.lacks = NEW(a, struct lack, w->resource_count * w->node_amount_count);
-    s.columns = columns_create(w, capacities(w, a), a);
+    s.columns = columns_of_capacities(w, a);
     note_classes(&s, jobs, job_count);
     keep_best(&s);
     for (size_t i = 0; i < out->change_count; i++)

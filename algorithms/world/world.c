@@ -44,6 +44,16 @@ int64_t world_limit_need(const struct world_limit *l, const struct world_job *j)
                : units;
 }
 
+int64_t world_limit_left(const struct world *w, const struct world_limit *l)
+{
+    int64_t left = l->capacity;
+
+    budget_step(w->budget, 1 + l->held_count);
+    for (size_t h = 0; h < l->held_count; h++)
+        left = amount_add(left, -l->held[h].units);
+    return left;
+}
+
 bool world_is_limited(const struct world_job *j)
 {
     for (size_t c = 0; c < j->choice_count; c++)

@@ -324,6 +324,9 @@ static inline bool world_large_enough(const struct world *w, const struct world_
 /* What a job takes of a limit, once. */
 int64_t world_limit_need(const struct world_limit *l, const struct world_job *j);
 
+/* What the jobs that run leave of it; below 0: they have more. */
+int64_t world_limit_left(const struct world *w, const struct world_limit *l);
+
 /* Some choice of the job takes of a limit. */
 bool world_is_limited(const struct world_job *j);
 

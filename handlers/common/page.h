@@ -68,19 +68,23 @@ extern const char *const page_orders[]; /* "asc", "desc" */
     JSON_TEXT(T, next_page_token, JSON_OPTIONAL, \
               "page_token of the next page; left out on the last one")
 
-/* What store.h needs to know of a page. */
-struct store_page page_of(const struct page_query *query);
+/* What store.h needs to know of a page. ERR_INVALID: the token is of another list, or of
+ * other parameters of this one. */
+enum error_code page_of(struct request *rq, const struct page_query *query,
+                        struct store_page *page);
 
 /* The part of a list of `count` elements that is a page: from `*first` on, `*page_count`
- * of them. The token, NULL on the last page, says where the next begins. */
+ * of them. The token, NULL on the last page, says where the next begins; page_link() has
+ * been called. */
 enum error_code page_cut(struct request *rq, const struct page_query *query, size_t count,
                          size_t *first, size_t *page_count, const char **next_page_token);
 
 /* Adds the mistake that a range ends before it begins. */
 enum error_code range_check(const struct range_query *range, struct error *err);
 
-/* Tells of the next page by a header `Link: <...>; rel="next"`; a NULL token:
- * there is none. Always OK, to return. */
-enum error_code page_link(struct request *rq, const char *next_page_token);
+/* Writes into the token which list it is of, and with which parameters, and tells of the
+ * next page by a header `Link: <...>; rel="next"`; a NULL token: there is none. Once for
+ * each answer. */
+enum error_code page_link(struct request *rq, const char **next_page_token);
 
 #endif

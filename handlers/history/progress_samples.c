@@ -306,11 +306,12 @@ enum error_code get_progress_applications(struct request *rq, const void *in, vo
     const struct application_query *query = rq->query;
     const struct store_progress_application *list;
     struct applications_page *page = out;
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     struct application_row *rows;
     struct db_session *db;
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(request_db(rq, &db));
     TRY(score_pending(rq, db));
     TRY(store_progress_applications(db, rq->principal.tenant, query->application_id,
@@ -321,5 +322,5 @@ enum error_code get_progress_applications(struct request *rq, const void *in, vo
         rows[i] = (struct application_row){
             list[i].application_id, list[i].known,
             progress_policy_names[progress_fit_loses(&list[i].known)]};
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }

@@ -339,16 +339,17 @@ static enum error_code list_records(struct request *rq, const void *in, void *ou
     const struct history *h = history_of(rq);
     const struct record_query *query = rq->query;
     struct record_filter filter = filter_of(h->record, rq->route->query, query);
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     struct record_page *page = out;
     struct db_session *db;
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(range_check(&query->range, rq->err));
     TRY(request_db(rq, &db));
     TRY(record_read(db, rq->principal.tenant, h->record, &filter, &part, &page->items,
                     &page->count, &page->next_page_token, rq->arena, rq->err));
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }
 
 const struct trace_query *records_trace_query(const struct request *rq)

@@ -357,13 +357,14 @@ const struct json_object machine_effects_page_json = {
 enum error_code get_machine_effects(struct request *rq, const void *in, void *out)
 {
     const struct effects_query *query = rq->query;
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     const struct store_machine_effect *list;
     struct effects_page *page = out;
     struct machine_effect_row *rows;
     struct db_session *db;
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(request_db(rq, &db));
     TRY(store_machine_effects(db, rq->principal.tenant, &part, &list, &page->item_count,
                               &page->next_page_token, rq->arena, rq->err));
@@ -373,5 +374,5 @@ enum error_code get_machine_effects(struct request *rq, const void *in, void *ou
             (struct machine_effect_row){list[i].machine, source_names[0], list[i].effect,
                                         exp(list[i].effect), list[i].run_count};
     page->items = rows;
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }

@@ -143,13 +143,14 @@ enum error_code get_load_rollups(struct request *rq, const void *in, void *out)
                                   .to_resource_id = query->to_resource_id,
                                   .from_at_s = query->range.from_at_s,
                                   .to_at_s = query->range.to_at_s};
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     const struct load_rollup *list;
     struct rollups_page *page = out;
     struct rollup_row *rows;
     struct db_session *db;
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(range_check(&query->range, rq->err));
     TRY(request_db(rq, &db));
     TRY(store_rollups_list(db, rq->principal.tenant, &filter,
@@ -161,5 +162,5 @@ enum error_code get_load_rollups(struct request *rq, const void *in, void *out)
         print_row(&list[i], &rows[i], rq->arena);
     }
     page->items = rows;
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }

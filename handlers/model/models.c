@@ -591,7 +591,7 @@ enum error_code get_models(struct request *rq, const void *in, void *out)
 {
     const struct models_query *query = rq->query;
     struct models_page *page = out;
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     struct store_model_filter filter = {
         .application_id = query->application_id,
         .site_id = query->site_id,
@@ -603,6 +603,7 @@ enum error_code get_models(struct request *rq, const void *in, void *out)
     struct db_session *db;
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(request_db(rq, &db));
     TRY(store_models_list(db, rq->principal.tenant, &filter, &part, &list,
                           &page->item_count, &page->next_page_token, rq->arena, rq->err));
@@ -613,7 +614,7 @@ enum error_code get_models(struct request *rq, const void *in, void *out)
         TRY(renew_summary(&answers[i].summary, rq->arena, rq->err));
     }
     page->items = answers;
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }
 
 /* A number of a summary, or of a member of it. */
@@ -755,13 +756,14 @@ enum error_code get_model_versions(struct request *rq, const void *in, void *out
 {
     const struct part_query *query = rq->query;
     struct versions_page *page = out;
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     const struct store_model_version *list;
     struct version_answer *answers;
     struct store_model model;
     struct db_session *db;
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(request_db(rq, &db));
     TRY(store_model_read(db, rq->principal.tenant, rq->path_value[0], &model, rq->arena,
                          rq->err));
@@ -774,7 +776,7 @@ enum error_code get_model_versions(struct request *rq, const void *in, void *out
     page->items = answers;
     for (size_t i = 0; i < page->item_count; i++)
         TRY(renew_summary(&answers[i].version.summary, rq->arena, rq->err));
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }
 
 static bool read_version(const char *text, uint64_t *version)
@@ -813,18 +815,19 @@ enum error_code get_model_samples(struct request *rq, const void *in, void *out)
 {
     const struct part_query *query = rq->query;
     struct samples_page *page = out;
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     struct store_model model;
     struct db_session *db;
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(request_db(rq, &db));
     TRY(store_model_read(db, rq->principal.tenant, rq->path_value[0], &model, rq->arena,
                          rq->err));
     TRY(store_model_samples_list(db, rq->principal.tenant, rq->path_value[0], &part,
                                  &page->items, &page->item_count, &page->next_page_token,
                                  rq->arena, rq->err));
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }
 
 enum error_code post_model_roll_back(struct request *rq, const void *in, void *out)

@@ -20,6 +20,8 @@
 #include "algorithms/workflow/round.h"
 #include "handlers/common/page.h"
 #include "models/progress/progress.h"
+#include "service/config.h"
+#include "service/service.h"
 
 #include <string.h>
 
@@ -90,6 +92,7 @@ struct algorithm {
     const char *idea;
     const char *const *deviations;
     size_t deviation_count;
+    const char *formula; /* NULL: there is no manual */
     const char *endpoint;
     const struct option *options;
     size_t option_count;
@@ -162,6 +165,9 @@ static const struct json_field algorithm_rows[] = {
               "What it does, in a sentence, where there is no work to read"),
     JSON_TEXTS(T, deviations, deviation_count, 0, JSON_OPTIONAL,
                "How it differs from the works, in sentences"),
+    JSON_TEXT(
+        T, formula, JSON_OPTIONAL,
+        "Where the manual has its first formula; left out where there is no manual"),
     JSON_TEXT(T, endpoint, 0, "Path that takes it"),
     JSON_LIST(T, options, option_count, struct option, &option_json, 0, 0, "Its options"),
     {0},
@@ -282,6 +288,9 @@ enum error_code get_algorithms(struct request *rq, const void *in, void *out)
                                        .idea = p->idea,
                                        .deviations = p->deviations,
                                        .endpoint = f->endpoint};
+            if (rq->service->config->docs)
+                list->formula = arena_printf(rq->arena, "/docs/algorithms/%s/%s#eq-1",
+                                             f->name, p->name);
             fill_sources(p, list, rq->arena);
             fill_options(f, p, list, rq->arena);
         }

@@ -103,7 +103,7 @@ static enum error_code ids_of(struct request *rq, const struct forecasts_query *
                               const char *const **ids, size_t *count,
                               const char **next_token)
 {
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     const struct store_resource_id *list;
     const char **copy;
     struct db_session *db;
@@ -114,6 +114,7 @@ static enum error_code ids_of(struct request *rq, const struct forecasts_query *
         *count = 1;
         return OK;
     }
+    TRY(page_of(rq, &query->page, &part));
     TRY(request_db(rq, &db));
     TRY(store_load_resources(db, rq->principal.tenant, &part, &list, count, next_token,
                              rq->arena, rq->err));
@@ -223,5 +224,5 @@ enum error_code get_forecasts(struct request *rq, const void *in, void *out)
     }
     page->items = rows;
     fill_warnings(rq, query, silent, page);
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }

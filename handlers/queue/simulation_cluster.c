@@ -4,6 +4,7 @@
 #include "algorithms/cluster_queue/settings.h"
 #include "algorithms/simulation/experiment.h"
 #include "models/base/pointer.h"
+#include "models/base/precise_sum.h"
 #include "service/service.h"
 
 #include <math.h>
@@ -495,7 +496,8 @@ static void fill_figures(const struct simulation_cluster *c,
                          struct queue_replay_out *out)
 {
     struct queue_figures *f = &out->figures;
-    double busy = 0, begin_s = HUGE_VAL, end_s = -HUGE_VAL, n;
+    double begin_s = HUGE_VAL, end_s = -HUGE_VAL, n;
+    struct precise_sum busy = {0};
 
     for (size_t i = 0; i < c->job_count; i++) {
         const struct cluster_replay_outcome *o = &played->outcomes[i];
@@ -518,8 +520,9 @@ static void fill_figures(const struct simulation_cluster *c,
             queue_bounded_slowdown(response_s, out->run_s[i], bound_s);
     }
     for (size_t i = 0; i < played->attempt_count; i++)
-        busy += played->attempts[i].cpus *
-                (played->attempts[i].to_s - played->attempts[i].from_s);
+        precise_add(&busy, (long double)played->attempts[i].cpus *
+                               ((long double)played->attempts[i].to_s -
+                                played->attempts[i].from_s));
     n = out->run_count ? (double)out->run_count : (double)NAN;
     f->max_wait_s = out->run_count ? f->max_wait_s : (double)NAN;
     f->mean_wait_s /= n;
@@ -527,7 +530,9 @@ static void fill_figures(const struct simulation_cluster *c,
     f->mean_bounded_slowdown /= n;
     f->makespan_s = out->run_count ? end_s - begin_s : (double)NAN;
     f->utilisation_ratio =
-        f->makespan_s > 0 && c->cpus > 0 ? busy / (f->makespan_s * c->cpus) : (double)NAN;
+        f->makespan_s > 0 && c->cpus > 0
+            ? (double)(precise_total(&busy) / (((long double)end_s - begin_s) * c->cpus))
+            : (double)NAN;
 }
 
 void simulation_cluster_read(const struct simulation_cluster *c,

@@ -335,7 +335,7 @@ enum error_code get_sessions(struct request *rq, const void *in, void *out)
 {
     const struct sessions_query *query = rq->query;
     struct session_at now = {NAN, JSON_NO_INTEGER};
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     const struct store_session *rows;
     struct sessions_page *page = out;
     struct session_info *items;
@@ -343,6 +343,7 @@ enum error_code get_sessions(struct request *rq, const void *in, void *out)
     size_t count;
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(request_db(rq, &db));
     TRY(store_sessions_list(db, rq->principal.tenant, query->application_id, &part, &rows,
                             &count, &page->next_page_token, rq->arena, rq->err));
@@ -357,5 +358,5 @@ enum error_code get_sessions(struct request *rq, const void *in, void *out)
         items[page->item_count++] = info_of(&run, false);
     }
     page->items = items;
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }

@@ -421,7 +421,7 @@ static const struct json_field workload_rows[] = {
                 .doc = "lublin: parameters of the model", .of = &lublin_json),
     JSON_LIST(T, jobs, job_count, struct simulation_job, &job_json, SIMULATION_JOBS_MAX,
               0, "batch: the jobs"),
-    AMOUNT(swf_mips, LARGEST, "swf: speed of the machine of the log; default 1"),
+    AMOUNT(swf_mips, LARGEST, "swf: speed of the machine of the log, above 0; default 1"),
     DRAWN(mips_required, "vm_session: share of a resource; default 1"),
     DRAWN(session_s, "vm_session: how long a session stays"),
     {0},

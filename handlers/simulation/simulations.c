@@ -489,17 +489,18 @@ enum error_code get_simulations(struct request *rq, const void *in, void *out)
 {
     const struct list_query *query = rq->query;
     struct simulations_page *page = out;
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     struct db_session *db;
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(request_db(rq, &db));
     TRY(store_simulations_list(
         db, rq->principal.tenant,
         query->status == ANY ? NULL : simulation_status_names[query->status],
         query->simulates == ANY ? NULL : simulation_kind_names[query->simulates], &part,
         &page->items, &page->item_count, &page->next_page_token, rq->arena, rq->err));
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }
 
 enum error_code get_simulation(struct request *rq, const void *in, void *out)

@@ -129,7 +129,8 @@ static double all_cpus(const struct cluster_site *s)
 static void fill_totals(const struct cluster_playing *p, const struct replay_totals *t,
                         double *figures)
 {
-    double duration_s = 1e-3 * (double)t->end_ms, cpu_s = all_cpus(&p->site) * duration_s;
+    long double cpu_ms = (long double)all_cpus(&p->site) * t->end_ms;
+    double duration_s = 1e-3 * (double)t->end_ms;
 
     figures[CLUSTER_METRIC_jobs_done] = (double)t->done_count;
     figures[CLUSTER_METRIC_jobs_lost] = (double)t->lost_count;
@@ -143,7 +144,7 @@ static void fill_totals(const struct cluster_playing *p, const struct replay_tot
     REPLAY_TIMES(X)
 #undef X
     figures[CLUSTER_METRIC_utilisation_ratio] =
-        cpu_s > 0 ? t->cpu_busy_s / cpu_s : (double)NAN;
+        cpu_ms > 0 ? (double)(t->cpu_busy_ms / cpu_ms) : (double)NAN;
     figures[CLUSTER_METRIC_duration_s] = duration_s;
     figures[CLUSTER_METRIC_makespan_s] = 1e-3 * (double)t->last_end_ms;
 }

@@ -227,5 +227,5 @@ enum error_code get_failure_resources(struct request *rq, const void *in, void *
         page->warnings = warnings;
         page->warning_count = 1;
     }
-    return page_link(rq, page->next_page_token);
+    return OK;
 }

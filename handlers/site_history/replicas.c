@@ -120,15 +120,16 @@ enum error_code get_replicas(struct request *rq, const void *in, void *out)
 {
     const struct replicas_query *query = rq->query;
     struct replicas_page *page = out;
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     struct db_session *db;
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(request_db(rq, &db));
     TRY(store_replicas_read(db, rq->principal.tenant, query->file_id, query->site_id,
                             &part, &page->items, &page->item_count,
                             &page->next_page_token, rq->arena, rq->err));
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }
 
 enum error_code delete_replicas(struct request *rq, const void *in, void *out)

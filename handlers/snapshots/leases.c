@@ -374,13 +374,14 @@ enum error_code lease_publish(struct request *rq, struct db_session *db, void *c
 enum error_code get_leases(struct request *rq, const void *in, void *out)
 {
     const struct list_query *query = rq->query;
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     struct leases_page *page = out;
     const struct store_lease *rows;
     struct store_snapshot head;
     struct db_session *db;
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(request_db(rq, &db));
     TRY(store_snapshot_head(db, rq->principal.tenant, rq->path_value[0], &head, rq->arena,
                             rq->err));
@@ -388,7 +389,7 @@ enum error_code get_leases(struct request *rq, const void *in, void *out)
                           &part, &rows, &page->item_count, &page->next_page_token,
                           rq->arena, rq->err));
     TRY(lease_read_all(rows, page->item_count, &page->items, rq->arena, rq->err));
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }
 
 enum error_code get_lease(struct request *rq, const void *in, void *out)

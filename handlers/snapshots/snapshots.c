@@ -135,15 +135,16 @@ enum error_code get_snapshots(struct request *rq, const void *in, void *out)
 {
     const struct list_query *query = rq->query;
     struct snapshots_page *page = out;
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     struct db_session *db;
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(request_db(rq, &db));
     TRY(store_snapshots_list(db, rq->principal.tenant, &part, &page->items,
                              &page->item_count, &page->next_page_token, rq->arena,
                              rq->err));
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }
 
 enum error_code get_snapshot(struct request *rq, const void *in, void *out)

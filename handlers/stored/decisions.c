@@ -223,7 +223,7 @@ enum error_code get_decisions(struct request *rq, const void *in, void *out)
 {
     const struct decisions_query *query = rq->query;
     struct decisions_page *page = out;
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     struct db_session *db;
     const struct store_decision_filter filter = {
         .endpoint = whole_endpoint(query->endpoint, rq->arena),
@@ -235,12 +235,13 @@ enum error_code get_decisions(struct request *rq, const void *in, void *out)
         .to_at_s = query->range.to_at_s};
 
     (void)in;
+    TRY(page_of(rq, &query->page, &part));
     TRY(range_check(&query->range, rq->err));
     TRY(request_db(rq, &db));
     TRY(store_decisions_list(db, rq->principal.tenant, &filter, &part, &page->items,
                              &page->item_count, &page->next_page_token, rq->arena,
                              rq->err));
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }
 
 /* Leaves out what the query does not ask for. */

@@ -192,13 +192,14 @@ enum error_code upload_list(struct request *rq, enum store_trace_kind kind,
                             struct uploads_page *page)
 {
     const struct list_query *query = rq->query;
-    struct store_page part = page_of(&query->page);
+    struct store_page part;
     struct db_session *db;
 
+    TRY(page_of(rq, &query->page, &part));
     TRY(request_db(rq, &db));
     TRY(store_traces_list(db, rq->principal.tenant, kind, &part, &page->items,
                           &page->item_count, &page->next_page_token, rq->arena, rq->err));
-    return page_link(rq, page->next_page_token);
+    return page_link(rq, &page->next_page_token);
 }
 
 enum error_code upload_read(struct request *rq, enum store_trace_kind kind,

@@ -37,7 +37,7 @@ extern const char *const run_failure_names[]; /* by enum run_failure, ended by N
         JSON_INSTANT(struct execution, started_at, JSON_REQUIRED, "When it started")) \
     ROW(run_time_s, DB_NUMBER, 0, \
         JSON_NUMBER(struct execution, run_time_s, 0, JSON_LARGEST, NAN, \
-                    JSON_REQUIRED | JSON_ABOVE_MIN, "How long it ran")) \
+                    JSON_REQUIRED | JSON_ABOVE_MIN, "How long it ran; at most 1e9, 31 years")) \
     ROW(phase_index, DB_WHOLE, RECORD_KEY | RECORD_MINUS_ONE, \
         JSON_NUMBER(struct execution, phase_index, 0, EXECUTION_WHOLE_MAX, NAN, \
                     EXECUTION_NULLABLE | JSON_OPTIONAL | JSON_WHOLE, \
