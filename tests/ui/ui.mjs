@@ -106,6 +106,7 @@ check("back leads to the filtered list", await page.inputValue("#filter") === "b
     await page.click("main button:text-is('Further')");
     await asked;
     check(`${list} lead on`, (await page.evaluate(() => location.hash)).includes("page=behind"));
+    await page.goto("about:blank"); // before the service is asked for that page itself
     await page.unroute(new RegExp(`/v1/${list}\\?`));
   }
   await page.unroute(/\/v1\/(decisions|models|simulations)\?/);
