@@ -150,6 +150,7 @@ struct store_decision {
     const char *snapshot_document; /* what snapshot_id meant then; NULL: not named */
     const char *history_document;  /* JSON of what else was looked up; NULL: nothing */
     const char *answer;            /* JSON; NULL in lists */
+    const char *answer_columns;    /* JSON; for who prints lists of it so; not stored */
     double api_revision; /* of the release that decided; NAN: before they were counted */
     /* Taken from the answer by the database; JSON_NO_INTEGER, NAN: not known. */
     uint64_t job_count, unplaced_count;
@@ -170,10 +171,22 @@ enum error_code store_decision_create(struct db_session *s, const char *tenant,
                                       const struct store_decision *decision,
                                       struct error *err);
 
+/* Documents of a decision, each of which can be as long as a body. */
+struct store_decision_parts {
+    bool request, snapshot, history, answer;
+};
+
 /* ERR_NOT_FOUND, also when the id is no UUID. */
 enum error_code store_decision_read(struct db_session *s, const char *tenant,
                                     const char *decision_id, struct store_decision *out,
                                     struct arena *a, struct error *err);
+
+/* The same, but the other documents are NULL: they do not leave the database. */
+enum error_code store_decision_read_parts(struct db_session *s, const char *tenant,
+                                          const char *decision_id,
+                                          const struct store_decision_parts *parts,
+                                          struct store_decision *out, struct arena *a,
+                                          struct error *err);
 
 /* Newest first. */
 enum error_code store_decisions_list(struct db_session *s, const char *tenant,

@@ -57,8 +57,9 @@ static const struct db_statement insert_decision = {
 
 static const struct db_statement select_decision = {
     "select_decision",
-    "SELECT " DECISION_HEAD ", " DECISION_BODY
-    ", api_revision::double precision, " DECISION_FIGURES
+    "SELECT " DECISION_HEAD ", CASE WHEN $3 THEN request END,"
+    " CASE WHEN $4 THEN snapshot_document END, CASE WHEN $5 THEN history_document END,"
+    " CASE WHEN $6 THEN answer END, api_revision::double precision, " DECISION_FIGURES
     " FROM decision WHERE tenant = $1 AND decision_id = $2",
     DB_REPEATABLE};
 
@@ -112,10 +113,24 @@ enum error_code store_decision_read(struct db_session *s, const char *tenant,
                                     const char *decision_id, struct store_decision *out,
                                     struct arena *a, struct error *err)
 {
+    const struct store_decision_parts all = {true, true, true, true};
+
+    return store_decision_read_parts(s, tenant, decision_id, &all, out, a, err);
+}
+
+enum error_code store_decision_read_parts(struct db_session *s, const char *tenant,
+                                          const char *decision_id,
+                                          const struct store_decision_parts *parts,
+                                          struct store_decision *out, struct arena *a,
+                                          struct error *err)
+{
     bool found = false;
 
     if (uuid_is(decision_id))
-        TRY(db_row(s, &select_decision, DB_PARAMS(db_text(tenant), db_uuid(decision_id)),
+        TRY(db_row(s, &select_decision,
+                   DB_PARAMS(db_text(tenant), db_uuid(decision_id),
+                             db_boolean(parts->request), db_boolean(parts->snapshot),
+                             db_boolean(parts->history), db_boolean(parts->answer)),
                    columns, sizeof(*out), out, &found, a, err));
     if (!found)
         return fail(err, ERR_NOT_FOUND, "", "there is no decision '%s'", decision_id);

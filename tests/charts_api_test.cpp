@@ -211,15 +211,34 @@ TEST_CASE("of a stored decision only the parts that are asked for are answered",
     CHECK(r.pointers() == std::vector<std::string>{"?/parts"});
     CHECK(r.json()["errors"][0]["code"] == "not_a_choice");
 
+    // Lists of objects column by column, or as they were.
+    nlohmann::json columns =
+        service.get("/v1/decisions/" + id + "?parts=answer&lists=columns").json();
+    CHECK_FALSE(columns["answer"].contains("placements"));
+    CHECK(columns["answer"]["placement_count"] == 1);
+    CHECK(columns["answer_columns"]["placements"]["count"] == 1);
+    CHECK(columns["answer_columns"]["placements"]["columns"]["job_id"]["values"] ==
+          nlohmann::json::parse(R"(["a"])"));
+    CHECK_FALSE(columns.contains("request"));
+    CHECK(service.get("/v1/decisions/" + id + "?parts=answer&lists=rows").json() ==
+          service.get("/v1/decisions/" + id + "?parts=answer").json());
+    CHECK_FALSE(service.get("/v1/decisions/" + id + "?parts=request&lists=columns")
+                    .json()
+                    .contains("answer_columns"));
+    CHECK(service.get("/v1/decisions/" + id + "?lists=x").pointers() ==
+          std::vector<std::string>{"?/lists"});
+
     // What is stored never changes: one ETag of each form and choice of parts.
     auto tag = [&](const std::string &path, const std::string &accept) {
         return service.call("GET", "/v1/decisions/" + path, "", {{"accept", accept}})
             .headers.at("ETag");
     };
-    std::set<std::string> tags = {tag(id, "application/json"), tag(id, "image/svg+xml"),
-                                  tag(id + "?parts=answer", "application/json"),
-                                  tag(bare, "application/json")};
-    CHECK(tags.size() == 4);
+    std::set<std::string> tags = {
+        tag(id, "application/json"), tag(id, "image/svg+xml"),
+        tag(id + "?parts=answer", "application/json"),
+        tag(id + "?parts=answer&lists=columns", "application/json"),
+        tag(bare, "application/json")};
+    CHECK(tags.size() == 5);
     CHECK(tags.count(tag(id, "application/json")) == 1);
     r = service.call("GET", "/v1/decisions/" + id, "",
                      {{"if_none_match", tag(id, "application/json")}});

@@ -676,6 +676,16 @@ TEST_CASE("the search weighs titles, names and texts", "[docs][api]")
           std::string::npos);
 }
 
+TEST_CASE("an excerpt keeps the brackets of lists, and no marks of links", "[docs][api]")
+{
+    manual service;
+    std::string body = service.get("/docs/search?q=gpu").body;
+
+    CHECK(body.find("&quot;resources&quot;: [{&quot;id&quot;") != std::string::npos);
+    CHECK(body.find("](") == std::string::npos);
+    CHECK(body.find("[POST") == std::string::npos);
+}
+
 // What newcomers ask, and one of the pages that answer it: among the first three found.
 TEST_CASE("questions find their answers", "[docs][api]")
 {

@@ -745,6 +745,16 @@ TEST_CASE("what newcomers write, and what they are told", "[hints][api]")
         {"/v1/queue-orders",
          R"({"processors": 8, "jobs": [], "algorithm": "conservative_backfill"})",
          "/algorithm", "did you mean 'conservative'?"},
+        {"/v1/simulations",
+         R"({"kind": "queue", "processors": 8, "jobs": [{"run_time_s": 5,)"
+         R"( "estimate_s": 9}]})",
+         "/jobs/0/estimate_s", "did you mean 'requested_s'?"},
+        {"/v1/failures", R"([{"resource_id": "m", "failed_at": "2026-10-01T10:00:00Z"}])",
+         "/0/failed_at", "did you mean 'down_at'?"},
+        {"/v1/failures",
+         R"([{"resource_id": "m", "down_at": "2026-10-01T10:00:00Z",)"
+         R"( "repaired_at": "2026-10-01T11:00:00Z"}])",
+         "/0/repaired_at", "did you mean 'up_at'?"},
         {"/v1/selections", R"({"ready": [{"id": "a"}], "cpus": 8})", "/ready",
          "did you mean 'jobs'?"},
         {"/v1/selections", R"({"ready": [{"id": "a"}], "cpus": 8})", "/cpus",

@@ -331,6 +331,14 @@ static void rate(struct found *list, size_t count, size_t all, const struct want
 
 /* ---- what is shown of a page ---- */
 
+/* What is in the brackets that begin there is a link's text, not a list. */
+static bool is_link(const char *p)
+{
+    const char *end = p + strcspn(p, "]\n");
+
+    return end[0] == ']' && end[1] == '(';
+}
+
 /* The text without the marks of Markdown and the targets of links. */
 static const char *without_marks(const char *text, struct arena *a)
 {
@@ -340,7 +348,7 @@ static const char *without_marks(const char *text, struct arena *a)
     for (const char *p = text; p && *p; p++) {
         if (*p == ']' && p[1] == '(')
             p += strcspn(p, ")\n");
-        else if (strchr("*`#[|", *p))
+        else if (strchr("*`#|", *p) || (*p == '[' && is_link(p)))
             continue;
         else if (!isspace((unsigned char)*p))
             text_add(&b, p, 1), blank = false;

@@ -3,6 +3,7 @@
 
 #include "handlers/common/page.h"
 #include "handlers/operations/policy_words.h"
+#include "handlers/pictures/answer_columns.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/stored/removal.h"
 #include "models/decision_status.h"
@@ -151,18 +152,35 @@ static const struct json_field stored_rows[] = {
      .flags = JSON_OPTIONAL},
     JSON_RAW(T, answer, JSON_OPTIONAL, "The answer; see parts",
              JSON_HOLDS(&json_any_object)),
+    JSON_RAW(
+        T, answer_columns, JSON_OPTIONAL,
+        "Where lists are asked for as columns: the lists of objects of the answer, "
+        "which then lacks them, by name. A list is an object: count, and columns, by "
+        "the name of the objects' member. A column has values and, where not all "
+        "objects have the member, at: which do, from 0; one value is that of all of "
+        "them; with index the values are different texts, and it says for each of "
+        "them which",
+        JSON_HOLDS(&json_any_object)),
     {0},
 };
 #undef T
 
+enum list_form { LISTS_ROWS, LISTS_COLUMNS };
+static const char *const list_forms[] = {"rows", "columns", NULL};
+
 struct decision_query {
     const char *const *parts;
     size_t part_count;
+    int lists; /* enum list_form */
 };
 enum { PARTS_MAX = 4 };
 
 #define T struct decision_query
 static const struct json_field decision_query_rows[] = {
+    JSON_CHOICE(T, lists, list_forms, LISTS_ROWS, 0,
+                "How lists of objects in the answer stand: object by object, or column "
+                "by column in answer_columns, which is shorter and quicker to read; "
+                "default rows"),
     JSON_TEXTS(T, parts, part_count, PARTS_MAX, 0,
                "Only these of request, answer, snapshot and history; default: all that "
                "there are"),
@@ -244,32 +262,31 @@ enum error_code get_decisions(struct request *rq, const void *in, void *out)
     return page_link(rq, &page->next_page_token);
 }
 
-/* Leaves out what the query does not ask for. */
-static enum error_code take_parts(struct request *rq, const struct decision_query *query,
-                                  struct store_decision *stored)
+/* What the query asks for. */
+static enum error_code find_parts(const struct decision_query *query,
+                                  struct store_decision_parts *wanted, struct error *err)
 {
     const struct {
-        const char *name, **value;
-    } parts[PARTS_MAX] = {{"request", &stored->request},
-                          {"answer", &stored->answer},
-                          {"snapshot", &stored->snapshot_document},
-                          {"history", &stored->history_document}};
-    bool wanted[PARTS_MAX] = {false};
+        const char *name;
+        bool *is_wanted;
+    } parts[PARTS_MAX] = {{"request", &wanted->request},
+                          {"answer", &wanted->answer},
+                          {"snapshot", &wanted->snapshot},
+                          {"history", &wanted->history}};
 
+    for (size_t k = 0; k < PARTS_MAX; k++)
+        *parts[k].is_wanted = query->part_count == 0;
     for (size_t i = 0; i < query->part_count; i++) {
         size_t k = 0;
 
         while (k < PARTS_MAX && strcmp(query->parts[i], parts[k].name) != 0)
             k++;
         if (k == PARTS_MAX)
-            return invalid(rq->err, "?/parts", ITEM_NOT_A_CHOICE,
+            return invalid(err, "?/parts", ITEM_NOT_A_CHOICE,
                            "'%.40s' is none of request, answer, snapshot and history",
                            query->parts[i]);
-        wanted[k] = true;
+        *parts[k].is_wanted = true;
     }
-    for (size_t k = 0; query->part_count && k < PARTS_MAX; k++)
-        if (!wanted[k])
-            *parts[k].value = NULL;
     return OK;
 }
 
@@ -279,10 +296,10 @@ static void add_etag(struct request *rq, const struct store_decision *stored,
                      enum answer_form form)
 {
     char hex[SHA256_HEX_SIZE];
-    const char *text =
-        arena_printf(rq->arena, "%s %d %d%d%d%d %s", stored->decision_id, (int)form,
-                     !!stored->request, !!stored->answer, !!stored->snapshot_document,
-                     !!stored->history_document, GRIDPLAN_VERSION);
+    const char *text = arena_printf(
+        rq->arena, "%s %d %d%d%d%d%d %s", stored->decision_id, (int)form,
+        !!stored->request, !!stored->answer, !!stored->snapshot_document,
+        !!stored->history_document, !!stored->answer_columns, GRIDPLAN_VERSION);
 
     hash_sha256_hex(text, strlen(text), hex);
     reply_header_add(rq->reply, "ETag", arena_printf(rq->arena, "\"%.16s\"", hex));
@@ -290,21 +307,25 @@ static void add_etag(struct request *rq, const struct store_decision *stored,
 
 enum error_code get_decision(struct request *rq, const void *in, void *out)
 {
+    const struct decision_query *query = rq->query;
     enum answer_form form = request_answer_form(rq);
     struct store_decision *stored = out;
-    struct store_decision none = {0};
+    struct store_decision_parts wanted;
     struct db_session *db;
 
     (void)in;
-    TRY(take_parts(rq, rq->query, &none)); /* before the database is asked */
+    TRY(find_parts(query, &wanted, rq->err));
+    if (form == ANSWER_CHART)
+        wanted = (struct store_decision_parts){true, true, false, true};
     TRY(request_db(rq, &db));
-    TRY(store_decision_read(db, rq->principal.tenant, rq->path_value[0], out, rq->arena,
-                            rq->err));
+    TRY(store_decision_read_parts(db, rq->principal.tenant, rq->path_value[0], &wanted,
+                                  stored, rq->arena, rq->err));
     if (form == ANSWER_CHART)
         TRY(picture_stored(rq, stored->request, stored->snapshot_document,
                            stored->answer));
-    else
-        TRY(take_parts(rq, rq->query, stored));
+    else if (query->lists == LISTS_COLUMNS && stored->answer)
+        TRY(answer_columns(stored->answer, &stored->answer, &stored->answer_columns,
+                           rq->arena, rq->err));
     add_etag(rq, stored, form);
     return OK;
 }

@@ -4,6 +4,7 @@ import { computingAllowed, allowComputing, get, query, replay } from "/ui/api.js
 import { amount, commonPrefix, duration, instant, number, percent } from "/ui/format.js";
 import { Empty, LiveBar, Title, Wrong, usePoll } from "/ui/live.js";
 import { Gantt, stemmer } from "/ui/gantt.js";
+import { eachRow, joined, rowAt, valuesOf, whole } from "/ui/columns.js";
 import { Rows, Wide } from "/ui/chart.js";
 
 const ENDPOINTS = ["placements", "workflow-schedules", "queue-orders", "evaluations", "parallel-schedules", "rescheduling-plans",
@@ -50,8 +51,11 @@ export function Decisions({ p, set }) {
 
 // ---- one decision ----
 
-const NOTHING = {};
+const NOTHING = {}, NO_TABLES = {};
 const LISTS = ["placements", "schedule", "starts", "running", "waiting", "planned", "jobs"];
+
+// A long list of rows of which each is a bar is drawn from its columns.
+export const isDrawn = (kind) => (name, table) => LISTS.includes(name) && !table.columns.some((c) => c.name === "components") && kind !== "running_jobs";
 
 // Estimates and groups by id, of the jobs and tasks of a request.
 function known(request) {
@@ -89,13 +93,26 @@ function movesOf(answer, jobs) {
   });
 }
 
+const severalOf = (list) => Array.isArray(list) && list.length ? list : null;
+
 // Behind the name of a job with count: which copies of it a row is about.
 const copiesOf = (e) => (Array.isArray(e.indexes) ? `[${e.indexes.join("-")}]` : typeof e.index === "number" ? `[${e.index}]` : "");
 
-// Bars of all lists of an answer whose elements have times.
-export function barsOf(answer, request) {
+// One bar. Most of 100,000 have no more than this, and then the rest is not kept of each.
+class Bar {
+  constructor(id, row, start, end, group, entry, at) {
+    this.id = id; this.row = row; this.start = start; this.end = end; this.group = group; // null: as its name begins
+    this.entry = entry; this.at = at; // what the answer says of it; or a table, and where in it
+    this.colour = 0; this.track = 0;
+  }
+}
+Object.assign(Bar.prototype, { state: "", critical: false, late: false, moved: false, stageIn: 0, progress: 0, transferFrom: undefined, transferTo: undefined });
+const entryOf = (b) => b.at < 0 ? b.entry : rowAt(b.entry, b.at);
+
+// Bars of all lists of an answer whose elements have times. `tables`: lists by columns.
+export function barsOf(answer, request, tables = NO_TABLES) {
   const jobs = known(request), critical = new Set(answer.critical_tasks || []), bars = [], now = (request && request.now_s) || 0;
-  const add = (e, list) => {
+  const add = (e, list, entry = e, at = -1) => {
     const id = e.job_id ?? e.task_id ?? e.id, start = e.start_s ?? e.estimated_start_s;
     if (id === undefined || !(typeof start === "number")) return;
     const job = jobs.size ? jobs.get(id) || jobs.get(String(id).replace(/_\d+$/, "")) || NOTHING : NOTHING; // 7_0: of the array 7
@@ -103,13 +120,21 @@ export function barsOf(answer, request) {
     const end = e.finish_s ?? e.expected_end_s ?? e.end_s ?? start + (e.run_time_s ?? left ?? job.estimate_s ?? e.time_limit_s ?? job.time_limit_s ?? NaN);
     if (!(end >= start)) return;
     const state = e.status === "done" || e.state === "done" ? "done" : list === "reservations" ? "reserved" : list === "running" || e.status === "running" ? "running" : "";
-    const group = e.group ?? job.group ?? job.application_id;
-    const many = [e.resource_ids, e.planned_resource_ids].find((l) => Array.isArray(l) && l.length);
+    const given = e.group ?? job.group ?? job.application_id, group = given === undefined || given === null ? null : String(given);
     const begun = typeof e.elapsed_s === "number" && list === "running" ? start - e.elapsed_s : start;
     const passed = state === "running" && end > begun ? Math.max(0, Math.min(1, (now - begun) / (end - begun))) : 0;
-    const one = (row) => bars.push({ id: id + copiesOf(e), row: String(row), start: begun, end, group: group === undefined || group === null ? null : String(group),
-      state, critical: critical.size > 0 && critical.has(id), late: typeof job.deadline_s === "number" && end > job.deadline_s, stageIn: e.stage_in_s || 0, progress: e.progress_ratio ?? job.progress_ratio ?? passed,
-      transferFrom: e.transfer_from_s, transferTo: e.data_ready_s, entry: e, colour: 0, track: 0, moved: false });
+    const progress = e.progress_ratio ?? job.progress_ratio ?? passed, name = String(id) + copiesOf(e);
+    const one = (row) => {
+      const b = new Bar(name, String(row), begun, end, group, entry, at);
+      if (state) b.state = state;
+      if (critical.size > 0 && critical.has(id)) b.critical = true;
+      if (typeof job.deadline_s === "number" && end > job.deadline_s) b.late = true;
+      if (e.stage_in_s > 0) b.stageIn = e.stage_in_s;
+      if (progress) b.progress = progress;
+      if (e.data_ready_s > e.transfer_from_s) { b.transferFrom = e.transfer_from_s; b.transferTo = e.data_ready_s; }
+      bars.push(b);
+    };
+    const many = severalOf(e.resource_ids) || severalOf(e.planned_resource_ids);
     if (many && many.length > 1) new Set(many).forEach(one); else one(many ? many[0] : e.resource_id ?? e.site_id ?? id);
   };
   // One job on the machines of a parallel schedule; intervals of phases, one behind the other.
@@ -122,15 +147,18 @@ export function barsOf(answer, request) {
     begun += move + e.predicted_s;
   }
   movesOf(answer, jobs).concat(componentsOf(answer, jobs)).forEach((e) => add(e, e.list));
-  for (const list of LISTS) if (Array.isArray(answer[list]) && !(list === "jobs" && answer.kind === "running_jobs")) answer[list].forEach((e) => e && typeof e === "object" && !e.components && add(e, list));
+  for (const list of LISTS) if (tables[list]) {
+    eachRow(tables[list], (e, i) => add(e, list, tables[list], i));
+  } else if (Array.isArray(answer[list]) && !(list === "jobs" && answer.kind === "running_jobs")) answer[list].forEach((e) => e && typeof e === "object" && !e.components && add(e, list));
+  const starts = answer.starts || tables.starts;
   for (const from of [request, request && request.cluster]) {
     if (!from) continue;
-    if (Array.isArray(from.running) && !Array.isArray(answer.running)) from.running.forEach((e) => e && add({ start_s: now, ...e }, "running"));
+    if (Array.isArray(from.running) && !Array.isArray(answer.running) && !tables.running) from.running.forEach((e) => e && add({ start_s: now, ...e }, "running"));
     if (Array.isArray(from.reservations)) from.reservations.forEach((e) => e && add({ resource_id: "reserved", ...e }, "reservations"));
   }
   // What runs or is reserved on resources, as far as the plan goes.
   const last = bars.reduce((m, b) => Math.max(m, b.end), 0), resources = request && request.snapshot && Array.isArray(request.snapshot.resources) ? request.snapshot.resources : [];
-  if (!answer.starts) for (const r of resources) {
+  if (!starts) for (const r of resources) {
     for (const e of (r && r.running) || []) add({ start_s: 0, ...e, resource_id: r.id }, "running");
     for (const e of (r && r.reservations) || []) if (e.start_s < last) add({ ...e, resource_id: r.id }, "reservations");
   }
@@ -138,7 +166,7 @@ export function barsOf(answer, request) {
   const stems = stemmer();
   for (const b of bars) if (b.group === null) b.group = stems(b.id, prefix);
   const offset = bars.length ? bars.reduce((m, b) => Math.min(m, b.start), Infinity) : 0;
-  const shift = answer.starts ? now : offset > 1e6 ? offset : 0; // of a queue: from now on; the time of the request is no time of day
+  const shift = starts ? now : offset > 1e6 ? offset : 0; // of a queue: from now on; the time of the request is no time of day
   if (shift) for (const b of bars) { b.start -= shift; b.end -= shift; }
   return { bars, shift };
 }
@@ -218,20 +246,24 @@ function Diff({ stored }) {
 }
 
 // The picture of an answer, and what is known of the bar that was picked.
-export function Answer({ answer, request, name, view, onView, pick, onPick }) {
-  const { bars, shift } = useMemo(() => barsOf(answer, request), [answer, request]);
+export function Answer({ answer, tables, request, name, view, onView, pick, onPick }) {
+  const { bars, shift } = useMemo(() => barsOf(answer, request, tables), [answer, request, tables]);
   const [own, setOwn] = useState(null);
   const picked = onPick ? pick : own, chosen = picked ? bars.find((b) => b.id === picked) : null;
+  const entry = chosen && entryOf(chosen), starts = answer.starts || (tables && tables.starts);
   const o = answer.objective || {};
-  if (!bars.length) return html`<p>This answer has no times to draw:</p><pre tabindex="0">${JSON.stringify(answer, null, 1).slice(0, 400000)}</pre>`;
+  if (!bars.length) return html`<p>This answer has no times to draw:</p><pre tabindex="0">${JSON.stringify(whole(answer, tables), null, 1).slice(0, 400000)}</pre>`;
   const end = bars.reduce((m, b) => Math.max(m, b.end), shift ? 0 : o.makespan_s || 0);
-  return html`<${Gantt} bars=${bars} end=${end} bound=${shift ? undefined : o.lower_bound_s} now=${answer.starts && request ? (request.now_s || 0) - shift : undefined} picked=${picked} onPick=${onPick || setOwn} view=${view} onView=${onView} name=${name} />
-    <p aria-live="polite">${chosen ? html`<strong>${chosen.id}</strong>, ${duration(chosen.start)} to ${duration(chosen.end)} on ${chosen.row}${chosen.entry.because ? html`. Why here: ${chosen.entry.because}` : ""}${chosen.entry.stage_in_s ? `, stage-in ${duration(chosen.entry.stage_in_s)}` : ""}` : html`<span class="dim">Pick a bar with the mouse or Enter.</span>`}</p>`;
+  return html`<${Gantt} bars=${bars} end=${end} bound=${shift ? undefined : o.lower_bound_s} now=${starts && request ? (request.now_s || 0) - shift : undefined} picked=${picked} onPick=${onPick || setOwn} view=${view} onView=${onView} name=${name} />
+    <p aria-live="polite">${chosen ? html`<strong>${chosen.id}</strong>, ${duration(chosen.start)} to ${duration(chosen.end)} on ${chosen.row}${entry.because ? html`. Why here: ${entry.because}` : ""}${entry.stage_in_s ? `, stage-in ${duration(entry.stage_in_s)}` : ""}` : html`<span class="dim">Pick a bar with the mouse or Enter.</span>`}</p>`;
 }
 
 // On how many resources or sites it is.
-function placesOf(answer) {
+function placesOf(answer, tables) {
   const places = new Set();
+  for (const list of ["placements", "schedule"]) if (tables[list]) {
+    for (const name of ["resource_ids", "resource_id", "site_id"]) for (const v of valuesOf(tables[list], name)) if (Array.isArray(v)) v.forEach((r) => places.add(r)); else places.add(v);
+  }
   for (const list of answer.kind === "running_jobs" ? [] : ["placements", "schedule"]) for (const e of Array.isArray(answer[list]) ? answer[list] : []) {
     if (e.resource_ids) e.resource_ids.forEach((r) => places.add(r));
     else if (e.components) e.components.forEach((c) => places.add(c.resource_id ?? c.site_id));
@@ -244,16 +276,18 @@ function placesOf(answer) {
 const TABS = [["gantt", "Gantt"], ["why", "Why not"], ["request", "Request"], ["answer", "Answer"], ["replay", "Replay"], ["diff", "Diff with"]];
 
 export function Decision({ id, p, set }) {
-  const path = "/v1/decisions/" + encodeURIComponent(id), live = usePoll(path + "?parts=answer", 0);
+  const path = "/v1/decisions/" + encodeURIComponent(id), live = usePoll(path + "?parts=answer&lists=columns", 0);
   const [chartError, setChartError] = useState(null);
   const d = live.data, tab = p.get("tab") || "gantt";
   // The request is large, and the picture of many bars does without it.
   const isQueue = d && d.endpoint.endsWith("/queue-orders"), asksRequest = d && (isQueue || tab === "request" || tab === "replay" || !(d.job_count > SMALL));
   const asked = usePoll(asksRequest ? path + "?parts=request" : null, 0), request = asked.data ? asked.data.request : undefined;
+  // As it was answered, member by member.
+  const asAnswered = usePoll(d && ["answer", "replay", "diff"].includes(tab) ? path + "?parts=answer" : null, 0), stored = asAnswered.data ? asAnswered.data.answer : undefined;
   const view = p.get("from_s") ? { from: Number(p.get("from_s")), to: Number(p.get("to_s")) } : null;
   const download = async (accept, name) => {
     try {
-      const text = accept ? (await get(path, { accept })).data : JSON.stringify(d.answer, null, 1);
+      const text = accept ? (await get(path, { accept })).data : JSON.stringify((await get(path + "?parts=answer")).data.answer, null, 1);
       const a = document.createElement("a");
       a.href = URL.createObjectURL(new Blob([text], { type: accept || "application/json" }));
       a.download = name;
@@ -263,22 +297,23 @@ export function Decision({ id, p, set }) {
     } catch (e) { setChartError(e); }
   };
   useEffect(() => { const back = (e) => { if (e.key === "Escape" && !e.defaultPrevented && e.target === document.body) history.back(); }; window.addEventListener("keydown", back); return () => window.removeEventListener("keydown", back); }, []);
-  const places = useMemo(() => d ? placesOf(d.answer) : 0, [d]);
+  const { answer: a, tables } = useMemo(() => d ? joined(d, SMALL, isDrawn(d.answer.kind)) : NOTHING, [d]);
+  const places = useMemo(() => a ? placesOf(a, tables) : 0, [a]);
   if (!d) return html`<${Title} text="Decision" /><${Wrong} error=${live.error} />${live.error ? "" : html`<p>asking</p>`}`;
-  const a = d.answer, o = a.objective || {}, unplaced = unplacedOf(a);
-  const head = [d.endpoint.replace("/v1/", ""), d.algorithm, d.status].filter(Boolean).join(", ") + (d.job_count > 0 && !/resched/.test(d.endpoint) ? `: ${number(d.job_count)} ${(/workflow/.test(d.endpoint) ? "task" : "job") + (d.job_count === 1 ? "" : "s")}${unplaced.count ? `, ${number(unplaced.count)} without a place,` : ""}` : "") + (places ? ` on ${number(places)} ${d.endpoint.endsWith("/coallocations") ? places === 1 ? "site" : "sites" : places === 1 ? "resource" : "resources"}` : "")
+  const o = a.objective || {}, unplaced = unplacedOf(a);
+  const head = [d.endpoint.replace("/v1/", ""), d.algorithm, d.status].filter(Boolean).join(", ") + (d.job_count > 0 && !/resched/.test(d.endpoint) ? `: ${number(d.job_count)} ${(/workflow/.test(d.endpoint) ? "task" : "job") + (d.job_count === 1 ? "" : "s")}${unplaced.count ? `, ${number(unplaced.count)} without a place` : ""}` : "") + (places ? `${unplaced.count ? "," : ""} on ${number(places)} ${d.endpoint.endsWith("/coallocations") ? places === 1 ? "site" : "sites" : places === 1 ? "resource" : "resources"}` : "")
     + (o.makespan_s ? `, ${duration(o.makespan_s)}` : "") + (o.lower_bound_s ? `, bound ${duration(o.lower_bound_s)}` : "") + (o.gap_ratio !== undefined && o.gap_ratio !== null ? `, gap ${percent(o.gap_ratio)}` : "");
   return html`<${Title} text=${"Decision " + id}>${head}<//>
     <div class="bar"><div class="bar" role="tablist" aria-label="Parts of the decision">${TABS.map(([t, label]) => html`<button role="tab" aria-selected=${t === tab} onClick=${() => set({ tab: t })}>${label}${t === "why" ? ` (${number(unplaced.count)})` : ""}</button>`)}</div>
       <span class="grow"></span><button onClick=${() => download("image/svg+xml", id + ".svg")}>SVG</button><button onClick=${() => download(null, id + ".json")}>JSON</button></div>
     <${Wrong} error=${chartError} />
-    <${Wrong} error=${asked.error} />
-    ${tab === "gantt" && !(isQueue && !request && !asked.error) ? html`<${Answer} answer=${a} request=${request} name="Plan" view=${view} onView=${(v) => set(v ? { from_s: v.from.toPrecision(8), to_s: v.to.toPrecision(8) } : { from_s: "", to_s: "" }, true)} pick=${p.get("pick")} onPick=${(x) => set({ pick: x || "" }, true)} />` : ""}
+    <${Wrong} error=${asked.error || asAnswered.error} />
+    ${tab === "gantt" && !(isQueue && !request && !asked.error) ? html`<${Answer} answer=${a} tables=${tables} request=${request} name="Plan" view=${view} onView=${(v) => set(v ? { from_s: v.from.toPrecision(8), to_s: v.to.toPrecision(8) } : { from_s: "", to_s: "" }, true)} pick=${p.get("pick")} onPick=${(x) => set({ pick: x || "" }, true)} />` : ""}
     ${tab === "why" ? html`<${WhyNot} ...${unplaced} />` : ""}
     ${tab === "request" ? html`<pre tabindex="0">${request ? JSON.stringify(request, null, 1).slice(0, 400000) : "asking"}</pre>` : ""}
-    ${tab === "answer" ? html`<pre tabindex="0">${JSON.stringify(a, null, 1).slice(0, 400000)}</pre>` : ""}
-    ${tab === "replay" ? html`<${Replay} id=${id} stored=${a} own=${request} />` : ""}
-    ${tab === "diff" ? html`<${Diff} stored=${a} />` : ""}
+    ${tab === "answer" ? html`<pre tabindex="0">${stored ? JSON.stringify(stored, null, 1).slice(0, 400000) : "asking"}</pre>` : ""}
+    ${tab === "replay" && stored ? html`<${Replay} id=${id} stored=${stored} own=${request} />` : ""}
+    ${tab === "diff" && stored ? html`<${Diff} stored=${stored} />` : ""}
     ${a.warnings && a.warnings.length ? html`<h2>Warnings</h2><ul>${a.warnings.slice(0, 50).map((w) => html`<li>${typeof w === "string" ? w : w.detail || w.code}</li>`)}</ul>` : ""}
     <p class="dim">${id}, ${d.created_at}, seed ${d.seed}${d.labels ? ", labels " + JSON.stringify(d.labels).slice(0, 500) : ""}</p>`;
 }

@@ -50,6 +50,12 @@ const idsOf = (d) => d.bars.map((b) => b[1] + "@" + b[0]).sort().join(" ");
   await page.waitForSelector("text=no times to draw");
   check("an answer without times is printed", /interval_s/.test(await page.innerText("main pre")));
 }
+{
+  const { decision_id } = await post("/v1/placements", { store: true, snapshot: { resources: [{ id: "m", cpus: 1 }] }, jobs: [{ id: "a", estimate_s: 5, cpus: 4 }] });
+  await visit("#/decisions/" + decision_id);
+  await page.waitForSelector("text=no times to draw");
+  check("where nothing has a place the head says so", (await page.innerText("h1")).includes(": 1 job, 1 without a place, gap"), await page.innerText("h1"));
+}
 // What has no place, each or by classes of like jobs.
 for (const [form, told] of [["jobs", /wide1\s+too_small[^]*wide2\s+too_small/], ["classes", /wide1 and 1 like it\s+too_small/], ["ids", /wide1[^]*wide2/]]) {
   const { decision_id } = await post("/v1/placements", { ...example("placement-unplaced_classes"), unplaced_form: form, store: true });
@@ -76,6 +82,27 @@ for (const [form, told] of [["jobs", /wide1\s+too_small[^]*wide2\s+too_small/], 
   check("then and now have one time axis", labels[0].startsWith("Then: ") && labels[1].startsWith("Now: ") && labels[0].slice(6).replace(/.*until/, "") === labels[1].slice(5).replace(/.*until/, ""), labels);
   check("what the dashes mean is told", await page.locator("text=dashed edge: it is elsewhere").count() === 2);
   await page.unroute("**/replay");
+}
+// Lists that came by columns are drawn as they are by rows.
+{
+  let token = "", compared = 0, tables = 0;
+  do {
+    const list = await (await fetch(`${base}/v1/decisions?page_size=50${token && "&page_token=" + encodeURIComponent(token)}`)).json();
+    for (const { decision_id } of list.items) {
+      const [rows, columns] = await Promise.all(["rows", "columns"].map(async (l) => (await fetch(`${base}/v1/decisions/${decision_id}?lists=${l}`)).json()));
+      const r = await page.evaluate(async ([rows, columns]) => {
+        const module = (name) => import(performance.getEntriesByType("resource").find((e) => e.name.includes(`/ui/${name}.`)).name);
+        const { barsOf, isDrawn } = await module("decisions"), { joined, whole } = await module("columns");
+        const { answer, tables } = joined(columns, 0, isDrawn(columns.answer.kind)), plain = (bars) => JSON.stringify(bars.map((b) => [b.id, b.row, b.start, b.end, b.group, b.state, b.critical, b.late, b.stageIn, b.progress, b.transferFrom, b.transferTo]));
+        const sorted = (v) => JSON.stringify(v, (k, x) => x && typeof x === "object" && !Array.isArray(x) ? Object.fromEntries(Object.entries(x).sort()) : x);
+        return { same: [rows.request, undefined].every((q) => plain(barsOf(rows.answer, q).bars) === plain(barsOf(answer, q, tables).bars)), all: sorted(whole(answer, tables)) === sorted(rows.answer), tables: Object.keys(tables).length };
+      }, [rows, columns]);
+      check("rows and columns are drawn alike", r.same && r.all, [decision_id, rows.endpoint, r]);
+      compared++; tables += r.tables;
+    }
+    token = list.next_page_token;
+  } while (token);
+  check("some lists were drawn by columns", compared > 9 && tables > 5, [compared, tables]);
 }
 // Fingers: two zoom in time, one moves.
 {

@@ -52,8 +52,8 @@ for (const [jobs, resources] of [[10000, 100], [100000, 1000]]) {
     wire = await page.evaluate((x) => performance.getEntriesByType("resource").filter((e) => e.name.includes(x)).reduce((m, e) => Math.max(m, e.encodedBodySize), 0), id);
     await devtools.send("Tracing.end");
     const list = await events, main = list.filter((e) => e.name === "thread_name" && e.args.name === "CrRendererMain").map((e) => e.pid + ":" + e.tid);
-    // tasks of the main thread do not lie in each other
-    const tasks = list.filter((e) => e.ph === "X" && e.tdur && /RunTask$/.test(e.name) && main.includes(e.pid + ":" + e.tid));
+    // these tasks of the main thread do not lie in each other, those called RunTask lie in them
+    const tasks = list.filter((e) => e.ph === "X" && e.tdur && e.name === "ThreadControllerImpl::RunTask" && main.includes(e.pid + ":" + e.tid));
     cpu.push(tasks.reduce((sum, e) => sum + e.tdur / 1000, 0));
     await devtools.detach();
   }

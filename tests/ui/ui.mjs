@@ -106,6 +106,7 @@ check("back leads to the filtered list", await page.inputValue("#filter") === "b
     await page.click("main button:text-is('Further')");
     await asked;
     check(`${list} lead on`, (await page.evaluate(() => location.hash)).includes("page=behind"));
+    await page.goto("about:blank"); // before the service is asked for that page itself
     await page.unroute(new RegExp(`/v1/${list}\\?`));
   }
   await page.unroute(/\/v1\/(decisions|models|simulations)\?/);
@@ -196,6 +197,14 @@ const told = (what, r) => console.log(`${what}: drawn in ${r.draw.toFixed(1)} ms
 }
 await page.click("text=As table");
 check("all bars are in the table", (await page.locator("text=of 10000").count()) === 1);
+{
+  const answer = (await (await fetch(`${base}/v1/decisions/${big}?parts=answer`)).json()).answer, file = page.waitForEvent("download");
+  await page.click("button:text-is('JSON')");
+  check("what is saved is the answer as it was given", readFileSync(await (await file).path(), "utf8") === JSON.stringify(answer, null, 1));
+  await page.click("button:text-is('Answer')");
+  await page.waitForFunction(() => document.querySelector("main pre")?.textContent.includes("job_id"));
+  check("and so it is shown", await page.locator("main pre").textContent() === JSON.stringify(answer, null, 1).slice(0, 400000));
+}
 
 // 4, 12: 100,000 bars on 1,000 rows, of an answer that is made up on the way.
 {
@@ -205,8 +214,11 @@ check("all bars are in the table", (await page.locator("text=of 10000").count())
     at[r] += length;
     return { job_id: `${["align", "sort", "call"][i % 3]}_${i}`, resource_id: `node-${String(r).padStart(4, "0")}`, slot: 0, start_s: start, stage_in_s: 0, run_time_s: length, finish_s: start + length, bytes_moved: 0 };
   });
-  const body = JSON.stringify({ decision_id: big, created_at: "2026-11-28T08:00:00Z", endpoint: "/v1/placements", algorithm: "mct", status: "feasible", seed: 1, job_count: bars, unplaced_count: 0,
-    answer: { algorithm: "mct", status: "feasible", placements, unplaced: [], warnings: [], objective: { makespan_s: Math.max(...at), lower_bound_s: Math.max(...at), gap_ratio: 0 } } });
+  const column = (name) => ({ values: placements.map((e) => e[name]) }), names = [...new Set(placements.map((e) => e.resource_id))];
+  const columns = { job_id: column("job_id"), resource_id: { index: placements.map((e) => names.indexOf(e.resource_id)), values: names }, slot: { values: [0] }, start_s: column("start_s"), run_time_s: column("run_time_s"), finish_s: column("finish_s"),
+    because: { at: [7], values: ["it was free"] }, status: { at: [0, 1], values: ["running"] }, stage_in_s: { at: [7, 8], values: [5, 10] } };
+  const body = JSON.stringify({ decision_id: big, created_at: "2026-11-28T08:00:00Z", endpoint: "/v1/placements", algorithm: "mct", status: "feasible", seed: 1, job_count: bars, unplaced_count: 0, answer_columns: { placements: { count: bars, columns } },
+    answer: { algorithm: "mct", status: "feasible", unplaced: [], warnings: [], critical_tasks: ["align_3"], objective: { makespan_s: Math.max(...at), lower_bound_s: Math.max(...at), gap_ratio: 0 } } });
   await page.route(/\/v1\/decisions\/[0-9a-f-]+(\?.*)?$/, (route) => route.fulfill({ contentType: "application/json", body }));
   await visit(page, "#/decisions");
   await page.waitForSelector("tbody tr");
@@ -219,8 +231,28 @@ check("all bars are in the table", (await page.locator("text=of 10000").count())
   check("100,000 bars are drawn within 12 ms", r.draw < 12, r);
   check("redraws of 100,000 bars are no slide show", r.fast < 250, r);
   check("100,000 bars have their room", r.heap < 120e6, r.heap); // 60 MB, and what the test itself holds
+  check("on 1,000 resources", /100,000 jobs on 1,000 resources/.test(await page.innerText("h1")), await page.innerText("h1"));
+  const legend = await page.innerText("ul[aria-label=Legend]");
+  check("marks of some of many are in the legend", /align[^]*critical path[^]*runs now[^]*stage-in/.test(legend), legend);
+  const longest = placements.slice().sort((a, b) => b.run_time_s - a.run_time_s)[0];
   await page.click("text=As table");
   check("all 100,000 are in the table", (await page.locator("text=of 100000").count()) === 1);
+  await page.locator("table[aria-label=Plan] th button:has-text('length')").click();
+  await page.locator("table[aria-label=Plan] th button:has-text('length')").click();
+  await page.waitForSelector("th[aria-sort=descending]");
+  check("and sorted", (await page.locator("table[aria-label=Plan] tbody tr").first().innerText()).startsWith(longest.job_id + "\t" + longest.resource_id), await page.locator("table[aria-label=Plan] tbody tr").first().innerText());
+  const picked = placements[7];
+  await visit(page, `#/decisions/${big}?pick=${picked.job_id}`);
+  await page.waitForSelector(`strong:text-is("${picked.job_id}")`);
+  const said = await page.locator("[aria-live=polite]").first().innerText();
+  check("of a bar of many it is said what its row says", said.includes("on " + picked.resource_id) && said.includes("Why here: it was free") && said.includes("stage-in 5 s"), said);
+  await page.locator("canvas").focus();
+  await page.keyboard.press("n");
+  const next = placements.find((e) => e.resource_id === picked.resource_id && e.start_s === picked.finish_s);
+  await page.waitForSelector(`strong:text-is("${next.job_id}")`);
+  const box = await page.locator("canvas").boundingBox();
+  await page.mouse.click(box.x + box.width / 2, box.y + 100);
+  await page.waitForFunction((id) => { const e = document.querySelector("[aria-live=polite] strong"); return e && e.textContent !== id; }, next.job_id);
   await page.unroute(/\/v1\/decisions\/[0-9a-f-]+(\?.*)?$/);
 }
 
