@@ -10,8 +10,9 @@
  *
  * `at`: the elements, from 0 and in order, that have the member; without it all have. One
  * value is that of all of them. With `index` the values are different texts, and it says
- * for each of them which; else there are as many values as elements. Values, and what they
- * contain, are written as they were: nothing is lost but spaces between the elements.
+ * for each of them which; else there are as many values as elements. Values, and what
+ * they contain, are written as they were: nothing is lost but spaces between the
+ * elements.
  */
 #ifndef GRIDPLAN_ANSWER_COLUMNS_H
 #define GRIDPLAN_ANSWER_COLUMNS_H
