@@ -147,9 +147,10 @@ api_reply api::call(const std::string &method, const std::string &target,
     if (r.body)
         out.body.assign(r.body, r.body_length);
     for (size_t i = 0; i < r.header_count; i++) {
-        INFO(r.headers[i].name << " of " << method << " " << target);
-        CHECK((strcmp(r.headers[i].name, "Vary") == 0 ||
-               out.headers.count(r.headers[i].name) == 0)); // each once
+        must(strcmp(r.headers[i].name, "Vary") == 0 ||
+                 out.headers.count(r.headers[i].name) == 0,
+             std::string(r.headers[i].name) + " is there twice: " + method + " " +
+                 target);
         out.headers[r.headers[i].name] = r.headers[i].value;
     }
     out.headers["Content-Type"] = r.content_type ? r.content_type : "";
