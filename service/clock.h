@@ -14,7 +14,8 @@ static inline double clock_monotonic_s(void)
 }
 
 /* In builds for tests: what the file says that GRIDPLAN_TEST_CLOCK_FILE names, in
- * seconds, so that the wall clock of one process can jump; 0 without it, and with NDEBUG. */
+ * seconds, so that the wall clock of one process can jump; 0 without it, and with NDEBUG.
+ */
 double clock_offset_s(void);
 
 /* Since the epoch; may jump. */

@@ -67,9 +67,8 @@ void check_table(const asset *list, size_t count, const std::string &folder,
 std::string run_embed(const fs::path &folder, const std::string &list)
 {
     std::ofstream(folder / "list") << list;
-    std::string command = std::string(build_embed) + " " +
-                          (folder / "out.c").string() + " " + (folder / "list").string() +
-                          " 2>/dev/null";
+    std::string command = std::string(build_embed) + " " + (folder / "out.c").string() +
+                          " " + (folder / "list").string() + " 2>/dev/null";
     return std::system(command.c_str()) == 0 ? file_text(folder / "out.c") : "refused";
 }
 

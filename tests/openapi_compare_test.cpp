@@ -467,19 +467,18 @@ TEST_CASE("gridplan openapi --compare says what breaks by its exit status",
 
     old["paths"]["/v1/gone"] = old["paths"]["/livez"];
     std::ofstream(f.path + "/released.json") << old.dump();
-    text = run_command(
-        {build_binary, "openapi", "--compare", f.path + "/released.json"}, &status);
+    text = run_command({build_binary, "openapi", "--compare", f.path + "/released.json"},
+                       &status);
     CHECK(text == "breaking  GET /v1/gone: the operation is gone\n"
                   "1 breaking, 0 allowed, 0 additions\n");
     CHECK(status == 1);
 
     std::ofstream(f.path + "/breaks.txt") << "GET /v1/gone | why\n";
-    text = run_command(
-        {build_binary, "openapi", "--compare", f.path + "/released.json"}, &status);
+    text = run_command({build_binary, "openapi", "--compare", f.path + "/released.json"},
+                       &status);
     CHECK(text.find("line 1 is not") != std::string::npos);
     CHECK(status == 2);
-    run_command({build_binary, "openapi", "--compare", f.path + "/none.json"},
-                &status);
+    run_command({build_binary, "openapi", "--compare", f.path + "/none.json"}, &status);
     CHECK(status == 2);
 }
 
