@@ -377,17 +377,27 @@ static void say(const char *what, const char *text)
     fputc('\n', stderr);
 }
 
+/* Goes into the list of that name; false: there is none. */
+static bool enter_list(struct client *c, const char *answer, const char *name,
+                       struct json_walk *w)
+{
+    const char *list = member(c, answer, name);
+
+    json_walk_open(w, list, strlen(list), c->arena);
+    if (json_walk_type(w) != '[')
+        return false;
+    json_walk_enter(w, '[');
+    return true;
+}
+
 /* Settings of Slurm's own, of which nobody asked for an effect here, are none. */
 static void say_warnings(struct client *c, const char *answer)
 {
     static const char without_effect[] = "without_effect:";
-    const char *list = member(c, answer, "warnings");
     struct json_walk w;
 
-    json_walk_open(&w, list, strlen(list), c->arena);
-    if (json_walk_type(&w) != '[')
+    if (!enter_list(c, answer, "warnings", &w))
         return;
-    json_walk_enter(&w, '[');
     while (json_walk_element(&w)) {
         const char *text = json_walk_string(&w);
 
@@ -399,13 +409,11 @@ static void say_warnings(struct client *c, const char *answer)
 /* What of the documents has no place here. */
 static void say_lost(struct client *c, const char *answer)
 {
-    const char *list = member(c, answer, "lost"), *name;
+    const char *name;
     struct json_walk w;
 
-    json_walk_open(&w, list, strlen(list), c->arena);
-    if (json_walk_type(&w) != '[')
+    if (!enter_list(c, answer, "lost", &w))
         return;
-    json_walk_enter(&w, '[');
     while (json_walk_element(&w)) {
         char what[64] = "";
         double count = 0;
