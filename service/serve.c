@@ -29,6 +29,7 @@
 #include "service/session_census.h"
 #include "service/session_watch.h"
 #include "service/store.h"
+#include "service/system_limits.h"
 #include "service/worker.h"
 
 #include <malloc.h>
@@ -45,7 +46,8 @@ enum {
     KEYS_KEPT = 4096, /* without a database; and their answers: */
     KEYS_KEPT_BYTES = 64 * 1024 * 1024,
     PAGES_KEPT_BYTES = 64 * 1024 * 1024,
-    MALLOC_ARENAS = 4,
+    PROCESSORS_PER_HEAP = 8,
+    MALLOC_HEAPS_MAX = 4,
     MALLOC_MMAP_BYTES = 4 * 1024 * 1024,
     MALLOC_TRIM_BYTES = 16 * 1024 * 1024,
 };
@@ -749,6 +751,18 @@ static int serve(struct service *s, const sigset_t *set, struct error *err)
     return 0;
 }
 
+/* Each heap of the C library creeps up to the worst mixture of requests that it ever
+ * held, and is scattered by it: one for every few processors is enough, as what requests
+ * take comes in large pieces. */
+static void tune_malloc(void)
+{
+    double heaps = system_processors("") / PROCESSORS_PER_HEAP;
+
+    mallopt(M_ARENA_MAX, (int)system_slots(heaps, MALLOC_HEAPS_MAX));
+    mallopt(M_MMAP_THRESHOLD, MALLOC_MMAP_BYTES);
+    mallopt(M_TRIM_THRESHOLD, MALLOC_TRIM_BYTES);
+}
+
 int serve_run(const struct config *config, const struct route *route_table,
               answer_form_fn *draw)
 {
@@ -761,9 +775,7 @@ int serve_run(const struct config *config, const struct route *route_table,
     sigset_t set;
     int status = 1;
 
-    mallopt(M_ARENA_MAX, MALLOC_ARENAS);
-    mallopt(M_MMAP_THRESHOLD, MALLOC_MMAP_BYTES);
-    mallopt(M_TRIM_THRESHOLD, MALLOC_TRIM_BYTES);
+    tune_malloc();
     signals_block(&set);
     log_open((enum log_level)config->log_level, STDERR_FILENO);
     if (openapi_document_create(route_table,
