@@ -898,6 +898,7 @@ struct work {
     size_t count, size;
     size_t affected;
     struct arena *arena;
+    bool joins; /* pieces of a text: `list` has room for `size` bytes, `count` came */
     /* what is copied in */
     const char *tenant;
     const struct db_column *copy_columns; /* NULL: no COPY */
@@ -942,6 +943,29 @@ static enum error_code take_row(struct work *w, const PGresult *result, int row,
             return fail_memory(err);
     }
     w->count++;
+    return OK;
+}
+
+static const struct db_column piece_columns[] = {
+    {"begin", DB_INTEGER, 0}, {"piece", DB_BYTES, 0}, {0}};
+
+static enum error_code take_piece(struct work *w, const PGresult *result, int row,
+                                  struct error *err)
+{
+    const char *piece = PQgetvalue(result, row, 1);
+    size_t length = (size_t)PQgetlength(result, row, 1);
+    uint64_t begin = 0;
+
+    for (int i = 0; i < 2; i++)
+        if (PQnfields(result) != 2 || PQgetisnull(result, row, i) ||
+            PQftype(result, i) != db_type_oid(piece_columns[i].type))
+            return fail(err, ERR_INTERNAL, "", "statement %s: not pieces", w->name);
+    db_value_get(DB_INTEGER, (const unsigned char *)PQgetvalue(result, row, 0),
+                 (size_t)PQgetlength(result, row, 0), &begin, w->arena);
+    if (begin > w->size || length > w->size - begin)
+        return fail(err, ERR_INTERNAL, "", "statement %s: too long", w->name);
+    memcpy(w->list + begin, piece, length);
+    w->count += length;
     return OK;
 }
 
@@ -1034,7 +1058,7 @@ static enum error_code take_result(struct db_session *s, struct work *w, PGresul
     case PGRES_SINGLE_TUPLE:
     case PGRES_TUPLES_OK:
         for (int i = 0; w->columns && i < PQntuples(result); i++)
-            TRY(take_row(w, result, i, err));
+            TRY(w->joins ? take_piece(w, result, i, err) : take_row(w, result, i, err));
         return OK;
     case PGRES_COPY_IN:
         return copy_rows(s, w, err);
@@ -1591,6 +1615,28 @@ enum error_code db_row(struct db_session *s, const struct db_statement *statemen
     *found = row_count > 0;
     if (*found)
         memcpy(row, list, row_size);
+    return OK;
+}
+
+enum error_code db_pieces(struct db_session *s, const struct db_statement *statement,
+                          const struct db_param *params, size_t length, const char **text,
+                          struct arena *a, struct error *err)
+{
+    struct work w = {.name = statement->name,
+                     .statement = statement,
+                     .sql = statement->sql,
+                     .repeatable = statement->flags & DB_REPEATABLE,
+                     .params = params,
+                     .columns = piece_columns,
+                     .list = arena_try(a, 1, length + 1),
+                     .size = length,
+                     .joins = true,
+                     .arena = a};
+
+    if (!w.list)
+        return fail_memory(err);
+    TRY(perform(s, &w, err));
+    *text = w.count == length ? w.list : NULL;
     return OK;
 }
 

@@ -287,6 +287,13 @@ enum error_code db_row(struct db_session *s, const struct db_statement *statemen
                        size_t row_size, void *row, bool *found, struct arena *a,
                        struct error *err);
 
+/* One text that comes in pieces, as rows of where a piece begins in it, from 0, and the
+ * piece (bigint, bytea): so neither side holds a long one twice. *text has `length` bytes
+ * and a NUL; NULL: not all of them came. */
+enum error_code db_pieces(struct db_session *s, const struct db_statement *statement,
+                          const struct db_param *params, size_t length, const char **text,
+                          struct arena *a, struct error *err);
+
 /* COPY ... FROM STDIN (FORMAT binary) of `count` structs; `tenant` goes before
  * the columns. All or nothing. */
 enum error_code db_copy(struct db_session *s, const struct db_statement *statement,

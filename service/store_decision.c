@@ -6,27 +6,27 @@
 #include <math.h>
 #include <string.h>
 
-static const struct db_column columns[] = {
-    DB_COLUMN(struct store_decision, decision_id, DB_UUID),
-    DB_COLUMN(struct store_decision, created_at_s, DB_INSTANT),
-    DB_COLUMN(struct store_decision, endpoint, DB_TEXT),
-    DB_COLUMN(struct store_decision, algorithm, DB_TEXT),
-    DB_COLUMN(struct store_decision, status, DB_TEXT),
-    DB_COLUMN(struct store_decision, seed, DB_INTEGER),
-    DB_COLUMN(struct store_decision, request_sha256, DB_BYTES),
-    DB_COLUMN(struct store_decision, request, DB_TEXT),
-    DB_COLUMN(struct store_decision, snapshot_document, DB_TEXT),
-    DB_COLUMN(struct store_decision, history_document, DB_TEXT),
-    DB_COLUMN(struct store_decision, answer, DB_TEXT),
-    DB_COLUMN(struct store_decision, api_revision, DB_NUMBER),
-    DB_COLUMN(struct store_decision, job_count, DB_INTEGER),
-    DB_COLUMN(struct store_decision, unplaced_count, DB_INTEGER),
-    DB_COLUMN(struct store_decision, makespan_s, DB_NUMBER),
-    DB_COLUMN(struct store_decision, gap_ratio, DB_NUMBER),
-    DB_COLUMN(struct store_decision, decide_s, DB_NUMBER),
-    DB_COLUMN(struct store_decision, labels, DB_TEXT),
-    {0},
-};
+#define COLUMNS                                                       \
+    DB_COLUMN(struct store_decision, decision_id, DB_UUID),           \
+        DB_COLUMN(struct store_decision, created_at_s, DB_INSTANT),   \
+        DB_COLUMN(struct store_decision, endpoint, DB_TEXT),          \
+        DB_COLUMN(struct store_decision, algorithm, DB_TEXT),         \
+        DB_COLUMN(struct store_decision, status, DB_TEXT),            \
+        DB_COLUMN(struct store_decision, seed, DB_INTEGER),           \
+        DB_COLUMN(struct store_decision, request_sha256, DB_BYTES),   \
+        DB_COLUMN(struct store_decision, request, DB_TEXT),           \
+        DB_COLUMN(struct store_decision, snapshot_document, DB_TEXT), \
+        DB_COLUMN(struct store_decision, history_document, DB_TEXT),  \
+        DB_COLUMN(struct store_decision, answer, DB_TEXT),            \
+        DB_COLUMN(struct store_decision, api_revision, DB_NUMBER),    \
+        DB_COLUMN(struct store_decision, job_count, DB_INTEGER),      \
+        DB_COLUMN(struct store_decision, unplaced_count, DB_INTEGER), \
+        DB_COLUMN(struct store_decision, makespan_s, DB_NUMBER),      \
+        DB_COLUMN(struct store_decision, gap_ratio, DB_NUMBER),       \
+        DB_COLUMN(struct store_decision, decide_s, DB_NUMBER),        \
+        DB_COLUMN(struct store_decision, labels, DB_TEXT)
+
+static const struct db_column columns[] = {COLUMNS, {0}};
 
 #define DECISION_HEAD \
     "decision_id, created_at, route, algorithm, status, seed, request_sha256"
@@ -55,13 +55,61 @@ static const struct db_statement insert_decision = {
     " FROM (SELECT $11::jsonb) AS answer (a) ON CONFLICT DO NOTHING",
     0};
 
+/* With the documents that are wanted and not long, and how long the others are. */
+#define LONG_BYTES "131072"
+#define IF_SHORT(WANTED, D) \
+    ", CASE WHEN " WANTED " AND octet_length(" D ") <= " LONG_BYTES " THEN " D " END"
+#define IF_LONG(WANTED, D)                                         \
+    ", CASE WHEN " WANTED " AND octet_length(" D ") > " LONG_BYTES \
+    " THEN octet_length(" D ")::bigint ELSE 0 END"
+#define EACH_DOCUMENT(F) \
+    F("$3", "request")   \
+    F("$4", "snapshot_document") F("$5", "history_document") F("$6", "answer")
+
 static const struct db_statement select_decision = {
     "select_decision",
-    "SELECT " DECISION_HEAD ", CASE WHEN $3 THEN request END,"
-    " CASE WHEN $4 THEN snapshot_document END, CASE WHEN $5 THEN history_document END,"
-    " CASE WHEN $6 THEN answer END, api_revision::double precision, " DECISION_FIGURES
-    " FROM decision WHERE tenant = $1 AND decision_id = $2",
+    "SELECT " DECISION_HEAD EACH_DOCUMENT(
+        IF_SHORT) ", api_revision::double precision, " DECISION_FIGURES
+        EACH_DOCUMENT(IF_LONG) " FROM decision WHERE tenant = $1 AND decision_id = $2",
     DB_REPEATABLE};
+
+/* textsend() is once for all pieces, as nothing is computed across OFFSET. */
+#define IN_PIECES(D)                                                                    \
+    {                                                                                   \
+        "decision_" D,                                                                  \
+            "SELECT begin, substring(d FROM begin::integer + 1 FOR 65536)"              \
+            " FROM (SELECT textsend(" D ") AS d FROM decision"                          \
+            "  WHERE tenant = $1 AND decision_id = $2 OFFSET 0) AS document,"           \
+            " generate_series(0::bigint, octet_length(d) - 1, 65536) AS piece (begin)", \
+            DB_REPEATABLE                                                               \
+    }
+
+enum { DOCUMENTS = 4 };
+
+/* In the order of how_long. */
+static const struct document {
+    struct db_statement pieces;
+    size_t offset;
+} documents[DOCUMENTS] = {
+    {IN_PIECES("request"), offsetof(struct store_decision, request)},
+    {IN_PIECES("snapshot_document"), offsetof(struct store_decision, snapshot_document)},
+    {IN_PIECES("history_document"), offsetof(struct store_decision, history_document)},
+    {IN_PIECES("answer"), offsetof(struct store_decision, answer)},
+};
+
+struct decision_row {
+    struct store_decision decision;
+    uint64_t how_long[DOCUMENTS]; /* 0: it came with the row, or is not wanted */
+};
+
+static const struct db_column row_columns[] = {
+    COLUMNS,
+    DB_COLUMN(struct decision_row, how_long[0], DB_INTEGER),
+    DB_COLUMN(struct decision_row, how_long[1], DB_INTEGER),
+    DB_COLUMN(struct decision_row, how_long[2], DB_INTEGER),
+    DB_COLUMN(struct decision_row, how_long[3], DB_INTEGER),
+    {0},
+};
 
 static const struct db_statement select_decisions = {
     "select_decisions",
@@ -109,6 +157,23 @@ static void known(struct store_decision *d)
         d->unplaced_count = JSON_NO_INTEGER;
 }
 
+/* A document that did not come with the row; a decision is removed, but never changed. */
+static enum error_code read_long(struct db_session *s, const char *tenant,
+                                 struct decision_row *row, size_t i, bool *found,
+                                 struct arena *a, struct error *err)
+{
+    const char *text;
+
+    if (row->how_long[i] == 0)
+        return OK;
+    TRY(db_pieces(s, &documents[i].pieces,
+                  DB_PARAMS(db_text(tenant), db_uuid(row->decision.decision_id)),
+                  row->how_long[i], &text, a, err));
+    memcpy((char *)&row->decision + documents[i].offset, &text, sizeof(text));
+    *found = text != NULL;
+    return OK;
+}
+
 enum error_code store_decision_read(struct db_session *s, const char *tenant,
                                     const char *decision_id, struct store_decision *out,
                                     struct arena *a, struct error *err)
@@ -124,6 +189,7 @@ enum error_code store_decision_read_parts(struct db_session *s, const char *tena
                                           struct store_decision *out, struct arena *a,
                                           struct error *err)
 {
+    struct decision_row row = {0};
     bool found = false;
 
     if (uuid_is(decision_id))
@@ -131,9 +197,12 @@ enum error_code store_decision_read_parts(struct db_session *s, const char *tena
                    DB_PARAMS(db_text(tenant), db_uuid(decision_id),
                              db_boolean(parts->request), db_boolean(parts->snapshot),
                              db_boolean(parts->history), db_boolean(parts->answer)),
-                   columns, sizeof(*out), out, &found, a, err));
+                   row_columns, sizeof(row), &row, &found, a, err));
+    for (size_t i = 0; found && i < DOCUMENTS; i++)
+        TRY(read_long(s, tenant, &row, i, &found, a, err));
     if (!found)
         return fail(err, ERR_NOT_FOUND, "", "there is no decision '%s'", decision_id);
+    *out = row.decision;
     known(out);
     return OK;
 }

@@ -496,6 +496,51 @@ TEST_CASE("every table and column says what it is and in which unit", "[db]")
         FAIL_CHECK("no comment: " << list[i].name);
 }
 
+// A server without lz4 knows another list of methods: likewise one that asks for a method
+// which this server has not.
+TEST_CASE("long documents are compressed by lz4 where the server can", "[db]")
+{
+    NEED_DATABASE();
+    own_database base("gridplan_test_lz4");
+    test_db d(test_db_options(base.url.c_str()));
+    test_session s(d);
+    error err{};
+    size_t applied, before = 0;
+    while (!strstr(migrations[before].path, "_lz4"))
+        before++;
+    std::string elsewhere = migrations[before].data;
+    for (size_t at; (at = elsewhere.find("lz4")) != std::string::npos;)
+        elsewhere.replace(at, 3, "lz5");
+    auto store = [&](int n) {
+        std::string sql = "INSERT INTO snapshot SELECT 't', 's" + std::to_string(n) +
+                          "', 1, repeat('a document of one word, ', 10000), now(), now()";
+        REQUIRE_OK(db_execute(s, sql.c_str(), &err));
+    };
+    auto methods = [&](const char *method) {
+        std::string sql = "SELECT count(*) FROM snapshot WHERE"
+                          " pg_column_compression(document) = '" +
+                          std::string(method) + "'";
+        return query_number(s, s.a, sql.c_str());
+    };
+
+    REQUIRE_OK(migrate_run(d, migrations, before, &applied, &err));
+    store(0);
+    REQUIRE_OK(db_execute(s, elsewhere.c_str(), &err));
+    store(1);
+    CHECK(methods("pglz") == 2);
+    REQUIRE_OK(migrate_run(d, migrations, migration_count, &applied, &err));
+    store(2);
+    bool has =
+        query_number(s, s.a,
+                     "SELECT count(*) FROM pg_settings WHERE name ="
+                     " 'default_toast_compression' AND 'lz4' = ANY (enumvals)") == 1;
+    CHECK(methods("lz4") == (has ? 1 : 0));
+    CHECK(query_number(s, s.a, "SELECT count(DISTINCT document) FROM snapshot") == 1);
+    CHECK(query_number(s, s.a,
+                       "SELECT count(*) FROM pg_attribute WHERE attcompression ="
+                       " 'l'") == (has ? 10 : 0));
+}
+
 TEST_CASE("partitions are made ahead, filled and dropped", "[db]")
 {
     NEED_DATABASE();

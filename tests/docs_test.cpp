@@ -725,6 +725,19 @@ TEST_CASE("questions find their answers", "[docs][api]")
         {"min_min", "algorithms/placement/min_min"},
         {"prometheus alerts", "questions#how-do-i-monitor-it"},
         {"bring my own ETC matrix", "questions#how-do-i-say-how-long-a-job-takes-"},
+        {"nextflow trace file", "questions#how-do-i-feed-it-a-nextflow-trace-file"},
+        {"memory in MiB", "questions#which-units-do-times-"},
+        {"svg of a plan", "questions#how-do-i-get-a-picture"},
+        {"embed in an iframe", "questions#how-do-i-embed-the-dashboard"},
+        {"read only key", "questions#how-do-i-authenticate"},
+        {"revoke an api key", "questions#how-do-i-authenticate"},
+        {"data retention", "questions#how-do-i-delete-stored-data"},
+        {"privacy", "questions#how-do-i-delete-stored-data"},
+        {"reserve two clusters at once", "questions#how-do-i-run-a-job-over-several-"},
+        {"how many copies on unreliable machines", "questions#should-i-checkpoint-"},
+        {"cancel a long search", "questions#how-do-i-run-a-long-simulation"},
+        {"squeue json", "questions#how-do-i-use-it-with-slurm"},
+        {"how much memory should I request", "questions#how-much-memory-should-a-job"},
     };
 
     for (auto &c : cases) {

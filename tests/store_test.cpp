@@ -544,6 +544,36 @@ TEST_CASE("decisions come back byte for byte, newest first", "[store][db]")
 
     std::string seen;
     store_page page{nullptr, 2};
+    // Long documents come in pieces: on their edges, and with letters across them.
+    for (size_t length : {131072UL, 131073UL, 196608UL, 300001UL}) {
+        std::string text = "é\"";
+        while (text.size() + 2 <= length)
+            text += "é";
+        text.resize(length, 'x');
+        INFO(length);
+        store_decision d = got;
+        std::string id = "31234567-89ab-cdef-0123-456789" + std::to_string(length);
+        d.decision_id = id.c_str();
+        d.snapshot_document = d.request = text.c_str();
+        d.history_document = nullptr;
+        std::string answer = "{\"a\":\"" + std::string(length - 8, 'y') + "\"}";
+        d.answer = answer.c_str();
+        REQUIRE_OK(store_decision_create(f.s, f.tenant, &d, &err));
+        store_decision back{};
+        REQUIRE_OK(store_decision_read(f.s, f.tenant, d.decision_id, &back, f.a, &err));
+        CHECK(same(back.request, text.c_str()));
+        CHECK(same(back.snapshot_document, text.c_str()));
+        CHECK_FALSE(back.history_document);
+        CHECK(same(back.answer, answer.c_str()));
+        store_decision_parts parts{false, false, false, true};
+        REQUIRE_OK(store_decision_read_parts(f.s, f.tenant, d.decision_id, &parts, &back,
+                                             f.a, &err));
+        CHECK_FALSE(back.request);
+        CHECK_FALSE(back.snapshot_document);
+        CHECK(same(back.answer, answer.c_str()));
+        REQUIRE_OK(store_decision_remove(f.s, f.tenant, d.decision_id, &err));
+    }
+
     store_decision_filter any{};
     any.from_at_s = any.to_at_s = NAN;
     do {

@@ -9,10 +9,10 @@
 
 enum { FEW_CELLS = 8, FIRST_CELLS = 256, NAMES_PART = 4, STEPS = 8, DIGITS = 20 };
 
-/* A value of one element; a text of PostgreSQL has less than 2^30 bytes. */
+/* A value of one element, by where it is in the answer: a text of PostgreSQL has less
+ * than 2^30 bytes. */
 struct cell {
-    const char *at;
-    uint32_t length, element;
+    uint32_t at, length;
 };
 
 /* Texts of a column that are different. */
@@ -28,13 +28,15 @@ struct column {
     const char *name; /* with its quotes */
     size_t name_length;
     struct cell *cells;
-    size_t count, size;
+    uint32_t *elements;       /* of each cell; NULL: that of the same number */
+    size_t count, size, last; /* element of the last cell */
     struct names names;
 };
 
 /* A list that stands in columns. */
 struct table {
     struct arena *arena;
+    const char *text; /* the answer */
     const char *name; /* with its quotes */
     size_t name_length;
     struct column columns[ANSWER_COLUMNS_MAX];
@@ -97,20 +99,38 @@ static struct column *column_of(struct table *t, const char *name, size_t length
     return &t->columns[t->column_count++];
 }
 
+static void grow(struct table *t, struct column *c)
+{
+    size_t size = c->size                 ? 2 * c->size
+                  : t->element_count == 0 ? t->cell_room
+                                          : FIRST_CELLS;
+
+    c->cells = GROW(t->arena, c->cells, struct cell, c->size, size);
+    if (c->elements)
+        c->elements = GROW(t->arena, c->elements, uint32_t, c->size, size);
+    c->size = size;
+}
+
+/* An element lacks it: from now on it is said which have it. */
+static void number_elements(struct table *t, struct column *c)
+{
+    c->elements = NEW(t->arena, uint32_t, c->size);
+    for (size_t i = 0; i < c->count; i++)
+        c->elements[i] = (uint32_t)i;
+}
+
 static bool add_cell(struct table *t, struct column *c, const char *at, size_t length)
 {
-    if (c->count && c->cells[c->count - 1].element == t->element_count)
+    if (c->count && c->last == t->element_count)
         return false;
-    if (c->count == c->size) {
-        size_t size = c->size                 ? 2 * c->size
-                      : t->element_count == 0 ? t->cell_room
-                                              : FIRST_CELLS;
-
-        c->cells = GROW(t->arena, c->cells, struct cell, c->size, size);
-        c->size = size;
-    }
-    c->cells[c->count++] =
-        (struct cell){at, (uint32_t)length, (uint32_t)t->element_count};
+    if (c->count == c->size)
+        grow(t, c);
+    if (!c->elements && c->count < t->element_count)
+        number_elements(t, c);
+    if (c->elements)
+        c->elements[c->count] = (uint32_t)t->element_count;
+    c->cells[c->count++] = (struct cell){(uint32_t)(at - t->text), (uint32_t)length};
+    c->last = t->element_count;
     t->next = (size_t)(c - t->columns) + 1;
     return true;
 }
@@ -157,26 +177,27 @@ static bool take_list(struct table *t, const char *p, const char *end)
 
 /* ---- different texts ---- */
 
-static bool is_same(const struct cell *x, const struct cell *y)
+static bool is_same(const char *text, const struct cell *x, const struct cell *y)
 {
-    return x->length == y->length && memcmp(x->at, y->at, x->length) == 0;
+    return x->length == y->length && memcmp(text + x->at, text + y->at, x->length) == 0;
 }
 
-static size_t hash_of(const struct cell *cell)
+static size_t hash_of(const char *text, const struct cell *cell)
 {
     uint64_t hash = 14695981039346656037U;
 
     for (size_t i = 0; i < cell->length; i++)
-        hash = (hash ^ (unsigned char)cell->at[i]) * 1099511628211U;
+        hash = (hash ^ (unsigned char)text[cell->at + i]) * 1099511628211U;
     return (size_t)(hash ^ hash >> 32);
 }
 
 /* Numbers the text; false: there are too many different ones. */
-static bool add_name(struct names *n, const struct cell *cell, uint32_t *number)
+static bool add_name(struct names *n, const char *text, const struct cell *cell,
+                     uint32_t *number)
 {
-    size_t at = hash_of(cell) & (n->slot_count - 1);
+    size_t at = hash_of(text, cell) & (n->slot_count - 1);
 
-    while (n->slots[at] && !is_same(n->items[n->slots[at] - 1], cell))
+    while (n->slots[at] && !is_same(text, n->items[n->slots[at] - 1], cell))
         at = (at + 1) & (n->slot_count - 1);
     if (!n->slots[at]) {
         if (n->count == n->most)
@@ -188,30 +209,30 @@ static bool add_name(struct names *n, const struct cell *cell, uint32_t *number)
     return true;
 }
 
-static bool is_of_texts(const struct column *c)
+static bool is_of_texts(const char *text, const struct column *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (*c->cells[i].at != '"')
+        if (text[c->cells[i].at] != '"')
             return false;
     return true;
 }
 
 /* Numbers the texts of a column, if these come several times. */
-static void find_names(struct column *c, struct arena *a)
+static void find_names(const struct table *t, struct column *c)
 {
     struct names *n = &c->names;
     uint32_t *index;
 
     n->most = c->count / NAMES_PART;
-    if (n->most == 0 || !is_of_texts(c))
+    if (n->most == 0 || !is_of_texts(t->text, c))
         return;
     for (n->slot_count = 2; n->slot_count < 2 * n->most;)
         n->slot_count *= 2;
-    n->items = NEW(a, const struct cell *, n->most);
-    n->slots = NEW(a, uint32_t, n->slot_count);
-    index = NEW(a, uint32_t, c->count);
+    n->items = NEW(t->arena, const struct cell *, n->most);
+    n->slots = NEW(t->arena, uint32_t, n->slot_count);
+    index = NEW(t->arena, uint32_t, c->count);
     for (size_t i = 0; i < c->count; i++)
-        if (json_is_over(1) || !add_name(n, &c->cells[i], &index[i]))
+        if (json_is_over(1) || !add_name(n, t->text, &c->cells[i], &index[i]))
             return;
     n->index = index;
 }
@@ -237,12 +258,13 @@ static void add_number(struct text_buffer *b, size_t i, uint32_t number)
     text_add(b, text + at, sizeof(text) - at);
 }
 
-static void add_values(struct text_buffer *b, const struct column *c)
+static void add_values(struct text_buffer *b, const struct table *t,
+                       const struct column *c)
 {
     const struct names *n = c->names.index ? &c->names : NULL;
     size_t count = n ? n->count : c->count, same = 1;
 
-    while (!n && same < c->count && is_same(&c->cells[same], &c->cells[0]))
+    while (!n && same < c->count && is_same(t->text, &c->cells[same], &c->cells[0]))
         same++;
     if (same == c->count)
         count = 1;
@@ -252,7 +274,7 @@ static void add_values(struct text_buffer *b, const struct column *c)
 
         if (i)
             text_add(b, ",", 1);
-        text_add(b, cell->at, cell->length);
+        text_add(b, t->text + cell->at, cell->length);
     }
     add_literal(b, "]");
 }
@@ -265,7 +287,7 @@ static void add_column(struct text_buffer *b, const struct table *t,
     if (c->count < t->element_count) {
         add_literal(b, "\"at\":[");
         for (size_t i = 0; i < c->count; i++)
-            add_number(b, i, c->cells[i].element);
+            add_number(b, i, c->elements ? c->elements[i] : (uint32_t)i);
         add_literal(b, "],");
     }
     if (c->names.index && c->names.count > 1) {
@@ -274,7 +296,7 @@ static void add_column(struct text_buffer *b, const struct table *t,
             add_number(b, i, c->names.index[i]);
         add_literal(b, "],");
     }
-    add_values(b, c);
+    add_values(b, t, c);
     add_literal(b, "}");
 }
 
@@ -300,15 +322,16 @@ static void add_table(struct text_buffer *b, const struct table *t)
 }
 
 /* The list as a table; NULL: it stays. */
-static struct table *table_of(const char *list, const char *end, struct arena *a)
+static struct table *table_of(const char *text, const char *list, const char *end,
+                              struct arena *a)
 {
     struct table *t = NEW(a, struct table, 1);
 
-    *t = (struct table){.arena = a};
+    *t = (struct table){.arena = a, .text = text};
     if (!take_list(t, list, end))
         return NULL;
     for (size_t i = 0; i < t->column_count; i++)
-        find_names(&t->columns[i], a);
+        find_names(t, &t->columns[i]);
     return t;
 }
 
@@ -340,7 +363,7 @@ enum error_code answer_columns(const char *answer, const char **rest,
         end = skip_value(value);
         TRY(json_go_on(1 + (size_t)(end - value) / STEPS, err));
         if (*value == '[')
-            t = table_of(value, end, a);
+            t = table_of(answer, value, end, a);
         if (t) {
             t->name = name;
             t->name_length = (size_t)(name_end - name);

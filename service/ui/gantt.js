@@ -209,7 +209,7 @@ export function Gantt({ bars, rows: rowNames, end, bound, now, picked, onPick, v
     const line = (t, text, colour) => {
       if (t === undefined || t === null || t < a.from || t > a.to) return;
       c.strokeStyle = colour; c.setLineDash([5, 4]); c.beginPath(); c.moveTo(xOf(t), 0); c.lineTo(xOf(t), plotH); c.stroke(); c.setLineDash([]);
-      const w = text.length * CHARACTER_PX + 4, x = xOf(t) > width - w - 4 ? xOf(t) - w : xOf(t);
+      const w = c.measureText(text).width + 4, x = Math.min(xOf(t), width - w - 2);
       c.fillStyle = colour; c.fillText(text, x + 2, -above / 2);
     };
     line(bound, "bound", col.dim); line(now, "now", col.text);

@@ -44,6 +44,8 @@ for (const colorScheme of ["light", "dark"]) {
   for (const [name, hash] of Object.entries(PAGES)) {
     await visit(page, hash);
     await page.waitForTimeout(400);
+    check(`${name} at 320 px: the links have all of the width`, await page.evaluate(() => document.querySelector("header nav").offsetWidth > 290));
+    if (name === "System") check("names of metrics have the wider column", await page.evaluate(() => { const c = document.querySelector("table[aria-label=Metrics] tbody tr").cells; return c[0].offsetWidth > c[1].offsetWidth; }));
     check(`${name} fits 320 px`, await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), await page.evaluate(() => document.documentElement.scrollWidth));
   }
   await page.screenshot({ path: "narrow.png" });
