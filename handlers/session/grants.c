@@ -183,13 +183,8 @@ enum error_code session_grant(struct session_run *run, struct session_choice *ch
                               const char *holder, double hold_s)
 {
     struct granting g = {run, choice, holder, hold_s, NULL};
-    struct db_session *db;
 
-    TRY(request_db(run->rq, &db));
-    if (db_in_transaction(db))
-        TRY(grant_locked(db, &g, run->rq->err));
-    else
-        TRY(db_transaction(db, grant_locked, &g, run->rq->err));
+    TRY(session_transaction(run->rq, grant_locked, &g));
     session_watch_look(run->rq->service->watch);
     keep_granted(&g, g.granted);
     return OK;

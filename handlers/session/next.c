@@ -544,9 +544,10 @@ static enum error_code answer_over(struct request *rq, struct session_answer *ou
 
 static struct session_at at_of(const struct at_query *query)
 {
-    return (struct session_at){query->now_at_s, query->revision == (uint64_t)JSON_EXACT
-                                                    ? JSON_NO_INTEGER
-                                                    : query->revision};
+    return (struct session_at){.now_s = query->now_at_s,
+                               .revision = query->revision == (uint64_t)JSON_EXACT
+                                               ? JSON_NO_INTEGER
+                                               : query->revision};
 }
 
 enum error_code get_session_next(struct request *rq, const void *in, void *out)
