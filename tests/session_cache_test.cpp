@@ -274,6 +274,44 @@ TEST_CASE("newer events alone are read of a session that is kept", "[api][db]")
     CHECK(other.get(s.path).status != 200);
 }
 
+TEST_CASE("of a finished session no task is read for starts", "[api][db]")
+{
+    NEED_DATABASE();
+    session s("", R"([{"id":"a"},{"id":"b"}])");
+    keep(s, 0);
+    auto ask = [&](const std::string &more = "") {
+        json r = s.ask("h", more);
+
+        r.erase("now");
+        return r;
+    };
+
+    for (const char *task : {"a", "b"}) {
+        s.started(std::string(task) + "1", 0, task, "n1");
+        s.ended(std::string(task) + "2", 5, task);
+    }
+    json first = ask();
+    REQUIRE(first["status"] == "finished");
+    execute("UPDATE workflow_session SET definition = '{}', expires_at ="
+            " expires_at - interval '10 s'" +
+            of_session(s));
+    std::string expires = "SELECT extract(epoch FROM expires_at - now())"
+                          " FROM workflow_session" +
+                          of_session(s);
+    CHECK(ask() == first);
+    CHECK(ask(R"(,"max_count":3,"queue_depth":2)") == first);
+    test_db d;
+    test_session db(d);
+    static std::string query; // known by its address
+    query = expires;
+    CHECK(query_number(db, db.a, query.c_str()) > 604795); // it was asked for
+    // Candidates are looked at.
+    CHECK(s.post(s.path + "/starts", R"({"holder":"h","candidate_task_ids":["a"]})")
+              .status != 200);
+    execute("DELETE FROM workflow_session" + of_session(s));
+    CHECK(s.post(s.path + "/starts", R"({"holder":"h"})").status == 404);
+}
+
 TEST_CASE("a session that was deleted and made anew is another one", "[api][db]")
 {
     NEED_DATABASE();
