@@ -12,6 +12,7 @@
 #include "service/json_scan.h"
 #include "service/problem.h"
 #include "service/service.h"
+#include "service/session_cache.h"
 #include "service/stream.h"
 
 #include <math.h>
@@ -222,6 +223,10 @@ enum error_code keyed_store(struct request *rq, const struct content *body)
             store_once(rq, body, (struct db_bytes){digest, sizeof(digest)}, db);
 
         db_rollback(db);
+        if (code == OK)
+            session_hold_committed(rq->held);
+        else
+            session_hold_undone(rq->held);
         if (code == OK || !may_try_again(&tries, db, code))
             return code;
         /* All of it anew: the rows are still in the request. */

@@ -21,6 +21,7 @@
 #include "service/openapi.h"
 #include "service/problem.h"
 #include "service/service.h"
+#include "service/session_cache.h"
 #include "service/store.h"
 #include "service/stored_hint.h"
 #include "service/uuid.h"
@@ -1655,11 +1656,13 @@ enum route_next route_step(struct service *service, const struct message *m,
                            struct reply *reply, struct arena *a)
 {
     struct error err = {.arena = a};
+    struct session_hold hold = {.cache = service->sessions, .arena = a};
     struct request rq = {
         .service = service,
         .arena = a,
         .err = &err,
         .message = m,
+        .held = &hold,
         .principal = {"default", "", 0},
         .may_block = may_block,
         .cancelled = cancelled,
@@ -1687,6 +1690,7 @@ enum route_next route_step(struct service *service, const struct message *m,
     json_count_on(NULL);
     if (!is_answered(&rq, code)) {
         admission_end(&rq);
+        session_hold_end(&hold);
         return rq.next;
     }
     if (settle_code(m->memory, code, &err) != OK) {
@@ -1697,6 +1701,7 @@ enum route_next route_step(struct service *service, const struct message *m,
             problem_reply(service->config, &err, m->path, rq.id, reply, a);
     }
     finish(&rq);
+    session_hold_end(&hold); /* what was printed came from there */
     return ROUTE_ANSWERED;
 }
 

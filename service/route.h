@@ -26,6 +26,7 @@ struct store_progress; /* store_simulation.h, as the next */
 struct store_parts;
 struct attempt; /* keyed.h */
 struct snapshot_view;
+struct session_hold; /* session_cache.h */
 
 /* Which thread answers. */
 enum route_work {
@@ -277,6 +278,8 @@ struct request {
     struct attempt *attempt; /* with an Idempotency-Key on a ROUTE_LONG; else NULL */
     const char *keyed_id;    /* the decision_id that the key gives; NULL: no key */
     enum route_next next;
+    struct session_hold *held; /* what it has taken out of the cache of workflow sessions;
+                                  NULL: nothing is kept */
 };
 
 typedef enum error_code handler_fn(struct request *rq, const void *in, void *out);

@@ -26,6 +26,7 @@
 #include "service/ratelimit.h"
 #include "service/refits.h"
 #include "service/service.h"
+#include "service/session_cache.h"
 #include "service/session_census.h"
 #include "service/session_watch.h"
 #include "service/store.h"
@@ -46,6 +47,8 @@ enum {
     KEYS_KEPT = 4096, /* without a database; and their answers: */
     KEYS_KEPT_BYTES = 64 * 1024 * 1024,
     PAGES_KEPT_BYTES = 64 * 1024 * 1024,
+    SESSIONS_KEPT_BYTES = 256 * 1024 * 1024, /* and no more than SESSIONS_KEPT_PART */
+    SESSIONS_KEPT_PART = 8,                  /* of memory_bytes, which they are beside */
     PROCESSORS_PER_HEAP = 8,
     MALLOC_HEAPS_MAX = 4,
     MALLOC_MMAP_BYTES = 4 * 1024 * 1024,
@@ -465,6 +468,50 @@ static void add_rows(struct metrics *m, const struct metric_row *rows, size_t co
             metrics_add(m, &rows[i]);
 }
 
+#define KEPT_READS                                                                      \
+    "Requests that went on from what was kept of a workflow session (hit), or read it " \
+    "whole to be kept (miss)."
+#define KEPT_STAT(function, member)     \
+    static double function(void *cache) \
+    {                                   \
+        struct session_cache_stats s;   \
+                                        \
+        session_cache_stats(cache, &s); \
+        return (double)s.member;        \
+    }
+KEPT_STAT(read_kept_bytes, bytes)
+KEPT_STAT(read_kept_entries, count)
+KEPT_STAT(read_kept_hits, hit_count)
+KEPT_STAT(read_kept_misses, new_count)
+KEPT_STAT(read_kept_stale, stale_count)
+KEPT_STAT(read_kept_dropped, dropped_count)
+
+/* Of what is kept of workflow sessions. */
+static void add_session_metrics(struct service *s)
+{
+    struct session_cache *kept = s->db ? s->sessions : NULL;
+    const struct metric_row rows[] = {
+        {METRIC_GAUGE, "gridplan_workflow_session_cache_bytes", "",
+         "Memory of workflow sessions that are kept as they were read.", read_kept_bytes,
+         kept, false},
+        {METRIC_GAUGE, "gridplan_workflow_session_cache_entries", "",
+         "Workflow sessions that are kept as they were read.", read_kept_entries, kept,
+         false},
+        {METRIC_COUNTER, "gridplan_workflow_session_cache_reads_total", "result=\"hit\"",
+         KEPT_READS, read_kept_hits, kept, false},
+        {METRIC_COUNTER, "gridplan_workflow_session_cache_reads_total", "result=\"miss\"",
+         KEPT_READS, read_kept_misses, kept, false},
+        {METRIC_COUNTER, "gridplan_workflow_session_cache_stale_total", "",
+         "Kept workflow sessions that were not used, as the database has other ones or "
+         "other tasks.",
+         read_kept_stale, kept, false},
+        {METRIC_COUNTER, "gridplan_workflow_session_cache_dropped_total", "",
+         "Kept workflow sessions that went for others.", read_kept_dropped, kept, false},
+    };
+
+    add_rows(s->metrics, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
 /* Of Idempotency-Keys, and of the database's bad days. */
 static void add_key_metrics(struct service *s)
 {
@@ -605,6 +652,7 @@ static void add_metrics(struct service *s, struct http *http)
     add_governor_metrics(s);
     add_key_metrics(s);
     add_rollup_metrics(s);
+    add_session_metrics(s);
     session_census_metrics(s->census, s->metrics);
 }
 
@@ -638,6 +686,13 @@ static void signals_wait(const struct service *service, const sigset_t *set)
 }
 
 /* ---- the life of the service ---- */
+
+static size_t sessions_kept_bytes(const struct config *config)
+{
+    size_t part = config->memory_bytes / SESSIONS_KEPT_PART;
+
+    return part < SESSIONS_KEPT_BYTES ? part : SESSIONS_KEPT_BYTES;
+}
 
 static enum error_code open_service(struct service *s, struct error *err)
 {
@@ -675,10 +730,11 @@ static enum error_code open_service(struct service *s, struct error *err)
     s->cpu_quota = cpu_quota_create(s->db, CPU_QUOTA_SYNC_S);
     s->estimates = estimates_create(s->routes);
     s->pages = page_cache_create(PAGES_KEPT_BYTES);
+    s->sessions = session_cache_create(sessions_kept_bytes(config));
     s->lookups = worker_pool_create("lookup", lookups_at_once(config->query_workers),
                                     config->query_queue_length, 0);
     if (!s->metrics || !s->auth || !s->limits || !s->cpu_quota || !s->governor ||
-        !s->estimates || !s->lookups || !s->pages)
+        !s->estimates || !s->lookups || !s->pages || !s->sessions)
         return fail(err, ERR_INTERNAL, "", "no memory or no threads for %zu workers",
                     config->compute_workers + config->query_workers);
     return OK;
@@ -691,6 +747,7 @@ static void close_service(struct service *s)
     cpu_quota_close(s->cpu_quota);
     estimates_close(s->estimates);
     page_cache_close(s->pages);
+    session_cache_close(s->sessions);
     ratelimit_close(s->limits);
     auth_close(s->auth);
     metrics_close(s->metrics);

@@ -34,6 +34,7 @@ struct service {
     uint64_t moved_row_count;        /* into partitions that came late; atomic */
     struct rollup_counts rollup_counts; /* rollup.h; atomic */
     bool draining;                      /* set by SIGTERM; read with __atomic_load_n */
+    struct session_cache *sessions;     /* session_cache.h; NULL: nothing is kept */
 };
 
 #endif

@@ -61,6 +61,10 @@ static const struct db_statement select_session = {
     "select_session", "SELECT " HEAD ", " HAS_NONE ", w.definition, w.plan" FROM_SESSION,
     DB_REPEATABLE};
 
+static const struct db_statement select_light = {
+    "select_session_light",
+    "SELECT " HEAD ", " HAS_NONE ", NULL::text, w.plan" FROM_SESSION, DB_REPEATABLE};
+
 /* Other tables are seen as they were before the lock: they tell nothing. */
 static const struct db_statement lock_session = {
     "lock_session",
@@ -200,6 +204,18 @@ enum error_code store_session_read(struct db_session *s, const char *tenant,
     bool found;
 
     TRY(read_one(s, &select_session, full_columns, tenant, session_id, out, &found, a,
+                 err));
+    return found ? OK : fail_no_session(session_id, err);
+}
+
+enum error_code store_session_read_light(struct db_session *s, const char *tenant,
+                                         const char *session_id,
+                                         struct store_session *out, struct arena *a,
+                                         struct error *err)
+{
+    bool found;
+
+    TRY(read_one(s, &select_light, full_columns, tenant, session_id, out, &found, a,
                  err));
     return found ? OK : fail_no_session(session_id, err);
 }

@@ -43,6 +43,12 @@ enum error_code store_session_read(struct db_session *s, const char *tenant,
                                    const char *session_id, struct store_session *out,
                                    struct arena *a, struct error *err);
 
+/* As store_session_read(), without its definition. */
+enum error_code store_session_read_light(struct db_session *s, const char *tenant,
+                                         const char *session_id,
+                                         struct store_session *out, struct arena *a,
+                                         struct error *err);
+
 /* The same, locked until the transaction ends; *found false: there is none. Without its
  * plan, and without its definition, too. */
 enum error_code store_session_lock(struct db_session *s, const char *tenant,

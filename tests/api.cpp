@@ -8,7 +8,10 @@
 extern "C" {
 #include "handlers/pictures/answer_forms.h"
 #include "service/migrate.h"
+#include "service/session_cache.h"
 }
+
+enum { SESSIONS_KEPT_BYTES = 64 << 20 };
 
 // Catch2's assertions are for one thread, and some tests ask from many.
 static void must(bool holds, const std::string &what)
@@ -75,11 +78,13 @@ api::api(const std::string &database) : settings(size_t{1} << 20)
         must(db_create(&options, &service_.db, &err) == OK, err.text);
         must(migrate_run(service_.db, migrations, migration_count, &applied, &err) == OK,
              err.text);
+        service_.sessions = session_cache_create(SESSIONS_KEPT_BYTES);
     }
 }
 
 api::~api()
 {
+    session_cache_close(service_.sessions);
     db_close(service_.db);
     metrics_close(service_.metrics);
 }

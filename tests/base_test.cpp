@@ -134,6 +134,37 @@ TEST_CASE("a computation without memory is left, with the arenas that it created
     CHECK(arena_used_bytes(p.beside) == 0);
 }
 
+TEST_CASE("an arena of its own takes at a request's cost while it joins it", "[base]")
+{
+    lent l;
+    test_arena a(10 << 20);
+    arena *own = arena_create(10 << 20);
+
+    arena_set_lease(a, &l.lease);
+    REQUIRE(arena_try(own, 1, 1 << 20));
+    size_t before = arena_taken_bytes(own);
+    arena_join(own, a);
+    CHECK(l.bytes == 0); // what it had is its own
+    REQUIRE(arena_try(own, 1, 2 << 20));
+    CHECK(l.bytes == arena_taken_bytes(own) - before - ARENA_UNLEASED_BYTES);
+    // Without memory the request's computation is left, and the arena stays.
+    CHECK_FALSE(arena_run(
+        a, [](void *x) { arena_alloc(static_cast<arena *>(x), 1, 20 << 20); }, own));
+    char *text = arena_try_text(own, "stays", 5);
+    arena_reset(a);
+    CHECK(l.bytes > 0);
+    arena_part(own);
+    CHECK(l.bytes == 0);
+    CHECK(std::string(text) == "stays");
+    REQUIRE(arena_try(own, 1, 4 << 20));
+    CHECK(l.bytes == 0);
+    // A second time, by another request.
+    test_arena other;
+    arena_join(own, other);
+    arena_part(own);
+    arena_close(own);
+}
+
 TEST_CASE("arena memory is zeroed and aligned, also after a reset", "[base]")
 {
     test_arena a;

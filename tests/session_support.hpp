@@ -122,7 +122,9 @@ struct folded {
     session_fold fold{};
     session_state state{};
 
-    folded(const std::vector<task> &g, const std::vector<event> &e) : graph(g), events(e)
+    // `part`: the fold is ended after every so many events; 0: at the end.
+    folded(const std::vector<task> &g, const std::vector<event> &e, size_t part = 0)
+        : graph(g), events(e)
     {
         for (const event &x : events) {
             session_event s{};
@@ -146,9 +148,12 @@ struct folded {
                              x.parents.size()});
         error err{};
         REQUIRE(computed(a, &err, [&] {
-                    session_fold_begin(&fold, list.size(), nullptr, a);
-                    for (const session_event &s : list)
-                        session_fold_add(&fold, &s);
+                    session_fold_begin(&fold, part ? 0 : list.size(), nullptr, a);
+                    for (size_t i = 0; i < list.size(); i++) {
+                        session_fold_add(&fold, &list[i]);
+                        if (part && i % part == 0)
+                            session_fold_end(&fold);
+                    }
                     session_fold_end(&fold);
                     session_state_of(tasks.data(), tasks.size(), &fold, &state, nullptr,
                                      a);

@@ -271,6 +271,32 @@ TEST_CASE("no order and no repetition of events changes a session's state", "[pr
             doubled.insert(doubled.end(), events.begin(),
                            events.begin() + long(rng_index(&r, events.size() + 1)));
             REQUIRE(folded(graph, doubled).text() == want);
+            REQUIRE(folded(graph, doubled, 1 + rng_index(&r, 7)).text() == want);
+        }
+    }
+}
+
+TEST_CASE("what was folded takes events of ever more tasks and hosts", "[property]")
+{
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        rng r = rng_stream(seed, "session growth");
+        std::vector<task> graph = draw_graph(r, 50);
+        std::vector<event> events = draw_events(r, 50, 300);
+
+        for (event &e : events)
+            if (!session_is_of_task(e.kind))
+                e.host = "n" + std::to_string(rng_index(&r, 60));
+        INFO("seed " << seed);
+        folded once(graph, events), grown(graph, events, 1 + rng_index(&r, 20));
+        REQUIRE(grown.text() == once.text());
+        for (int i = 0; i < 60; i++) {
+            std::string host = "n" + std::to_string(i);
+            const session_host *want = session_host_of(&once.fold, host.c_str());
+            const session_host *got = session_host_of(&grown.fold, host.c_str());
+
+            REQUIRE((want == nullptr) == (got == nullptr));
+            if (want)
+                CHECK(got->last_down_at_s == want->last_down_at_s);
         }
     }
 }

@@ -9,6 +9,7 @@
 
 extern "C" {
 #include "service/clock.h"
+#include "service/session_cache.h"
 }
 
 namespace session_api
@@ -77,6 +78,22 @@ struct stored_snapshot : api {
         return clock_wall_s();
     }
 };
+
+// What a replica keeps of sessions from now on: at most so much.
+inline void keep(api &replica, size_t bytes)
+{
+    session_cache_close(replica.handle()->sessions);
+    replica.handle()->sessions = session_cache_create(bytes);
+}
+
+inline struct session_cache_stats kept(api &replica)
+{
+    struct session_cache_stats stats {
+    };
+
+    session_cache_stats(replica.handle()->sessions, &stats);
+    return stats;
+}
 
 // The session of the worked examples; T is an instant of the past.
 struct session : api {

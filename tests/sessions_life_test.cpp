@@ -230,6 +230,7 @@ TEST_CASE("of a definition only the tasks that events are about are read", "[api
     NEED_DATABASE();
     session s;
 
+    keep(s, 0);
     s.started("1", 0, "a", "n2");
     spoil(s, R"("id":"e","estimate_ref_s":2)", R"("id":"e","estimate_ref_s":"two")");
     s.started("2", 0, "d", "n1");
@@ -249,6 +250,7 @@ TEST_CASE("of a finished session no task is read for what is next", "[api][db]")
 {
     NEED_DATABASE();
     session s("", R"([{"id":"a"},{"id":"b"},{"id":"c"}])");
+    keep(s, 0);
     auto next = [&] {
         json r = s.get(s.path + "/next").json();
 

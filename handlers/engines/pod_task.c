@@ -101,7 +101,7 @@ static enum error_code read_session(struct request *rq, const struct snapshot *s
                                     const struct kubernetes_pod *pod, struct subject *x,
                                     bool *found)
 {
-    struct session_at now = {NAN, JSON_NO_INTEGER};
+    struct session_at now = {NAN, JSON_NO_INTEGER, false};
     const struct session_times *times;
     const struct session_task_body *body;
     struct session_run run;

@@ -6,7 +6,7 @@
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
 #include "handlers/placement/placement_json.h"
-#include "handlers/session_run/weights.h"
+#include "handlers/session_run/plan.h"
 #include "service/metrics.h"
 #include "service/service.h"
 

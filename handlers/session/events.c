@@ -14,6 +14,7 @@
 #include "service/metrics.h"
 #include "service/records/execution.h"
 #include "service/service.h"
+#include "service/session_cache.h"
 #include "service/session_watch.h"
 
 #include <stdio.h>
@@ -136,7 +137,12 @@ static enum error_code read_tasks(struct storing *s)
         if (session_is_of_task(item(s, i)->kind))
             ids[count++] = item(s, i)->task_id;
     }
-    return session_definition_read(&s->run, s->is_part ? ids : NULL, count);
+    if (s->is_part)
+        return session_definition_read(&s->run, ids, count);
+    if (!session_hold_keeps(s->rq->held))
+        return session_definition_read(&s->run, NULL, 0);
+    s->run.revision = s->run.row.revision;
+    return session_read_whole(&s->run, true);
 }
 
 static enum error_code read_names(struct storing *s)
@@ -148,7 +154,8 @@ static enum error_code read_names(struct storing *s)
     struct db_session *db;
     struct snapshot read;
 
-    TRY(read_tasks(s));
+    if (!run->kept)
+        TRY(read_tasks(s));
     snapshot = run->definition.snapshot;
     if (run->row.snapshot_id) {
         TRY(request_db(rq, &db));
@@ -430,8 +437,11 @@ static enum error_code stand(struct storing *s, struct db_session *db,
     }
     row.revision = s->out->revision;
     row.event_count += s->fresh_count;
-    if (s->is_part && (!known || row.running_count == 0))
+    if (s->is_part && (!known || row.running_count == 0)) {
+        if (session_hold_keeps(s->rq->held))
+            return session_stand(s->rq, db, &row);
         TRY(session_definition_read(&s->run, NULL, 0));
+    }
     if (!known ||
         (row.running_count == 0 && (row.stopped_count > 0 || !is_whole(&s->run))))
         return session_stand_of(&s->run, db, &row);
@@ -478,6 +488,29 @@ static enum error_code follow(struct storing *s, struct db_session *db)
     return stand(s, db, &touched);
 }
 
+/* Without its definition if that is kept. */
+static enum error_code lock(struct storing *s, struct db_session *db)
+{
+    struct request *rq = s->rq;
+    const char *tenant = rq->principal.tenant, *id = rq->path_value[0];
+    bool found = true, is_kept = false;
+
+    s->run = (struct session_run){.rq = rq};
+    if (session_is_kept(rq, id)) {
+        TRY(store_session_lock_head(db, tenant, id, &s->run.row, &found, rq->arena,
+                                    rq->err));
+        s->run.revision = s->run.row.revision;
+        if (found)
+            TRY(session_kept_find(&s->run, &is_kept));
+    }
+    if (found && !is_kept)
+        TRY(store_session_lock(db, tenant, id, &s->run.row, &found, rq->arena, rq->err));
+    s->is_part = s->may_be_part && !is_kept;
+    return found ? OK
+                 : fail(rq->err, ERR_NOT_FOUND, "/session_id",
+                        "there is no workflow session '%.200s'", id);
+}
+
 static enum error_code store_locked(struct db_session *db, void *context,
                                     struct error *err)
 {
@@ -486,18 +519,12 @@ static enum error_code store_locked(struct db_session *db, void *context,
     const char *tenant = rq->principal.tenant, *id = rq->path_value[0];
     const struct config *config = rq->service->config;
     struct known known = {0};
-    bool found;
 
     *s->out = (struct session_events_answer){.received = s->out->received,
                                              .refused = s->out->refused};
     s->mistake_count = s->refused_before;
     s->fresh_count = 0;
-    s->is_part = s->may_be_part;
-    s->run = (struct session_run){.rq = rq};
-    TRY(store_session_lock(db, tenant, id, &s->run.row, &found, rq->arena, err));
-    if (!found)
-        return fail(err, ERR_NOT_FOUND, "/session_id",
-                    "there is no workflow session '%.200s'", id);
+    TRY(lock(s, db));
     TRY(session_check_expiry(&s->run.row, err));
     TRY(read_names(s));
     TRY(find_known(s, db, &known));
@@ -572,7 +599,6 @@ enum error_code session_events_store(struct request *rq, const struct json_lines
                         .pointer = pointer,
                         .out = answer,
                         .may_be_part = !read};
-    struct db_session *db;
 
     if (in->count + in->refused_count > SESSION_EVENTS_MAX)
         return fail(rq->err, ERR_TOO_LARGE, "", "more than %d events",
@@ -582,11 +608,7 @@ enum error_code session_events_store(struct request *rq, const struct json_lines
     keep_form_mistakes(&s, &form);
     answer->received = form.received;
     answer->refused = form.refused;
-    TRY(request_db(rq, &db));
-    if (db_in_transaction(db)) /* with an Idempotency-Key */
-        TRY(store_locked(db, &s, rq->err));
-    else
-        TRY(db_transaction(db, store_locked, &s, rq->err));
+    TRY(session_transaction(rq, store_locked, &s));
     answer->refused += s.mistake_count - s.refused_before;
     answer->errors = s.mistakes;
     answer->error_count = s.mistake_count;

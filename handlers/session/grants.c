@@ -144,6 +144,12 @@ static enum error_code note_seen(const struct granting *g,
                               g->run->rq->err);
 }
 
+static enum error_code fail_gone(const char *session_id, struct error *err)
+{
+    return fail(err, ERR_NOT_FOUND, "/session_id",
+                "there is no workflow session '%.200s'", session_id);
+}
+
 static enum error_code grant_locked(struct db_session *db, void *context,
                                     struct error *err)
 {
@@ -159,8 +165,7 @@ static enum error_code grant_locked(struct db_session *db, void *context,
     TRY(store_session_lock_head(db, tenant, before->session_id, &row, &found, rq->arena,
                                 err));
     if (!found)
-        return fail(err, ERR_NOT_FOUND, "/session_id",
-                    "there is no workflow session '%.200s'", before->session_id);
+        return fail_gone(before->session_id, err);
     TRY(store_clock(db, &now_s, rq->arena, err));
     same =
         row.revision == before->revision && row.lease_revision == before->lease_revision;
@@ -183,14 +188,37 @@ enum error_code session_grant(struct session_run *run, struct session_choice *ch
                               const char *holder, double hold_s)
 {
     struct granting g = {run, choice, holder, hold_s, NULL};
-    struct db_session *db;
 
-    TRY(request_db(run->rq, &db));
-    if (db_in_transaction(db))
-        TRY(grant_locked(db, &g, run->rq->err));
-    else
-        TRY(db_transaction(db, grant_locked, &g, run->rq->err));
+    TRY(session_transaction(run->rq, grant_locked, &g));
     session_watch_look(run->rq->service->watch);
     keep_granted(&g, g.granted);
     return OK;
+}
+
+/* ---- nothing ---- */
+
+struct asking {
+    struct request *rq;
+    const char *session_id;
+};
+
+static enum error_code note_asked(struct db_session *db, void *context, struct error *err)
+{
+    const struct asking *x = context;
+    const char *tenant = x->rq->principal.tenant;
+    struct store_session row;
+    bool found;
+
+    TRY(store_session_lock_head(db, tenant, x->session_id, &row, &found, x->rq->arena,
+                                err));
+    return found ? store_session_advance(db, tenant, x->session_id, row.revision,
+                                         row.event_count, true, err)
+                 : fail_gone(x->session_id, err);
+}
+
+enum error_code session_asked(struct request *rq, const char *session_id)
+{
+    struct asking x = {rq, session_id};
+
+    return session_transaction(rq, note_asked, &x);
 }

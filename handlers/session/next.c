@@ -505,12 +505,11 @@ static enum error_code write_due(struct session_run *run,
 /* Of a run that is finished, with a plan of its last revision: none of its tasks and
  * events is read, as nothing but a new one changes the answer. *answered false: it is
  * another run, or there is more to say of it. */
-static enum error_code answer_over(struct request *rq, struct session_answer *out,
-                                   bool *answered)
+static enum error_code answer_over(struct request *rq, struct store_session *row,
+                                   struct session_answer *out, bool *answered)
 {
     struct session_run run = {.rq = rq};
     struct session_choice choice = {0};
-    struct store_session *row = &run.row;
     const char *tenant = rq->principal.tenant;
     struct db_session *db;
 
@@ -525,6 +524,7 @@ static enum error_code answer_over(struct request *rq, struct session_answer *ou
     *answered = !isnan(choice.plan.over_s);
     if (!*answered)
         return OK;
+    run.row = *row;
     run.revision = row->revision;
     run.now_s = row->now_s;
     run.state.task_count = row->done_count + row->stopped_count;
@@ -536,7 +536,6 @@ static enum error_code answer_over(struct request *rq, struct session_answer *ou
         TRY(store_session_due(db, tenant, row->session_id,
                               row->now_s + choice.plan.over_s, row->plan_revision, false,
                               rq->err));
-    reply_header_add(rq->reply, "ETag", etag_of(row, rq->arena));
     return OK;
 }
 
@@ -544,9 +543,10 @@ static enum error_code answer_over(struct request *rq, struct session_answer *ou
 
 static struct session_at at_of(const struct at_query *query)
 {
-    return (struct session_at){query->now_at_s, query->revision == (uint64_t)JSON_EXACT
-                                                    ? JSON_NO_INTEGER
-                                                    : query->revision};
+    return (struct session_at){.now_s = query->now_at_s,
+                               .revision = query->revision == (uint64_t)JSON_EXACT
+                                               ? JSON_NO_INTEGER
+                                               : query->revision};
 }
 
 enum error_code get_session_next(struct request *rq, const void *in, void *out)
@@ -559,6 +559,7 @@ enum error_code get_session_next(struct request *rq, const void *in, void *out)
     struct session_choice choice;
     struct session_run run;
     enum condition condition = ANOTHER;
+    struct store_session row;
     bool is_answered = false;
 
     (void)in;
@@ -569,9 +570,11 @@ enum error_code get_session_next(struct request *rq, const void *in, void *out)
     if (condition != ANOTHER)
         return OK;
     if (isnan(at.now_s) && at.revision == JSON_NO_INTEGER && !wish.resource_ids)
-        TRY(answer_over(rq, out, &is_answered));
-    if (is_answered)
+        TRY(answer_over(rq, &row, out, &is_answered));
+    if (is_answered) {
+        reply_header_add(rq->reply, "ETag", etag_of(&row, rq->arena));
         return OK;
+    }
     TRY(session_run_read(&run, rq, &at, false));
     TRY(session_choose(&run, &wish, &choice));
     fill(&run, &choice, out);
@@ -596,12 +599,20 @@ enum error_code post_session_starts(struct request *rq, const void *in, void *ou
     struct session_answer *answer = out;
     struct session_choice choice;
     struct session_run run, read;
+    struct store_session row;
+    bool is_answered = false;
 
     if (body->event_count) {
         struct json_lines lines = {.items = body->events, .count = body->event_count};
 
         events = NEW(rq->arena, struct session_events_answer, 1);
         TRY(session_events_store(rq, &lines, "/events", events, &read));
+    }
+    if (!wish.candidates.ids && !wish.resource_ids)
+        TRY(answer_over(rq, &row, out, &is_answered));
+    if (is_answered) {
+        answer->events = events;
+        return session_asked(rq, row.session_id);
     }
     TRY(session_run_after(&run, rq, events ? &read : NULL));
     TRY(session_choose(&run, &wish, &choice));

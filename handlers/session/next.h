@@ -63,4 +63,7 @@ handler_fn get_session_next, post_session_starts, get_session_request, get_sessi
 enum error_code session_grant(struct session_run *run, struct session_choice *choice,
                               const char *holder, double hold_s);
 
+/* There is nothing to grant; it was asked for, so that the session expires later. */
+enum error_code session_asked(struct request *rq, const char *session_id);
+
 #endif

@@ -241,9 +241,8 @@ enum error_code put_session(struct request *rq, const void *in, void *out)
 {
     const struct raw_body *body = in;
     struct putting p = {.rq = rq};
-    struct session_at now = {NAN, JSON_NO_INTEGER};
+    struct session_at now = {NAN, JSON_NO_INTEGER, false};
     struct session_run run = {.rq = rq}, made;
-    struct db_session *db;
 
     TRY(check_id(rq));
     TRY(check_definition(&run, body));
@@ -251,11 +250,7 @@ enum error_code put_session(struct request *rq, const void *in, void *out)
     p.wanted = run.row;
     p.wanted.definition = arena_text(rq->arena, body->text, body->length);
     p.wanted.expires_after_s = run.definition.expires_after_s;
-    TRY(request_db(rq, &db));
-    if (db_in_transaction(db))
-        TRY(put_locked(db, &p, rq->err));
-    else
-        TRY(db_transaction(db, put_locked, &p, rq->err));
+    TRY(session_transaction(rq, put_locked, &p));
     session_watch_look(rq->service->watch);
     TRY(session_run_read(&made, rq, &now, false));
     for (size_t i = 0; i < run.warning_count; i++)
@@ -271,7 +266,7 @@ enum error_code put_session(struct request *rq, const void *in, void *out)
 
 enum error_code get_session(struct request *rq, const void *in, void *out)
 {
-    struct session_at now = {NAN, JSON_NO_INTEGER};
+    struct session_at now = {NAN, JSON_NO_INTEGER, false};
     struct session_run run;
 
     (void)in;
@@ -334,7 +329,7 @@ const struct json_object sessions_page_json = {"WorkflowSessionsPage",
 enum error_code get_sessions(struct request *rq, const void *in, void *out)
 {
     const struct sessions_query *query = rq->query;
-    struct session_at now = {NAN, JSON_NO_INTEGER};
+    struct session_at now = {NAN, JSON_NO_INTEGER, true};
     struct store_page part;
     const struct store_session *rows;
     struct sessions_page *page = out;

@@ -270,7 +270,6 @@ enum error_code post_session_tasks(struct request *rq, const void *in, void *out
     struct bulk_items items;
     struct tasks_answer *answer = out;
     struct adding x = {.rq = rq, .items = &items, .out = answer};
-    struct db_session *db;
 
     TRY(bulk_accept(rq, in, sizeof(struct session_task_body), NULL, &items, &form));
     x.mistakes = NEW(rq->arena, struct session_mistake, form.error_count + items.count);
@@ -281,11 +280,7 @@ enum error_code post_session_tasks(struct request *rq, const void *in, void *out
     x.refused_before = x.mistake_count;
     answer->received = form.received;
     answer->refused = form.refused;
-    TRY(request_db(rq, &db));
-    if (db_in_transaction(db))
-        TRY(add_locked(db, &x, rq->err));
-    else
-        TRY(db_transaction(db, add_locked, &x, rq->err));
+    TRY(session_transaction(rq, add_locked, &x));
     session_watch_look(rq->service->watch);
     answer->refused += x.mistake_count - x.refused_before;
     answer->errors = x.mistakes;
@@ -434,7 +429,7 @@ static struct task_row row_of(const struct session_run *run,
 enum error_code get_session_tasks(struct request *rq, const void *in, void *out)
 {
     const struct tasks_query *query = rq->query;
-    struct session_at now = {NAN, JSON_NO_INTEGER};
+    struct session_at now = {NAN, JSON_NO_INTEGER, false};
     const struct session_times *times;
     struct tasks_page *page = out;
     struct session_run run;

@@ -3,6 +3,7 @@
 
 #include "models/base/names.h"
 #include "models/session/part.h"
+#include "service/session_cache.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,12 @@ enum error_code session_check_expiry(const struct store_session *row, struct err
                 "the workflow session '%.200s' has expired; PUT its definition to start "
                 "anew",
                 row->session_id);
+}
+
+/* Where what is read goes. */
+static struct arena *arena_of(const struct session_run *run)
+{
+    return run->arena ? run->arena : run->rq->arena;
 }
 
 /* ---- the graph ---- */
@@ -71,7 +78,7 @@ static void join_edges(struct session_run *run, const struct edges *e, size_t i)
     name_index_create(&known, room, run->rq->arena);
     for (size_t k = 0; k < count; k++)
         name_index_add(&known, task->depends_on[k].task_id, k);
-    list = NEW(run->rq->arena, struct workflow_dependency, room);
+    list = NEW(arena_of(run), struct workflow_dependency, room);
     if (count > 0)
         memcpy(list, task->depends_on, count * sizeof(*list));
     task->depends_on = list;
@@ -95,7 +102,7 @@ static void make_graph(struct session_run *run)
         size_t *parents;
 
         join_edges(run, &e, i);
-        parents = NEW(run->rq->arena, size_t, task->dependency_count);
+        parents = NEW(arena_of(run), size_t, task->dependency_count);
         budget_step(&run->rq->finish, task->dependency_count + 1);
         for (size_t k = 0; k < task->dependency_count; k++) {
             parents[k] = name_index_find(&run->ids, task->depends_on[k].task_id);
@@ -114,18 +121,20 @@ static enum error_code read_later(struct session_run *run,
 {
     struct request *rq = run->rq;
     struct session_task_body *body;
+    const char *id;
     size_t at;
 
     if (later->first_seq > run->revision)
         return OK;
-    at = name_index_add(&run->ids, later->task_id, run->task_count);
+    id = arena_text(arena_of(run), later->task_id, strlen(later->task_id));
+    at = name_index_add(&run->ids, id, run->task_count);
     if (at == NAME_NOT_FOUND)
         at = run->task_count++;
     body = &run->tasks[at];
     if (later->document)
         TRY(json_read(&session_task_json, later->document, strlen(later->document), body,
-                      NULL, rq->arena, rq->err));
-    body->task.id = later->task_id;
+                      NULL, arena_of(run), rq->err));
+    body->task.id = id;
     run->tasks_seq = later->seq > run->tasks_seq ? later->seq : run->tasks_seq;
     run->graph[at].removed = later->removed_seq && later->removed_seq <= run->revision;
     return OK;
@@ -136,11 +145,11 @@ static enum error_code join_tasks(struct session_run *run,
                                   const struct store_session_task *later, size_t count)
 {
     const struct session_workflow *w = run->definition.workflow;
-    struct request *rq = run->rq;
+    struct arena *a = arena_of(run);
 
-    run->tasks = NEW(rq->arena, struct session_task_body, w->task_count + count);
-    run->graph = NEW(rq->arena, struct session_task, w->task_count + count);
-    name_index_create(&run->ids, w->task_count + count, rq->arena);
+    run->tasks = NEW(a, struct session_task_body, w->task_count + count);
+    run->graph = NEW(a, struct session_task, w->task_count + count);
+    name_index_create(&run->ids, w->task_count + count, a);
     run->task_count = w->task_count;
     run->tasks_seq = run->row.definition_seq;
     for (size_t i = 0; i < w->task_count; i++) {
@@ -209,23 +218,61 @@ enum error_code session_definition_read(struct session_run *run,
 
 /* ---- events and grants ---- */
 
-static enum error_code read_events(struct session_run *run, struct db_session *db)
+void session_events_join(struct session_run *run, const struct store_session_event *rows,
+                         size_t count)
 {
-    const struct store_session_event *rows;
-    struct request *rq = run->rq;
-    struct session_event *list;
+    size_t all = run->event_count + count;
 
-    run->event_count = 0;
-    if (run->row.event_count == 0)
-        return OK;
-    TRY(store_session_events_read(db, rq->principal.tenant, run->row.session_id, 0,
-                                  run->revision, INT64_MAX, &rows, &run->event_count,
-                                  rq->arena, rq->err));
-    list = NEW(rq->arena, struct session_event, run->event_count);
-    for (size_t i = 0; i < run->event_count; i++)
-        list[i] = rows[i].event;
-    run->events = list;
+    if (all > run->event_room) {
+        size_t room = all > 2 * run->event_room ? all : 2 * run->event_room;
+
+        run->events = arena_extend(arena_of(run), run->events, sizeof(*run->events),
+                                   run->event_count, room);
+        run->event_room = room;
+    }
+    for (size_t i = 0; i < count; i++) {
+        budget_step(&run->rq->finish, 8);
+        run->events[run->event_count++] = &rows[i].event;
+        session_fold_add(&run->fold, &rows[i].event);
+    }
+    session_fold_end(&run->fold);
+}
+
+/* *last: NULL, there are none. */
+static enum error_code read_events(struct session_run *run,
+                                   const struct store_session_event **last)
+{
+    const struct store_session_event *rows = NULL;
+    struct request *rq = run->rq;
+    struct db_session *db;
+    size_t count = 0;
+
+    TRY(request_db(rq, &db));
+    if (run->row.event_count > 0)
+        TRY(store_session_events_read(db, rq->principal.tenant, run->row.session_id, 0,
+                                      run->revision, INT64_MAX, &rows, &count,
+                                      arena_of(run), rq->err));
+    run->events = NULL;
+    run->event_count = run->event_room = 0;
+    session_fold_begin(&run->fold, run->task_count, &rq->finish, arena_of(run));
+    session_events_join(run, rows, count);
+    *last = count ? &rows[count - 1] : NULL;
     return OK;
+}
+
+enum error_code session_read_whole(struct session_run *run, bool keep)
+{
+    const char *text = run->row.definition;
+    const struct store_session_event *last;
+    struct request *rq = run->rq;
+
+    if (keep)
+        TRY(session_kept_begin(run));
+    TRY(json_read(&session_definition_json, text, strlen(text), &run->definition, NULL,
+                  arena_of(run), rq->err));
+    TRY(session_tasks_read(run));
+    TRY(read_events(run, &last));
+    return run->kept ? session_kept_end(run, last) : OK;
 }
 
 /* A grant counts until its task begins, ends, or has another attempt. */
@@ -269,8 +316,6 @@ static enum error_code work_out(struct session_run *run)
     struct db_session *db;
 
     TRY(request_db(rq, &db));
-    TRY(read_events(run, db));
-    session_fold_all(run->events, run->event_count, &run->fold, &rq->finish, rq->arena);
     session_state_of(run->graph, run->task_count, &run->fold, &run->state, &rq->finish,
                      rq->arena);
     TRY(read_grants(run, db));
@@ -298,10 +343,12 @@ static enum error_code check_reached(const struct store_session *row,
     return err->code;
 }
 
-enum error_code session_run_of(struct session_run *run, struct request *rq,
-                               const struct store_session *row,
-                               const struct session_at *at)
+/* Of that row, before anything is read. */
+static enum error_code begin_run(struct session_run *run, struct request *rq,
+                                 const struct store_session *row,
+                                 const struct session_at *at, bool *is_kept)
 {
+    *is_kept = false;
     TRY(check_reached(row, at, rq->err));
     *run = (struct session_run){
         .rq = rq,
@@ -309,9 +356,18 @@ enum error_code session_run_of(struct session_run *run, struct request *rq,
         .revision = at->revision == JSON_NO_INTEGER ? row->revision : at->revision,
         .now_s = isnan(at->now_s) ? row->now_s : round(at->now_s * 1e6) / 1e6,
         .is_replay = !isnan(at->now_s) || at->revision != JSON_NO_INTEGER};
-    TRY(json_read(&session_definition_json, row->definition, strlen(row->definition),
-                  &run->definition, NULL, rq->arena, rq->err));
-    TRY(session_tasks_read(run));
+    return at->revision == JSON_NO_INTEGER ? session_kept_find(run, is_kept) : OK;
+}
+
+enum error_code session_run_of(struct session_run *run, struct request *rq,
+                               const struct store_session *row,
+                               const struct session_at *at)
+{
+    bool is_kept;
+
+    TRY(begin_run(run, rq, row, at, &is_kept));
+    if (!is_kept)
+        TRY(session_read_whole(run, at->revision == JSON_NO_INTEGER && !at->in_passing));
     return work_out(run);
 }
 
@@ -319,23 +375,26 @@ enum error_code session_run_of(struct session_run *run, struct request *rq,
 static enum error_code run_again(struct session_run *run, const struct session_run *read,
                                  const struct store_session *row)
 {
+    const struct store_session_event *last;
+
     *run = *read;
     run->row = *row;
     run->revision = row->revision;
     run->now_s = row->now_s;
     run->warnings = NULL;
     run->warning_count = 0;
+    TRY(read_events(run, &last));
     return work_out(run);
 }
 
 enum error_code session_run_after(struct session_run *run, struct request *rq,
                                   const struct session_run *read)
 {
-    struct session_at now = {NAN, JSON_NO_INTEGER};
+    struct session_at now = {NAN, JSON_NO_INTEGER, false};
     struct store_session row;
     struct db_session *db;
 
-    if (!read)
+    if (!read || session_is_kept(rq, rq->path_value[0]))
         return session_run_read(run, rq, &now, false);
     TRY(request_db(rq, &db));
     TRY(store_session_read(db, rq->principal.tenant, rq->path_value[0], &row, rq->arena,
@@ -357,13 +416,54 @@ enum error_code session_run_find(struct session_run *run, struct request *rq,
 {
     struct store_session row;
     struct db_session *db;
+    bool is_kept;
 
     TRY(request_db(rq, &db));
+    if (at->revision == JSON_NO_INTEGER && session_is_kept(rq, session_id)) {
+        TRY(store_session_read_light(db, rq->principal.tenant, session_id, &row,
+                                     rq->arena, rq->err));
+        if (!even_expired)
+            TRY(session_check_expiry(&row, rq->err));
+        TRY(begin_run(run, rq, &row, at, &is_kept));
+        if (is_kept)
+            return work_out(run);
+    }
     TRY(store_session_read(db, rq->principal.tenant, session_id, &row, rq->arena,
                            rq->err));
     if (!even_expired)
         TRY(session_check_expiry(&row, rq->err));
     return session_run_of(run, rq, &row, at);
+}
+
+/* ---- in a transaction ---- */
+
+struct attempting {
+    struct request *rq;
+    db_transaction_fn *run;
+    void *context;
+};
+
+/* What a transaction that was undone has read is not so. */
+static enum error_code attempt(struct db_session *db, void *context, struct error *err)
+{
+    const struct attempting *t = context;
+
+    session_hold_undone(t->rq->held);
+    return t->run(db, t->context, err);
+}
+
+enum error_code session_transaction(struct request *rq, db_transaction_fn *run,
+                                    void *context)
+{
+    struct attempting t = {rq, run, context};
+    struct db_session *db;
+
+    TRY(request_db(rq, &db));
+    if (db_in_transaction(db)) /* with an Idempotency-Key */
+        return run(db, context, rq->err);
+    TRY(db_transaction(db, attempt, &t, rq->err));
+    session_hold_committed(rq->held);
+    return OK;
 }
 
 /* ---- what is said of it ---- */
@@ -402,7 +502,7 @@ static enum error_code store_standing(const struct session_run *run,
 enum error_code session_stand(struct request *rq, struct db_session *db,
                               const struct store_session *row)
 {
-    struct session_at now = {NAN, JSON_NO_INTEGER};
+    struct session_at now = {NAN, JSON_NO_INTEGER, false};
     struct session_run run;
 
     TRY(session_run_of(&run, rq, row, &now));
@@ -414,6 +514,8 @@ enum error_code session_stand_of(const struct session_run *read, struct db_sessi
 {
     struct session_run run;
 
+    if (read->kept)
+        return session_stand(read->rq, db, row);
     TRY(run_again(&run, read, row));
     return store_standing(&run, db);
 }

@@ -24,9 +24,13 @@ struct session_run {
     uint64_t tasks_seq; /* of the last change of the definition or a task */
     struct name_index ids;
 
-    const struct session_event *events;
-    size_t event_count;
+    const struct session_event **events; /* by seq */
+    size_t event_count, event_room;
     struct session_fold fold;
+
+    struct arena *arena; /* has what stands above, but the row; NULL: the request's */
+    struct session_kept_run *kept; /* that is kept for other requests; NULL: it is not */
+
     struct session_state state;
 
     const struct store_session_grant **granted; /* [task_count]; NULL: to nobody */
@@ -46,6 +50,7 @@ struct session_run {
 struct session_at {
     double now_s;
     uint64_t revision;
+    bool in_passing; /* it is not worth keeping */
 };
 
 /* Reads the session rq->path_value[0] and works out its state. ERR_NOT_FOUND,
@@ -59,7 +64,8 @@ enum error_code session_run_find(struct session_run *run, struct request *rq,
                                  const char *session_id, const struct session_at *at,
                                  bool even_expired);
 
-/* The same of a row that was read, and may be locked. */
+/* The same of a row that was read, and may be locked; its definition may be NULL if it is
+ * kept. */
 enum error_code session_run_of(struct session_run *run, struct request *rq,
                                const struct store_session *row,
                                const struct session_at *at);
@@ -69,11 +75,20 @@ enum error_code session_run_of(struct session_run *run, struct request *rq,
 enum error_code session_run_after(struct session_run *run, struct request *rq,
                                   const struct session_run *read);
 
+/* In a transaction, its own unless there is one: what is kept of what it has read and
+ * written is for others when it is committed. */
+enum error_code session_transaction(struct request *rq, db_transaction_fn *run,
+                                    void *context);
+
 /* Reads its snapshot, and makes the world. */
 enum error_code session_world(struct session_run *run);
 
 /* The tasks of a definition, and later ones until `revision`; sets tasks, graph, ids. */
 enum error_code session_tasks_read(struct session_run *run);
+
+/* Reads definition, tasks and events of run->row as of run->revision; `keep`: they may be
+ * kept. */
+enum error_code session_read_whole(struct session_run *run, bool keep);
 
 /* Reads definition and tasks of a locked session, of run->row, as session_tasks_read()
  * does; of `task_ids` alone, the others are then as if they were not there. NULL: all. */
@@ -119,6 +134,29 @@ bool session_places_known(const struct session_run *run, struct session_places p
 
 /* Whether two are of the same resources. O(count^2) where their order differs. */
 bool session_places_same(struct session_places left, struct session_places right);
+
+/* ---- kept.c: what stays as it is until the session changes ---- */
+
+/* Whether something is kept of the session: then its row may be read without the
+ * definition. */
+bool session_is_kept(struct request *rq, const char *session_id);
+
+/* Definition, tasks and folded events from what is kept, with what run->row says came
+ * since; sets those of the run, and the definition of its row. *found false: nothing is
+ * kept, or it is not what the row is of. */
+enum error_code session_kept_find(struct session_run *run, bool *found);
+
+/* What the run reads from here on is to be kept, if anything is: sets run->arena and
+ * run->kept. */
+enum error_code session_kept_begin(struct session_run *run);
+
+/* All is read; `last` of its events, NULL: it has none. */
+enum error_code session_kept_end(struct session_run *run,
+                                 const struct store_session_event *last);
+
+/* Adds events to those of the run, in the order of their seq, and to its fold. */
+void session_events_join(struct session_run *run, const struct store_session_event *rows,
+                         size_t count);
 
 /* ---- times.c ---- */
 

@@ -71,12 +71,11 @@ static bool moves_end(const struct plan_check *j, const struct session_event *ev
            MOVED_RATIO * total_s;
 }
 
+/* One that came after the plan. */
 static bool upsets_plan(const struct plan_check *j, const struct session_event *event)
 {
     const struct session_plan_row *row;
 
-    if (event->seq <= j->plan->revision)
-        return false;
     switch (event->kind) {
     case SESSION_STARTED:
         row = row_of(j, event->task_id);
@@ -125,10 +124,10 @@ static bool is_outdated(const struct session_run *run)
     if (age_s(run) < 0 || age_s(run) >= run->definition.replan_max_interval_s)
         return true;
     budget_step(&run->rq->finish, run->event_count);
-    for (size_t i = 0; i < run->event_count; i++)
-        if (run->events[i].seq > run->row.planned_seq &&
-            run->events[i].kind != SESSION_STARTED &&
-            run->events[i].kind != SESSION_PROGRESS)
+    for (size_t i = run->event_count;
+         i-- > 0 && run->events[i]->seq > run->row.planned_seq;)
+        if (run->events[i]->kind != SESSION_STARTED &&
+            run->events[i]->kind != SESSION_PROGRESS)
             return true;
     return false;
 }
@@ -179,9 +178,9 @@ static bool holds(const struct session_run *run, const struct session_times *tim
     name_index_create(&j.rows, plan->row_count, run->rq->arena);
     for (size_t i = 0; i < plan->row_count; i++)
         name_index_add(&j.rows, plan->rows[i].task_id, i);
-    for (size_t i = 0; i < run->event_count; i++) {
+    for (size_t i = run->event_count; i-- > 0 && run->events[i]->seq > plan->revision;) {
         budget_step(&run->rq->finish, 8);
-        if (upsets_plan(&j, &run->events[i]))
+        if (upsets_plan(&j, run->events[i]))
             return false;
     }
     return true;

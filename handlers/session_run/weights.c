@@ -1,8 +1,7 @@
 /* weights.c - ready jobs weigh what waits for them: the upward ranks of a session's
  * tasks. */
-#include "handlers/session_run/weights.h"
-
 #include "handlers/session_run/plan.h"
+
 #include "models/base/names.h"
 
 #include <string.h>
@@ -27,7 +26,7 @@ static const char KEPT[] = "session_weights";
 static enum error_code read_weights(struct request *rq, const char *session_id,
                                     const struct job *jobs, size_t count, double *weights)
 {
-    struct session_at now = {NAN, JSON_NO_INTEGER};
+    struct session_at now = {NAN, JSON_NO_INTEGER, false};
     struct session_run run;
     struct name_index ids;
     const double *ranks;

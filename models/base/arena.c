@@ -66,20 +66,23 @@ struct arena {
     size_t block_bytes;        /* of all blocks */
     struct arena_lease *lease; /* NULL: nobody is asked */
     size_t leased_bytes;
+    size_t own_bytes; /* of its blocks those that it had before it joined others */
 };
 
 /* ---- leases ---- */
 
 /* What of `bytes` in blocks is leased. */
-static size_t lease_of(size_t bytes)
+static size_t lease_of(const struct arena *a, size_t bytes)
 {
-    return bytes > ARENA_UNLEASED_BYTES ? bytes - ARENA_UNLEASED_BYTES : 0;
+    size_t free_bytes = a->own_bytes + ARENA_UNLEASED_BYTES;
+
+    return bytes > free_bytes ? bytes - free_bytes : 0;
 }
 
 /* Counts `more` bytes of blocks; false: the lease is refused, nothing is counted. */
 static bool take_bytes(struct arena *a, size_t more)
 {
-    size_t wanted = a->lease ? lease_of(a->block_bytes + more) : 0;
+    size_t wanted = a->lease ? lease_of(a, a->block_bytes + more) : 0;
 
     if (wanted > a->leased_bytes) {
         bool taken = a->lease->take(a->lease->context, wanted - a->leased_bytes);
@@ -100,7 +103,7 @@ static void give_bytes(struct arena *a, size_t less)
     size_t wanted;
 
     a->block_bytes -= less;
-    wanted = lease_of(a->block_bytes);
+    wanted = lease_of(a, a->block_bytes);
     if (!a->lease || wanted >= a->leased_bytes)
         return;
     a->lease->give(a->lease->context, a->leased_bytes - wanted);
@@ -280,6 +283,23 @@ static void close_newest(struct arena *request)
     if (a->older)
         a->older->newer = NULL;
     release(a);
+}
+
+void arena_join(struct arena *a, const struct arena *other)
+{
+    assert(a->request == a && !a->lease && !a->newest_beside);
+    a->request = other->request;
+    a->lease = other->lease;
+    a->own_bytes = a->block_bytes;
+}
+
+void arena_part(struct arena *a)
+{
+    if (a->leased_bytes)
+        a->lease->give(a->lease->context, a->leased_bytes);
+    a->leased_bytes = a->own_bytes = 0;
+    a->lease = NULL;
+    a->request = a;
 }
 
 bool arena_run(struct arena *a, void (*work)(void *context), void *context)
@@ -646,6 +666,11 @@ char *arena_printf(struct arena *a, const char *format, ...)
 size_t arena_used_bytes(const struct arena *a)
 {
     return a->used_bytes;
+}
+
+size_t arena_taken_bytes(const struct arena *a)
+{
+    return a->block_bytes;
 }
 
 size_t arena_cap_bytes(const struct arena *a)

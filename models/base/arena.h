@@ -34,6 +34,13 @@ struct arena *arena_create(size_t cap_bytes);
  * a computation that created it is left. NULL without memory, in a computation never. */
 struct arena *arena_create_beside(struct arena *other, size_t cap_bytes);
 
+/* From now on `a`, an arena of its own, is used by the computations of the request that
+ * `other` is of, and what it takes more is asked of whom `other` asks. Whoever did this
+ * ends it before it closes `a` and before the request ends, also when a computation is
+ * left meanwhile: what was handed out stays, and nobody is asked for it any more. */
+void arena_join(struct arena *a, const struct arena *other);
+void arena_part(struct arena *a);
+
 /* Calls work(context), a computation; false: it was left, for lack of memory. It may
  * begin another one, which then leaves only itself. */
 bool arena_run(struct arena *a, void (*work)(void *context), void *context);
@@ -111,6 +118,9 @@ char *arena_try_vprintf(struct arena *a, const char *format, va_list args)
 
 /* What has been handed out since the last reset, alignment included. */
 size_t arena_used_bytes(const struct arena *a);
+
+/* What it has taken: all of its blocks. */
+size_t arena_taken_bytes(const struct arena *a);
 
 /* The cap the arena was made with. */
 size_t arena_cap_bytes(const struct arena *a);

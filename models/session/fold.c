@@ -8,14 +8,50 @@ const char *const session_kind_names[] = {"started",   "ended",      "failed",
                                           "cancelled", "progress",   "host_up",
                                           "host_down", "host_speed", NULL};
 
-void session_fold_begin(struct session_fold *fold, size_t most, struct budget *budget,
+enum { ROOM_LEAST = 16 };
+
+void session_fold_begin(struct session_fold *fold, size_t tasks, struct budget *budget,
                         struct arena *a)
 {
-    *fold = (struct session_fold){.budget = budget, .arena = a};
-    name_index_create(&fold->tasks, most, a);
-    name_index_create(&fold->hosts, most, a);
-    fold->first = NEW(a, struct session_attempt *, most);
-    fold->hosts_seen = NEW(a, struct session_host, most);
+    size_t room = tasks > ROOM_LEAST ? tasks : ROOM_LEAST;
+
+    *fold = (struct session_fold){
+        .task_room = room, .host_room = ROOM_LEAST, .budget = budget, .arena = a};
+    name_index_create(&fold->tasks, room, a);
+    name_index_create(&fold->hosts, ROOM_LEAST, a);
+    fold->first = NEW(a, struct session_attempt *, room);
+    fold->hosts_seen = NEW(a, struct session_host, ROOM_LEAST);
+}
+
+/* Room for another task, and for another host: twice as much when there is none. */
+static void widen_tasks(struct session_fold *fold)
+{
+    struct name_index wide;
+
+    if (fold->task_count < fold->task_room)
+        return;
+    name_index_create(&wide, 2 * fold->task_room, fold->arena);
+    for (size_t i = 0; i < fold->task_count; i++)
+        name_index_add(&wide, fold->first[i]->task_id, i);
+    fold->tasks = wide;
+    fold->first = GROW(fold->arena, fold->first, struct session_attempt *,
+                       fold->task_count, 2 * fold->task_room);
+    fold->task_room *= 2;
+}
+
+static void widen_hosts(struct session_fold *fold)
+{
+    struct name_index wide;
+
+    if (fold->host_count < fold->host_room)
+        return;
+    name_index_create(&wide, 2 * fold->host_room, fold->arena);
+    for (size_t i = 0; i < fold->host_count; i++)
+        name_index_add(&wide, fold->hosts_seen[i].resource_id, i);
+    fold->hosts = wide;
+    fold->hosts_seen = GROW(fold->arena, fold->hosts_seen, struct session_host,
+                            fold->host_count, 2 * fold->host_room);
+    fold->host_room *= 2;
 }
 
 /* ---- attempts ---- */
@@ -23,9 +59,11 @@ void session_fold_begin(struct session_fold *fold, size_t most, struct budget *b
 static struct session_attempt *attempt_of(struct session_fold *fold,
                                           const struct session_event *event)
 {
-    size_t at = name_index_add(&fold->tasks, event->task_id, fold->task_count);
     struct session_attempt **link, *made;
+    size_t at;
 
+    widen_tasks(fold);
+    at = name_index_add(&fold->tasks, event->task_id, fold->task_count);
     if (at == NAME_NOT_FOUND)
         at = fold->task_count++;
     for (link = &fold->first[at]; *link && (*link)->number < event->attempt;) {
@@ -59,16 +97,15 @@ static void keep_greatest(const struct session_event **at,
 static void note_place(struct session_fold *fold, struct session_attempt *attempt,
                        const char *resource_id, const struct session_event *event)
 {
-    budget_step(fold->budget, attempt->elsewhere_count + 1);
-    for (size_t i = 0; i < attempt->elsewhere_count; i++)
-        if (strcmp(attempt->elsewhere[i].resource_id, resource_id) == 0) {
-            keep_least(&attempt->elsewhere[i].started, event);
+    budget_step(fold->budget, attempt->seen_count + 1);
+    for (size_t i = 0; i < attempt->seen_count; i++)
+        if (strcmp(attempt->seen[i].resource_id, resource_id) == 0) {
+            keep_least(&attempt->seen[i].started, event);
             return;
         }
-    attempt->elsewhere =
-        arena_extend(fold->arena, attempt->elsewhere, sizeof(*attempt->elsewhere),
-                     attempt->elsewhere_count, attempt->elsewhere_count + 1);
-    attempt->elsewhere[attempt->elsewhere_count++] =
+    attempt->seen = arena_extend(fold->arena, attempt->seen, sizeof(*attempt->seen),
+                                 attempt->seen_count, attempt->seen_count + 1);
+    attempt->seen[attempt->seen_count++] =
         (struct session_place_seen){resource_id, event};
 }
 
@@ -95,8 +132,10 @@ static void keep_terminal(const struct session_event **at,
 
 static struct session_host *host_of(struct session_fold *fold, const char *resource_id)
 {
-    size_t at = name_index_add(&fold->hosts, resource_id, fold->host_count);
+    size_t at;
 
+    widen_hosts(fold);
+    at = name_index_add(&fold->hosts, resource_id, fold->host_count);
     if (at != NAME_NOT_FOUND)
         return &fold->hosts_seen[at];
     fold->hosts_seen[fold->host_count] =
@@ -127,6 +166,7 @@ void session_fold_add(struct session_fold *fold, const struct session_event *eve
     attempt = attempt_of(fold, event);
     switch (event->kind) {
     case SESSION_STARTED:
+        attempt->is_settled = false;
         for (size_t k = 0; k < session_place_count(event); k++)
             note_place(fold, attempt, session_place(event, k), event);
         keep_least(&attempt->started, event);
@@ -166,19 +206,26 @@ static int by_resource(const void *left, const void *right)
     return strcmp(l->resource_id, r->resource_id);
 }
 
-/* Without the register's own resources, and in an order that no arrival changes. */
+/* Without the register's own resources, and in an order that no arrival changes. What was
+ * seen stays as it is: the register may become another one. */
 static void settle_places(struct session_fold *fold, struct session_attempt *attempt)
 {
-    size_t kept = 0;
+    size_t own = session_place_count(attempt->started), kept = 0;
+    struct session_place_seen *list;
 
-    budget_step(fold->budget,
-                attempt->elsewhere_count * session_place_count(attempt->started));
-    for (size_t i = 0; i < attempt->elsewhere_count; i++)
-        if (!session_is_at(attempt->started, attempt->elsewhere[i].resource_id))
-            attempt->elsewhere[kept++] = attempt->elsewhere[i];
-    attempt->elsewhere_count = kept;
+    attempt->is_settled = true;
+    attempt->elsewhere_count = 0;
+    if (attempt->seen_count == 1) /* nearly always: it is the register's */
+        return;
+    budget_step(fold->budget, attempt->seen_count * own);
+    list = NEW(fold->arena, struct session_place_seen, attempt->seen_count);
+    for (size_t i = 0; i < attempt->seen_count; i++)
+        if (!session_is_at(attempt->started, attempt->seen[i].resource_id))
+            list[kept++] = attempt->seen[i];
     if (kept > 1)
-        qsort(attempt->elsewhere, kept, sizeof(*attempt->elsewhere), by_resource);
+        qsort(list, kept, sizeof(*list), by_resource);
+    attempt->elsewhere = list;
+    attempt->elsewhere_count = kept;
 }
 
 /* With any of its hosts. */
@@ -215,7 +262,7 @@ void session_fold_end(struct session_fold *fold)
 {
     for (size_t i = 0; i < fold->task_count; i++)
         for (struct session_attempt *t = fold->first[i]; t; t = t->next) {
-            if (t->started)
+            if (t->started && !t->is_settled)
                 settle_places(fold, t);
             t->status = status_of(fold, t);
         }

@@ -9,9 +9,12 @@
  *               terminal   ended before cancelled before failed; of a kind the least
  *               progress   the progress event that is greatest
  *               elsewhere  of each resource that only other started events name, the
- * least host      up         host_up or host_down, the greatest; none: up speed
- * host_speed, the greatest; none: as the snapshot says downs      the instants of all
- * host_down events
+ *                          least
+ *     host      up         host_up or host_down, the greatest; none: up
+ *               speed      host_speed, the greatest; none: as the snapshot says
+ *               downs      the instants of all host_down events
+ *
+ * Events may be added to one that was ended, which is then ended again.
  */
 #ifndef GRIDPLAN_SESSION_FOLD_H
 #define GRIDPLAN_SESSION_FOLD_H
@@ -40,10 +43,14 @@ struct session_attempt {
     const char *task_id;
     uint64_t number;
     const struct session_event *started, *terminal, *progress; /* NULL: none */
-    struct session_place_seen *elsewhere; /* by resource_id; see session_fold_end() */
+    struct session_place_seen *seen; /* of each resource that a started one names */
+    size_t seen_count;
+    bool
+        is_settled; /* `elsewhere` is of what was seen; session_fold_end(), as the next */
+    const struct session_place_seen *elsewhere; /* by resource_id */
     size_t elsewhere_count;
-    enum session_attempt_status status; /* session_fold_end() */
-    struct session_attempt *next;       /* of the same task, by rising number */
+    enum session_attempt_status status;
+    struct session_attempt *next; /* of the same task, by rising number */
 };
 
 struct session_host {
@@ -56,13 +63,13 @@ struct session_fold {
     struct name_index tasks, hosts; /* positions in `first`, `hosts_seen` */
     struct session_attempt **first; /* of each task that events name */
     struct session_host *hosts_seen;
-    size_t task_count, host_count;
+    size_t task_count, host_count, task_room, host_room;
     struct budget *budget;
     struct arena *arena;
 };
 
-/* An empty one for `most` events. */
-void session_fold_begin(struct session_fold *fold, size_t most, struct budget *budget,
+/* An empty one, with room for events of `tasks` tasks before it grows. */
+void session_fold_begin(struct session_fold *fold, size_t tasks, struct budget *budget,
                         struct arena *a);
 
 /* Adds an event, which must outlive the fold. */
