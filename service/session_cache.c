@@ -2,6 +2,8 @@
  */
 #include "service/session_cache.h"
 
+#include "service/clock.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,19 +143,27 @@ static struct session_kept *take(struct session_cache *c, const char *tenant,
     return k;
 }
 
+/* Whether the oldest has to go for `k`, or by its age. */
+static bool oldest_goes(const struct session_cache *c, const struct session_kept *k)
+{
+    return c->stats.bytes + k->bytes > c->max_bytes ||
+           (c->oldest && k->given_s - c->oldest->given_s > SESSION_CACHE_IDLE_S);
+}
+
 static void give(struct session_cache *c, struct session_kept *k)
 {
     struct session_kept *out = NULL, *gone;
 
     k->next = NULL;
     k->bytes = arena_taken_bytes(k->arena);
+    k->given_s = clock_monotonic_s();
     if (k->bytes > c->max_bytes) {
         close_list(k);
         return;
     }
     pthread_mutex_lock(&c->lock);
     gone = one_too_many(c, k);
-    while (gone || c->stats.bytes + k->bytes > c->max_bytes) {
+    while (gone || oldest_goes(c, k)) {
         gone = gone ? gone : c->oldest;
         unlink_kept(c, gone);
         gone->next = out;

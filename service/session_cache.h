@@ -3,7 +3,8 @@
  * A request takes out what it uses, and so has it alone, changes it as the database says,
  * and gives it back when it has been answered. Meanwhile another one about the same
  * session finds none, or what a third one has given back, and reads for itself. What
- * comes beyond the limit goes, that which was not used for longest first.
+ * comes beyond the limit goes, that which was not used for longest first, and what nobody
+ * has asked for in SESSION_CACHE_IDLE_S goes when something else is given back.
  *
  * The cache does not look into what it keeps: whether it still is what the database has
  * is for the taker to find out.
@@ -18,7 +19,10 @@
 
 struct session_cache;
 
-enum { SESSION_CACHE_OF_ONE = 2 }; /* that of one session is kept so often at most */
+enum {
+    SESSION_CACHE_OF_ONE = 2,    /* that of one session is kept so often at most */
+    SESSION_CACHE_IDLE_S = 1200, /* engines ask every few seconds while a run goes on */
+};
 
 /* The beginning of what is kept. */
 struct session_kept {
@@ -27,7 +31,8 @@ struct session_kept {
     bool is_pending; /* has what a transaction has written that has not been committed, or
                         half of something */
     bool is_stale;   /* it is of no use any more, and goes with the request */
-    size_t bytes;    /* the cache's own, as the next */
+    size_t bytes;    /* the cache's own, as all that follow */
+    double given_s;
     struct session_kept *next, *older, *newer;
 };
 
@@ -42,7 +47,7 @@ struct session_cache_stats {
                                       a session whole, to be kept */
     uint64_t stale_count; /* found, but of what the database has no more, or of tasks that
                              have changed */
-    uint64_t dropped_count; /* that were kept, and went for others */
+    uint64_t dropped_count; /* that were kept, and went for others or by their age */
 };
 void session_cache_stats(struct session_cache *c, struct session_cache_stats *stats);
 

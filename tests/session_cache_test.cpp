@@ -68,6 +68,28 @@ struct cache {
 
 } // namespace
 
+TEST_CASE("what nobody has asked for in a long time goes", "[session]")
+{
+    cache c(1 << 20);
+    session_kept *old, *young;
+
+    {
+        asking one(c.c);
+
+        old = one.read("old", 1000);
+        young = one.read("young", 1000);
+    }
+    old->given_s -= SESSION_CACHE_IDLE_S + 1;
+    young->given_s -= SESSION_CACHE_IDLE_S - 100;
+    CHECK(c.has("old")); // asked for: it is as new as any
+    CHECK(c.stats().count == 2);
+    old->given_s -= SESSION_CACHE_IDLE_S + 1;
+    CHECK(c.has("young"));
+    CHECK_FALSE(c.has("old"));
+    CHECK(c.has("young"));
+    CHECK(c.stats().dropped_count == 1);
+}
+
 TEST_CASE("what is kept of a session is one request's at a time", "[session]")
 {
     cache c(1 << 20);
