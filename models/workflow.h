@@ -88,6 +88,7 @@ struct workflow_task {
     const struct progress_sample *progress_samples;
     size_t progress_sample_count;
     bool progress_stored; /* they were not in the request */
+    const char *task_id;  /* its name in what is stored of progress; NULL: its id */
 };
 
 struct workflow {

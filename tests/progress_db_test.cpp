@@ -456,6 +456,18 @@ TEST_CASE("decisions about workflows use the stored reports of running tasks",
     json j = answer_of(service.post("/v1/workflow-schedules", body.dump()), 200);
     CHECK(j["estimates"][0]["estimate_ref_s"].get<double>() == Approx(400));
     CHECK(j["estimates"][0]["source"] == "extrapolation");
+    CHECK(j["estimates"][0]["remaining_source"] == "stored");
+    // A task may have another name there.
+    json other = body;
+    other["workflow"]["tasks"][0]["id"] = "x";
+    other["workflow"]["tasks"][0]["task_id"] = task;
+    j = answer_of(service.post("/v1/workflow-schedules", other.dump()), 200);
+    CHECK(j["estimates"][0]["task_id"] == "x");
+    CHECK(j["estimates"][0]["remaining_source"] == "stored");
+    other["workflow"]["tasks"][0]["progress_samples"] = {
+        {{"elapsed_s", 100}, {"progress_ratio", 0.5}}};
+    j = answer_of(service.post("/v1/workflow-schedules", other.dump()), 200);
+    CHECK(j["estimates"][0]["remaining_source"] == "progress");
     body["progress"] = "given";
     body["algorithm"] = "heft";
     j = answer_of(service.post("/v1/workflow-schedules", body.dump()), 200);

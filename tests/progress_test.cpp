@@ -682,7 +682,16 @@ TEST_CASE("one bad report changes no prediction", "[progress]")
     }
     estimates = {1000, 1000, 1000, 9000, 9000, 9000, 1000, 1000, 1000}; // a phase
     CHECK(predict(true).dropped_count == 0);
-    estimates = {1000, 9000, 1000, 1000}; // too few to tell
+    for (int bad = 1; bad <= 4; bad++)
+        for (int at : {8, 4}) { // three that say the same are a phase, at the end as well
+            estimates = {1556, 1344, 1251, 1142, 1123, 1063, 1069, 1018};
+            estimates.insert(estimates.begin() + at, bad, 9000);
+            INFO(bad << " at " << at);
+            CHECK(predict(true).dropped_count == (bad < 3 ? bad : 0));
+        }
+    estimates = {1556, 1344, 1251, 1142, 1123, 1063, 1069, 1018, 9000, 40000, 9000};
+    CHECK(predict(true).dropped_count == 3); // they do not say the same
+    estimates = {1000, 9000, 1000, 1000};    // too few to tell
     CHECK(predict(true).dropped_count == 0);
     estimates = {1000, 1000, 1000, 1000, 1000}; // equal: nothing differs
     CHECK(predict(true).dropped_count == 0);

@@ -322,6 +322,55 @@ TEST_CASE("observations are corrected, and never overlap", "[records][db]")
     service.add(path, one(400, 0), 201);
 }
 
+TEST_CASE("observations that would overlap are named, all of them", "[records][db]")
+{
+    NEED_DATABASE();
+    fixture service;
+    std::string id = fresh("w"), path = "/v1/observations";
+    auto one = [&](int from, int to, const std::string &component = "") {
+        json o = {{"resource_id", id}, {"from_at", from}, {"to_at", to}};
+        if (!component.empty())
+            o["component"] = component;
+        return o;
+    };
+    auto pointers = [&](const json &problem) {
+        std::vector<std::string> list;
+        for (const json &e : problem["errors"]) {
+            CHECK(e["code"] == "conflict");
+            CHECK(e["detail"].get<std::string>().find("would overlap") !=
+                  std::string::npos);
+            list.push_back(e["pointer"]);
+        }
+        return list;
+    };
+    using texts = std::vector<std::string>;
+    service.add(path, json::array({one(100, 200), one(300, 400)}), 201);
+    json problem = service.add(path,
+                               json::array({one(200, 250), one(150, 160), one(250, 300),
+                                            one(350, 500), one(350, 500, "disk")}),
+                               422);
+    CHECK(pointers(problem) == texts{"/1", "/3"});
+    CHECK(problem["errors"][0]["detail"].get<std::string>().find(
+              "from 1970-01-01T00:01:40Z on") != std::string::npos);
+    CHECK(pointers(service.add(path, one(50, 101), 422)) == texts{""});
+    CHECK(pointers(service.patch("/v1/observations?resource_id=" + id + "&from_at=100",
+                                 {{"to_at", 301}}, 422)) == texts{"/to_at"});
+
+    // Of lines the others are stored.
+    std::string lines;
+    for (const json &o : {one(200, 250), one(150, 160), one(250, 300), one(310, 320)})
+        lines += o.dump() + "\n";
+    json answer = service.ask("POST", path, lines, 200, ndjson);
+    CHECK(answer["stored"] == 2);
+    CHECK(answer["refused"] == 2);
+    REQUIRE(answer["errors"].size() == 2);
+    CHECK(answer["errors"][0]["line"] == 2);
+    CHECK(answer["errors"][1]["line"] == 4);
+    CHECK(answer["errors"][1]["pointer"] == "");
+    CHECK(service.ask("GET", path + "?resource_id=" + id, nullptr, 200)["items"].size() ==
+          4);
+}
+
 TEST_CASE("a task follows its reports when they are corrected or removed",
           "[records][db]")
 {

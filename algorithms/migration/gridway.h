@@ -168,6 +168,9 @@ struct gridway_verdict {
     size_t candidate_count;
     const struct gridway_step *steps;
     size_t step_count;
+    /* Where its run time comes from, for the caller to fill in. */
+    const struct run_time_basis *run_time_basis; /* NULL: it is not said here */
+    uint64_t run_time_index; /* instead: in a list of the answer; UINT64_MAX: in none */
 };
 
 struct gridway_objective {

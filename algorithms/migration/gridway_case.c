@@ -254,6 +254,7 @@ void gridway_case_make(struct gridway_run *run, size_t number, struct gridway_ca
         .rank_new = NAN,
         .lost_ref_s = NAN,
         .exit_code = job->failure ? job->failure->exit_code : (double)NAN,
+        .run_time_index = UINT64_MAX,
     };
     e.has[EVENT_CONTRACT_VIOLATED] =
         e.has[EVENT_CONTRACT_VIOLATED] || contract.state == CONTRACT_VIOLATED;

@@ -440,6 +440,8 @@ struct workflow_action mover_action(const struct workflow_problem *problem,
                 ? "it is done sooner where nothing is to run, and nothing ends later"
                 : "begun anew it is done sooner where nothing is to run, and nothing "
                   "ends later",
+        .task = m->task,
+        .run_time_index = UINT64_MAX,
     };
 }
 

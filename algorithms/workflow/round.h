@@ -19,6 +19,10 @@ struct workflow_start {
     double expected_s; /* until it is done, with staging; NAN: no estimate */
     double stage_in_s;
     const char *how; /* "longest", "balanced", "fastest", "least", "random" */
+    size_t task;     /* number of the task, through all workflows */
+    /* Where its run time comes from, for the caller to fill in. */
+    const struct run_time_basis *run_time_basis; /* NULL: it is not said here */
+    uint64_t run_time_index; /* instead: in a list of the answer; UINT64_MAX: in none */
 };
 
 struct workflow_skip {
@@ -40,6 +44,8 @@ struct workflow_estimate {
     const char *source; /* "fit", "extrapolation", "work_integral", "estimate" ... */
     double low_ref_s, high_ref_s; /* interval of a fit; NAN: none */
     double remaining_ratio; /* of a task with run times: what is left; NAN: others */
+    const char *remaining_source; /* of a running one: its reports of the request or those
+                                     that are stored, "progress", "stored" ...; NULL */
 };
 
 struct workflow_round_objective {

@@ -116,6 +116,8 @@ static struct workflow_action action_of(const struct answer *w,
         .parent_set = names_of(w, s->members, s->member_count),
         .parent_count = s->member_count,
         .reason = reason_of(w, m, mover),
+        .task = m->task,
+        .run_time_index = UINT64_MAX,
     };
 }
 
@@ -188,6 +190,8 @@ static void list_starts(struct answer *w)
             .expected_s = finite_s(s->expected_s),
             .stage_in_s = s->stage_in_s,
             .how = workflow_how_names[s->how],
+            .task = s->task,
+            .run_time_index = UINT64_MAX,
         };
     }
     w->out->placements = list;

@@ -194,6 +194,7 @@ static enum error_code estimate_part(struct wf_request *rq, size_t task)
         .low_ref_s = (double)NAN,
         .high_ref_s = (double)NAN,
         .remaining_ratio = left.left,
+        .remaining_source = t->status == WORKFLOW_RUNNING ? left.source : NULL,
     };
     plain->remaining_ref_s = left.left;
     return OK;
@@ -232,6 +233,9 @@ static enum error_code estimate(struct wf_request *rq, size_t task)
         if (isnan(e->estimate_ref_s) && !(t->progress_pct >= 100))
             e->remaining_ref_s = (double)NAN;
     }
+    if (t->status == WORKFLOW_RUNNING && t->progress_sample_count)
+        e->remaining_source =
+            t->progress_stored ? WORKFLOW_SOURCE(stored) : WORKFLOW_SOURCE(progress);
     plain->remaining_ref_s = e->remaining_ref_s;
     if (e->high_ref_s > e->low_ref_s)
         plain->spread_ref_s = (e->high_ref_s - e->low_ref_s) / 2;

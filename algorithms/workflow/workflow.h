@@ -102,6 +102,10 @@ struct workflow_action {
     const char *const *parent_set; /* members of the set that asked for it */
     size_t parent_count;
     const char *reason;
+    size_t task; /* number of the task, through all workflows */
+    /* Where its run time comes from, for the caller to fill in. */
+    const struct run_time_basis *run_time_basis; /* NULL: it is not said here */
+    uint64_t run_time_index; /* instead: in a list of the answer; UINT64_MAX: in none */
 };
 
 struct workflow_objective {

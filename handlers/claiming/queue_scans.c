@@ -9,6 +9,7 @@
 
 #include "algorithms/coallocation/priority.h"
 #include "algorithms/coallocation/scan.h"
+#include "handlers/claiming/co_models.h"
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/coallocation/coallocation_refine.h"
 #include "handlers/operations/policy_words.h"
@@ -145,6 +146,8 @@ struct scan_answer {
     double next_scan_s;
     struct id_lists queues_after;
     const struct co_history_basis *history_basis;
+    const struct run_time_basis *run_times;
+    size_t run_time_count;
 };
 
 #define T struct promotion
@@ -219,6 +222,7 @@ static const struct json_field answer_rows[] = {
                 "The queues after this; a job of which only a part was placed is still "
                 "there, with its unplaced components"),
     CO_HISTORY_BASIS_ROW(T),
+    RUN_TIMES_ROW(T),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -241,6 +245,8 @@ struct scan_call {
     const char *history_warning;        /* NULL: none */
     struct co_world world;
     struct queue queues[CO_LEVEL_COUNT];
+    struct co_model_list timed[CO_LEVEL_COUNT]; /* with times that models tell */
+    struct co_models models;
     size_t arrived; /* position of that job; SIZE_MAX: none */
     enum co_level level;
     bool none; /* all queues are empty */
@@ -333,6 +339,19 @@ static enum error_code read_world(struct scan_call *c)
     for (int level = 0; level < CO_LEVEL_COUNT; level++)
         TRY(read_queue(c, (enum co_level)level));
     co_world_check_options(&c->world, c->rq->err);
+    return OK;
+}
+
+/* Times that models tell become those of the jobs. */
+static enum error_code ask_models(struct scan_call *c)
+{
+    for (int level = 0; level < CO_LEVEL_COUNT; level++)
+        c->timed[level] = (struct co_model_list){
+            arena_printf(c->rq->arena, "/queues/%s", co_level_names[level]),
+            c->queues[level].requests, c->queues[level].count, 0};
+    TRY(co_models_ask(c->rq, c->timed, CO_LEVEL_COUNT, &c->models));
+    for (int level = 0; level < CO_LEVEL_COUNT; level++)
+        c->queues[level].requests = c->timed[level].jobs;
     return OK;
 }
 
@@ -429,9 +448,13 @@ static enum error_code fill_placed(struct scan_call *c, size_t i, size_t *left,
     const struct queue *q = &c->queues[c->level];
     size_t at = scanned_first(c) + i;
 
-    return co_placement_fill(
-        &c->world, &q->requests[at], &q->jobs[at], &c->scan.jobs[i].placement, left,
-        &lists->placements[c->answer->placement_count++], c->rq->arena, c->rq->err);
+    struct co_placement_answer *out = &lists->placements[c->answer->placement_count++];
+
+    TRY(co_placement_fill(&c->world, &q->requests[at], &q->jobs[at],
+                          &c->scan.jobs[i].placement, left, out, c->rq->arena,
+                          c->rq->err));
+    co_models_tell(&c->models, &c->timed[c->level], at, out);
+    return OK;
 }
 
 static void fill_refused(struct scan_call *c, size_t i, struct answer_lists *lists)
@@ -571,6 +594,8 @@ static void fill_warnings(struct scan_call *c)
         co_world_warnings(&c->world, &out->warnings, &out->warning_count, c->rq->arena);
     co_add_warning(c->history_warning, &out->warnings, &out->warning_count, c->rq->arena);
     warn_unused(c);
+    run_times_warn(c->rq, c->models.times, out);
+    c->answer->run_times = run_time_list(c->models.teller, &c->answer->run_time_count);
     if (co_scan_weights_ordered(&weights))
         return;
     co_add_warning("weight_order: n_h >= n_l, n_1 >= n_2 and n_3 >= n_4 are usual",
@@ -588,8 +613,9 @@ enum error_code post_queue_scans(struct request *rq, const void *in, void *out)
     name_queues(c);
     TRY(check_ids(c));
     TRY(read_world(c));
-    if (rq->err->code != OK)
-        return rq->err->code;
+    if (c->snapshot)
+        TRY(ask_models(c));
+    TRY(rq->err->code);
     select_queue(c);
     if (!c->none)
         c->answer->scanned_queue = co_level_names[c->level];

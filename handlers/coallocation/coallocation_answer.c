@@ -5,6 +5,7 @@
  */
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/operations/policy_words.h"
+#include "handlers/placement/run_times.h"
 
 _Static_assert(sizeof(enum co_request_type) == sizeof(int), "a choice is an int");
 
@@ -123,6 +124,7 @@ static const struct json_field placement_rows[] = {
                 JSON_POINTER | JSON_OPTIONAL,
                 "How its runner launches it; left out: none is named, or one of the "
                 "caller's own"),
+    RUN_TIME_BASIS_ROWS(T),
     {0},
 };
 #undef T
@@ -354,6 +356,7 @@ co_placement_fill(const struct co_world *world, const struct co_job_request *req
         .placement_time_s = stay_s,
         .total_placement_time_s = total_stay_s(request->total_placement_time_s, stay_s),
         .history_pair_count = placement->added_count,
+        .run_time_index = UINT64_MAX,
     };
     out->jct_s = co_first_claim_s(out->jpt_s, out->ftt_s, out->l_value, &steps);
     fill_components(&f);

@@ -7,6 +7,7 @@
 #include "handlers/coallocation/coallocation_json.h"
 
 #include "handlers/common/decision.h"
+#include "handlers/placement/run_times.h"
 #include "models/base/plural.h"
 #include "models/base/pointer.h"
 
@@ -183,6 +184,10 @@ static const struct json_field job_rows[] = {
     CO_SITE_ROWS(T),
     JSON_NUMBER(T, estimate_s, 0, 1e12, NAN, JSON_NULLABLE, "Run time, for reservations",
                 JSON_WAS({"estimated_runtime_s", 0})),
+    JSON_OBJECT(T, model, const struct job_model *, &job_model_json,
+                JSON_POINTER | JSON_NULLABLE,
+                "Has a stored model of run times, asked as for a machine that nothing is "
+                "known of, tell estimate_s; used without that"),
     JSON_NUMBER(T, submit_time_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
                 "When it was submitted"),
     JSON_NUMBER(T, queue_entry_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
@@ -422,6 +427,7 @@ GIVEN(group, j->group)
 GIVEN(min_placed, j->min_placed_components > 1)
 GIVEN(hard_avoidance, !j->avoid_sites_soft)
 GIVEN(estimate, !isnan(j->estimate_s))
+GIVEN(model, j->model)
 GIVEN(submit_time, !isnan(j->submit_time_s))
 GIVEN(claim_tries, j->claim_tries > 0)
 GIVEN(overtaken, j->overtaken_count > 0)
@@ -460,6 +466,7 @@ static const struct {
      has_min_placed},
     {"avoid_sites_soft", "there are no avoid_site_ids", LOOK_AVOIDED, has_hard_avoidance},
     {"estimate_s", "no site has supports_reservation", LOOK_RESERVING, has_estimate},
+    {"model", "no site has supports_reservation", LOOK_RESERVING, has_model},
     {"min_components", is_not_flexible, LOOK_FLEXIBLE, has_min_components},
     {"max_components", is_not_flexible, LOOK_FLEXIBLE, has_max_components},
     {"min_component_processors", is_not_flexible, LOOK_FLEXIBLE, has_min_processors},

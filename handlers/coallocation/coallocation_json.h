@@ -75,6 +75,7 @@ struct co_job_request {
     size_t avoid_site_count;
     bool avoid_sites_soft;
     double estimate_s;                   /* NAN: not given */
+    const struct job_model *model;       /* NULL: none */
     double submit_time_s, queue_entry_s; /* NAN: not given */
     const struct co_component_request *components;
     size_t component_count;
@@ -194,6 +195,8 @@ struct co_placement_answer {
     bool avoided_sites_used;
     double placement_time_s, total_placement_time_s; /* NAN: not known */
     const struct launch_plan_alone *launch_plan; /* NULL: no runner of ours is named */
+    const struct run_time_basis *run_time_basis; /* NULL: it is not said here */
+    uint64_t run_time_index; /* instead: in a list of the answer; UINT64_MAX: in none */
 };
 extern const struct json_object co_placement_answer_json;
 

@@ -1,6 +1,7 @@
 /* coallocations.c - POST /v1/coallocations: parallel jobs over several clusters. */
 #include "handlers/coallocation/coallocations.h"
 
+#include "handlers/claiming/co_models.h"
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/coallocation/coallocation_refine.h"
 #include "handlers/operations/policy_words.h"
@@ -36,6 +37,8 @@ struct coallocations_answer {
     const struct co_site_processors *remaining_available;
     size_t remaining_count;
     const struct co_history_basis *history_basis;
+    const struct run_time_basis *run_times;
+    size_t run_time_count;
 };
 
 #define T struct coallocations_request
@@ -74,6 +77,7 @@ static const struct json_field answer_rows[] = {
               &co_site_processors_json, 0, 0,
               "Processors of every site that are left for further placements"),
     CO_HISTORY_BASIS_ROW(T),
+    RUN_TIMES_ROW(T),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -89,6 +93,8 @@ struct work {
     const struct coallocations_request *body;
     struct co_world world;
     struct co_job *jobs;
+    struct co_model_list timed; /* the request's jobs, with times that models tell */
+    struct co_models models;
     size_t *available;
     struct co_history history;
     uint64_t *pair_uses; /* as co_history_save(); NULL: the table is not stored */
@@ -144,7 +150,7 @@ static void refuse(struct work *w, size_t i, const struct co_placement *placemen
 {
     struct co_unplaced_answer *out = &w->unplaced[w->answer->unplaced_count++];
 
-    co_unplaced_fill(&w->world, &w->body->jobs[i], placement, out, w->rq->arena);
+    co_unplaced_fill(&w->world, &w->timed.jobs[i], placement, out, w->rq->arena);
     if (w->rq->service)
         metrics_unplaced(w->rq->service->metrics, out->reason, 1);
     w->proven = false;
@@ -159,6 +165,7 @@ static enum error_code place_job(struct work *w, size_t i)
                              .budget = &w->rq->budget};
     struct co_placement placement = {.failed_component = CO_NONE,
                                      .nearest_site = CO_NONE};
+    struct co_placement_answer *out;
 
     if (budget_spent(&w->rq->budget)) {
         w->cut = true;
@@ -179,9 +186,11 @@ static enum error_code place_job(struct work *w, size_t i)
     w->worst_gap_ratio = fmax(w->worst_gap_ratio, placement.gap_ratio);
     w->proven = w->proven && placement.gap_ratio == 0 &&
                 placement.placed_count == placement.component_count;
-    return co_placement_fill(&w->world, &w->body->jobs[i], &w->jobs[i], &placement,
-                             w->available, &w->placements[w->answer->placement_count++],
-                             w->rq->arena, w->rq->err);
+    out = &w->placements[w->answer->placement_count++];
+    TRY(co_placement_fill(&w->world, &w->timed.jobs[i], &w->jobs[i], &placement,
+                          w->available, out, w->rq->arena, w->rq->err));
+    co_models_tell(&w->models, &w->timed, i, out);
+    return OK;
 }
 
 /* What is left of every site. */
@@ -240,12 +249,18 @@ enum error_code post_coallocations(struct request *rq, const void *in, void *out
     struct work w = {.rq = rq, .body = in, .answer = out};
     const struct co_snapshot *snapshot;
     const char *warning;
+    enum error_code code;
 
     TRY(decision_begin(rq, &w.body->decision, &w.answer->decision));
     TRY(co_snapshot_find(rq, w.body->snapshot, w.body->snapshot_id, true, &snapshot));
     TRY(co_world_read(snapshot, &w.body->decision, w.body->now_s, &w.world, rq->arena,
                       rq->err));
-    TRY(read_jobs(&w));
+    w.timed = (struct co_model_list){"/jobs", w.body->jobs, w.body->job_count, 0};
+    code = read_jobs(&w);
+    if (code != OK && code != ERR_INVALID)
+        return code;
+    TRY(co_models_ask(rq, &w.timed, 1, &w.models));
+    TRY(rq->err->code);
     TRY(co_refine(rq, w.body->from_history, &w.world.grid, &w.answer->history_basis,
                   &warning));
     TRY(prepare(&w));
@@ -256,6 +271,8 @@ enum error_code post_coallocations(struct request *rq, const void *in, void *out
         TRY(co_history_save(rq, &w.world.grid, w.pair_uses));
     list_remaining(&w);
     warn(&w, snapshot, warning);
+    run_times_warn(rq, w.models.times, &w.answer->decision);
+    w.answer->run_times = run_time_list(w.models.teller, &w.answer->run_time_count);
     w.answer->placements = w.placements;
     w.answer->unplaced = w.unplaced;
     rq->gap_ratio = w.worst_gap_ratio;

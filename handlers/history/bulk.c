@@ -172,15 +172,19 @@ enum error_code bulk_expire(struct request *rq, struct bulk_items *items,
     return others > 0 ? rq->err->code : error_is_conflict(rq->err);
 }
 
-/* Notes the records that are stored with other values. */
-static void refuse_differing(const struct bulk_items *items,
-                             const struct record_stored *stored, struct error *err)
+/* Notes the records that are stored with other values, or clash with others. */
+static void refuse_stored(const struct bulk_items *items,
+                          const struct record_stored *stored, struct error *err)
 {
     struct record_check check = {.in_list = !items->is_single, .err = err};
 
     for (size_t i = 0; i < stored->refused_count; i++) {
         check.index = stored->refused[i];
         check.line = items->line ? items->line[check.index] : 0;
+        if (stored->why && stored->why[i]) {
+            record_mistake(&check, "", ITEM_CONFLICT, "%s", stored->why[i]);
+            continue;
+        }
         record_mistake(&check, "", ITEM_CONFLICT,
                        "it is stored already, with other values");
         error_hint(err,
@@ -203,7 +207,7 @@ enum error_code bulk_stored(struct request *rq, const struct bulk_items *items,
     rq->ingested = (struct metrics_rows){stored->stored + stored->replaced,
                                          answer->duplicates, answer->refused};
     if (stored->refused_count > 0) {
-        refuse_differing(items, stored, items->line ? &refused : rq->err);
+        refuse_stored(items, stored, items->line ? &refused : rq->err);
         if (!items->line)
             return rq->err->code;
         merge_errors(refused.first, answer, rq->arena);

@@ -13,6 +13,7 @@
 #include "handlers/placement/run_times.h"
 
 #include "algorithms/placement/problem.h"
+#include "handlers/common/snapshot_json.h"
 #include "handlers/learning/first_requests.h"
 #include "handlers/placement/machine_priors.h"
 #include "handlers/prediction/prediction_models.h"
@@ -250,8 +251,9 @@ static void count_copies(size_t *count, size_t *first, size_t i, const struct jo
     *count += copies_in(j);
 }
 
-/* Sources and questions, each once, in the order of the jobs. */
-static void list_questions(struct run_times *t)
+/* Sources and questions, each once, in the order of the jobs. false: they are too many.
+ */
+static bool list_questions(struct run_times *t)
 {
     struct arena *a = t->rq->arena;
     struct name_index sources, questions;
@@ -273,13 +275,16 @@ static void list_questions(struct run_times *t)
             continue;
         prediction_parameters_check(j->model->parameters, j->model->parameter_count,
                                     pointer_of(t, i, "/parameters"), t->rq->err);
+        if (t->of.lacks_memory && j->model->resources)
+            invalid(t->rq->err, pointer_of(t, i, "/resources"), ITEM_NOT_ALLOWED,
+                    "no memory is replaced here");
         if (has_time(j))
             count_copies(&t->unused_count, &t->unused_first, i, j);
-        if (has_time(j) || t->rq->err->item_count)
+        if (has_time(j))
             continue;
         source = add_source(t, &sources, j->model, i);
         if (!source)
-            return;
+            return false;
         processors = processors_of(j);
         at = name_index_add(
             &questions,
@@ -299,6 +304,7 @@ static void list_questions(struct run_times *t)
         t->asked[at].job_count += copies_in(j);
         t->asked_of[i] = at;
     }
+    return true;
 }
 
 /* ---- the models ---- */
@@ -346,10 +352,14 @@ static enum error_code look_up(struct run_times *t, const struct job_model *m,
     return model_shelf_find(t->shelf, &source, model);
 }
 
-static void refuse_source(struct run_times *t, const struct source *s)
+/* Each job that names it. */
+static void refuse_source(struct run_times *t, const struct source *s,
+                          enum item_code code, const char *why)
 {
-    invalid(t->rq->err, pointer_of(t, s->job, "/model_id"), ITEM_UNKNOWN_ID,
-            "there is no model '%.100s'", s->of->model_id);
+    budget_step(&t->rq->finish, t->job_count);
+    for (size_t i = 0; i < t->job_count; i++)
+        if (t->asked_of[i] != NO_INDEX && t->asked[t->asked_of[i]].source == s)
+            invalid(t->rq->err, pointer_of(t, i, "/model_id"), code, "%s", why);
 }
 
 /* A model of anything else has no run time to tell. */
@@ -362,9 +372,10 @@ static void check_target(struct run_times *t, const struct source *s)
     if (t->of.are_stored)
         s->uses[0].model = NULL;
     else
-        invalid(t->rq->err, pointer_of(t, s->job, "/model_id"), ITEM_CONFLICT,
-                "model '%.100s' predicts %s, not run times", s->of->model_id,
-                model_target_names[m->settings.target]);
+        refuse_source(
+            t, s, ITEM_CONFLICT,
+            arena_printf(t->rq->arena, "model '%.100s' predicts %s, not run times",
+                         s->of->model_id, model_target_names[m->settings.target]));
 }
 
 /* The application's model of a site, in the next place, if there is one. */
@@ -525,7 +536,9 @@ static enum error_code read_source(struct run_times *t, struct source *s)
     if (found)
         list_classes(t, s, use_of_resource);
     else if (s->of->model_id && !t->of.are_stored)
-        refuse_source(t, s);
+        refuse_source(
+            t, s, ITEM_UNKNOWN_ID,
+            arena_printf(t->rq->arena, "there is no model '%.100s'", s->of->model_id));
     return OK; /* else the application has run nothing yet: no mistake of the caller's */
 }
 
@@ -779,12 +792,22 @@ static enum error_code size_memory(struct run_times *t)
     return OK;
 }
 
+enum error_code run_times_any_machine(struct request *rq, const char *id,
+                                      const struct snapshot **out)
+{
+    struct snapshot *one = NEW(rq->arena, struct snapshot, 1);
+    const char *text = arena_printf(rq->arena, "{\"resources\":[{\"id\":\"%s\"}]}", id);
+
+    *out = one;
+    return json_read(&snapshot_json, text, strlen(text), one, NULL, rq->arena, rq->err);
+}
+
 enum error_code run_times_resolve(struct request *rq, const struct snapshot *s,
                                   const struct run_time_jobs *of, const struct job **out,
                                   struct run_times **times)
 {
     const struct job *jobs = of->jobs;
-    size_t job_count = of->count, i = 0;
+    size_t job_count = of->count, i = 0, mistakes = rq->err->item_count;
     struct run_times *t;
 
     *out = jobs;
@@ -796,9 +819,8 @@ enum error_code run_times_resolve(struct request *rq, const struct snapshot *s,
     t = NEW(rq->arena, struct run_times, 1);
     *t = (struct run_times){
         .rq = rq, .snapshot = s, .of = *of, .given = jobs, .job_count = job_count};
-    list_questions(t);
     *times = t;
-    if (rq->err->item_count)
+    if (!list_questions(t) || mistakes)
         return OK;
     TRY(model_shelf_open(rq, "job_models", &t->shelf));
     for (i = 0; i < t->source_count; i++)
@@ -1110,13 +1132,10 @@ const struct run_time_basis *run_time_list(const struct run_time_teller *x, size
     return x ? x->list : NULL;
 }
 
-void run_times_tell(struct request *rq, const struct run_times *times,
-                    const struct snapshot *s, const struct job *jobs, size_t job_count,
-                    bool all, struct placement_out *plan,
-                    const struct run_time_basis **list, size_t *count)
+void run_time_tell_plan(struct request *rq, struct run_time_teller *x,
+                        const struct job *jobs, size_t job_count,
+                        struct placement_out *plan)
 {
-    struct run_time_teller *x =
-        run_time_teller_create(rq, times, s, jobs, job_count, all);
     struct name_index ids;
     struct placement *rows;
 
@@ -1137,5 +1156,18 @@ void run_times_tell(struct request *rq, const struct run_times *times,
                       &p->run_time_index);
     }
     plan->placements = rows;
+}
+
+void run_times_tell(struct request *rq, const struct run_times *times,
+                    const struct snapshot *s, const struct job *jobs, size_t job_count,
+                    bool all, struct placement_out *plan,
+                    const struct run_time_basis **list, size_t *count)
+{
+    struct run_time_teller *x =
+        run_time_teller_create(rq, times, s, jobs, job_count, all);
+
+    if (!x)
+        return;
+    run_time_tell_plan(rq, x, jobs, job_count, plan);
     *list = run_time_list(x, count);
 }

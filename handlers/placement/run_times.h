@@ -33,6 +33,8 @@ struct run_time_jobs {
     /* They are of a stored request, which models may not outlive: one that is not there,
      * or tells no run times any more, is no mistake: the job has no time then. */
     bool are_stored;
+    bool
+        lacks_memory; /* they have none that could be sized: model.resources is refused */
 };
 
 /* Asks the models of all jobs, as they are now or, in a replay, as they were. *out: the
@@ -42,6 +44,10 @@ struct run_time_jobs {
 enum error_code run_times_resolve(struct request *rq, const struct snapshot *s,
                                   const struct run_time_jobs *of, const struct job **out,
                                   struct run_times **times);
+
+/* A snapshot of one machine of this name that nothing else is known of. */
+enum error_code run_times_any_machine(struct request *rq, const char *id,
+                                      const struct snapshot **out);
 
 /* What is to be known of the models' answers, as warnings. */
 void run_times_warn(struct request *rq, const struct run_times *times,
@@ -62,6 +68,11 @@ struct run_time_teller *run_time_teller_create(struct request *rq,
 void run_time_tell(struct run_time_teller *x, size_t job, const char *const *resource_ids,
                    size_t resource_id_count, const struct run_time_basis **basis,
                    uint64_t *index);
+
+/* All placements of these jobs, the first of those that the teller knows. */
+void run_time_tell_plan(struct request *rq, struct run_time_teller *x,
+                        const struct job *jobs, size_t job_count,
+                        struct placement_out *plan);
 
 /* The list, when all is said. */
 const struct run_time_basis *run_time_list(const struct run_time_teller *x,

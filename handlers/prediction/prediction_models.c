@@ -71,8 +71,9 @@ static const struct json_object kept_list_json = {
 
 const char *prediction_warning_name(unsigned bit)
 {
-    static const char *const ours[] = {"input_far", "floored", "far_extrapolation",
-                                       "input_never_varied", "inputs_unused"};
+    static const char *const ours[] = {"input_far",         "floored",
+                                       "far_extrapolation", "input_never_varied",
+                                       "inputs_unused",     "inputs_missing"};
 
     return bit < PERF_WARNING_COUNT ? perf_warning_names[bit]
                                     : ours[bit - PERF_WARNING_COUNT];
@@ -85,7 +86,9 @@ const char *prediction_warning_text(unsigned bit)
         "The formula gives no time above 0 there: the answer is the least time seen",
         "The question lies more than twice outside what was seen",
         "An input differs that was the same in all runs: nobody knows what it does",
-        "A parameter is no input of the model, and has no part in the answer"};
+        "A parameter is no input of the model, and has no part in the answer",
+        "An input that the model has learnt from is not given: the answer is of what is "
+        "usual"};
 
     return bit < PERF_WARNING_COUNT ? perf_warning_texts[bit]
                                     : ours[bit - PERF_WARNING_COUNT];

@@ -471,6 +471,8 @@ static const char *input_of(const struct predicting *p, unsigned bit,
         return unused_parameter(p, m, &p->in->query);
     if (1u << bit == FITTED_WARN_CONSTANT)
         input = prediction->constant_input;
+    else if (1u << bit == FITTED_WARN_MISSING)
+        input = prediction->missing_input;
     else if (1u << bit != FITTED_WARN_FAR && 1u << bit != FITTED_WARN_DISTANT)
         return "";
     return input < count ? names[input] : "";

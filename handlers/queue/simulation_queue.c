@@ -732,10 +732,9 @@ static bool asks_models(const struct queue_simulation *body)
 /* What the models of the jobs tell: of one machine that nothing is known of. */
 static enum error_code ask_models(struct playing *p)
 {
-    static const char machine[] = "{\"resources\": [{\"id\": \"cluster\"}]}";
     const struct queue_simulation *body = p->body;
     struct job *asked = NEW(p->rq->arena, struct job, body->job_count);
-    struct snapshot *one = NEW(p->rq->arena, struct snapshot, 1);
+    const struct snapshot *one;
     const struct job *told;
     bool any = false;
 
@@ -748,11 +747,12 @@ static enum error_code ask_models(struct playing *p)
     if (!any)
         return invalid(p->rq->err, body->study ? "/study" : "/estimates", ITEM_CONFLICT,
                        "model: no job has one; it is a member of the jobs");
-    TRY(json_read(&snapshot_json, machine, strlen(machine), one, NULL, p->rq->arena,
-                  p->rq->err));
-    TRY(run_times_resolve(
-        p->rq, one, &(struct run_time_jobs){.jobs = asked, .count = body->job_count},
-        &told, &p->run_times));
+    TRY(run_times_any_machine(p->rq, "cluster", &one));
+    TRY(run_times_resolve(p->rq, one,
+                          &(struct run_time_jobs){.jobs = asked,
+                                                  .count = body->job_count,
+                                                  .lacks_memory = true},
+                          &told, &p->run_times));
     TRY(p->rq->err->code);
     p->model_s = NEW(p->rq->arena, double, body->job_count);
     for (size_t i = 0; i < body->job_count; i++) {

@@ -2,6 +2,7 @@
 #include "handlers/operations/policy_words.h"
 #include "handlers/rescheduling/plan_parts.h"
 #include "models/base/plural.h"
+#include "models/performance/log_interval.h"
 
 #define T struct plan_answer_interval
 static const struct json_field interval_rows[] = {
@@ -23,6 +24,18 @@ static const struct json_field interval_rows[] = {
     JSON_NUMBER(T, reschedule_cost_samples, 0, 0, 0, JSON_OPTIONAL | JSON_WHOLE,
                 "learnt: how many moves were reported"),
     JSON_BOOLEAN(T, valid, 0, 0, "It lasts at least min_interval_s"),
+    JSON_NUMBER(
+        T, run_time_low_s, 0, 0, 0, JSON_OPTIONAL,
+        "Of predicted_s, where all of its phases have stored models: lower end of "
+        "the interval of level 0.9, of the phase that is known worst"),
+    JSON_NUMBER(T, run_time_high_s, 0, 0, 0, JSON_OPTIONAL, "Upper end"),
+    JSON_WORD(T, interval_basis, log_group_names, JSON_OPTIONAL,
+              "What the interval of the farthest phase rests on"),
+    JSON_NUMBER(T, extrapolation_ratio, 0, 0, 0, JSON_OPTIONAL,
+                "How far the farthest phase lies outside what its model has seen; 1: "
+                "inside"),
+    JSON_NUMBER(T, model_error_ratio, 0, 0, 0, JSON_OPTIONAL,
+                "The largest of the usual errors of these models there"),
     {0},
 };
 #undef T
@@ -118,6 +131,55 @@ static void fill_basis(const struct plan_call *call, size_t from,
         out->reschedule_cost_samples = (double)basis->event_count;
 }
 
+/* What the stored model of a phase says of a time of 1 s. */
+static void ask_interval(const struct plan_call *call, const struct stored_model *m,
+                         const struct plan_interval *interval,
+                         struct stored_interval *found)
+{
+    double inputs[STORED_INPUTS] = {call->job->problem_size, (double)NAN, (double)NAN,
+                                    (double)NAN};
+    size_t count;
+
+    plan_machines_members(call->at[interval->place.site].machines,
+                          interval->place.schedule, &count);
+    inputs[1] = (double)count;
+    stored_model_interval(m, 1, inputs, found);
+}
+
+/* How far the models of all its phases can be trusted. */
+static void fill_interval(const struct plan_call *call,
+                          const struct plan_interval *interval,
+                          struct plan_answer_interval *out)
+{
+    double low = 1, high = 1, error_ratio = 0, farthest = 0;
+    const char *basis = NULL;
+
+    out->run_time_low_s = out->run_time_high_s = (double)NAN;
+    out->extrapolation_ratio = out->model_error_ratio = (double)NAN;
+    for (size_t k = interval->first; k <= interval->last; k++) {
+        const struct stored_model *m = call->at[interval->place.site].stored[k - 1];
+        struct stored_interval found;
+
+        if (!m)
+            return;
+        ask_interval(call, m, interval, &found);
+        if (!found.basis || isnan(found.low_s))
+            return;
+        low = fmin(low, found.low_s);
+        high = fmax(high, found.high_s);
+        error_ratio = fmax(error_ratio, found.error_ratio);
+        if (found.extrapolation_ratio > farthest) {
+            farthest = found.extrapolation_ratio;
+            basis = found.basis;
+        }
+    }
+    out->run_time_low_s = low * interval->time_s;
+    out->run_time_high_s = high * interval->time_s;
+    out->extrapolation_ratio = farthest;
+    out->model_error_ratio = error_ratio;
+    out->interval_basis = basis;
+}
+
 void plan_call_interval(struct plan_call *call, size_t from,
                         const struct plan_interval *interval,
                         struct plan_answer_interval *out)
@@ -145,6 +207,7 @@ void plan_call_interval(struct plan_call *call, size_t from,
         .valid = interval->valid,
     };
     fill_basis(call, from, interval, out);
+    fill_interval(call, interval, out);
 }
 
 #define FAR_RATIO 2.0 /* beyond, the caller is warned */
@@ -153,15 +216,9 @@ void plan_call_interval(struct plan_call *call, size_t from,
 static double distance_of(const struct plan_call *call, const struct stored_model *m,
                           const struct plan_interval *interval)
 {
-    double inputs[STORED_INPUTS] = {call->job->problem_size, (double)NAN, (double)NAN,
-                                    (double)NAN};
     struct stored_interval found;
-    size_t count;
 
-    plan_machines_members(call->at[interval->place.site].machines,
-                          interval->place.schedule, &count);
-    inputs[1] = (double)count;
-    stored_model_interval(m, 1, inputs, &found);
+    ask_interval(call, m, interval, &found);
     return found.extrapolation_ratio > 1 ? found.extrapolation_ratio : 1;
 }
 
@@ -180,6 +237,7 @@ static enum error_code warn_far(struct plan_call *call, const struct plan_out *o
 
             if (!m)
                 continue;
+            call->is_approximate = call->is_approximate || m->is_approximate;
             d = distance_of(call, m, &out->intervals[i]);
             far += d > FAR_RATIO;
             if (d <= call->extrapolation_ratio)
@@ -190,7 +248,7 @@ static enum error_code warn_far(struct plan_call *call, const struct plan_out *o
     return far > 0 ? plan_call_warn(
                          call,
                          "far_extrapolation: %zu of %s %s more than twice "
-                         " outside what their models have seen, model "
+                         "outside what their models have seen, model "
                          "'%.100s' %.3g times",
                          far,
                          counted(call->in.phase_count - call->in.first_phase + 1, "phase")

@@ -78,6 +78,9 @@ struct plan_answer_interval {
     const char *reschedule_cost_basis; /* NULL: no move */
     double reschedule_cost_samples;    /* NAN: not learnt */
     bool valid;
+    /* By the stored models of its phases; NAN, NULL: not each has one that knows. */
+    double run_time_low_s, run_time_high_s, extrapolation_ratio, model_error_ratio;
+    const char *interval_basis;
 };
 
 struct plan_request {
@@ -302,6 +305,7 @@ struct plan_call {
     bool repeatable;            /* no time limit was given */
     bool current_gone;          /* some machine of the current schedule cannot be used */
     double extrapolation_ratio; /* of the farthest phase of the plan, 1: inside */
+    bool is_approximate;        /* some model of the plan says no sum of terms */
     struct arena *scratch;
     const char **warnings;
     size_t warning_count, warning_size;

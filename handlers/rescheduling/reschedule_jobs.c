@@ -118,6 +118,7 @@ static const struct json_object sample_json = {
 static const struct json_field job_rows[] = {
     PLACEMENT_JOB_ROWS(struct job),
     WORLD_JOB_ROWS(struct job),
+    JOB_MODEL_ROW(struct job),
     JSON_ID(T, resource_id, JSON_NULLABLE, "The resource of the snapshot that it is on"),
     JSON_TEXTS(T, resource_ids, resource_id_count, JOB_NODES_MAX, 0,
                "Or all of them, of a job on several nodes"),
@@ -288,6 +289,7 @@ static const struct json_field verdict_rows[] = {
               "Resources that were looked at and not taken, by reason"),
     JSON_LIST(T, steps, step_count, struct gridway_step, &step_json, 0, 0,
               "What to do, in this order"),
+    RUN_TIME_BASIS_ROWS(T),
     {0},
 };
 #undef T
@@ -376,10 +378,80 @@ static void check_algorithm(const char *name, struct error *err)
         decision_unknown_algorithm(name, &known, 1, err);
 }
 
-static const char *pending_at(const void *context, size_t job, struct arena *a)
+/* Pending jobs, then those that run. */
+static const char *job_at(const void *context, size_t job, struct arena *a)
 {
-    (void)context;
-    return arena_printf(a, "/pending/%zu", job);
+    const struct running_jobs_request *body = context;
+
+    return job < body->pending_count
+               ? arena_printf(a, "/pending/%zu", job)
+               : arena_printf(a, "/jobs/%zu", job - body->pending_count);
+}
+
+/* Models tell the times of all jobs. A running job has the memory that it has: its first
+ * attempt has been made. */
+static enum error_code ask_models(struct request *rq,
+                                  const struct running_jobs_request *body,
+                                  const struct snapshot *s, const struct job **pending,
+                                  const struct reschedule_job **running,
+                                  struct run_times **times)
+{
+    size_t count = body->pending_count;
+    struct job *list = NEW(rq->arena, struct job, count + body->job_count);
+    struct reschedule_job *jobs = NEW(rq->arena, struct reschedule_job, body->job_count);
+    const struct job *told;
+
+    budget_step(&rq->finish, count + body->job_count);
+    if (count)
+        memcpy(list, body->pending, count * sizeof(*list));
+    for (size_t i = 0; i < body->job_count; i++) {
+        const struct job_model *m = body->jobs[i].job.model;
+
+        list[count + i] = body->jobs[i].job;
+        if (m && m->resources)
+            invalid(rq->err, arena_printf(rq->arena, "/jobs/%zu/model/resources", i),
+                    ITEM_NOT_ALLOWED, "a job that runs has its memory already");
+    }
+    TRY(run_times_resolve(rq, s,
+                          &(struct run_time_jobs){.jobs = list,
+                                                  .count = count + body->job_count,
+                                                  .at = job_at,
+                                                  .context = body},
+                          &told, times));
+    *pending = told;
+    for (size_t i = 0; i < body->job_count; i++) {
+        jobs[i] = body->jobs[i];
+        jobs[i].job = told[count + i];
+    }
+    *running = jobs;
+    return OK;
+}
+
+/* Where the times come from; of a running job that where it is. */
+static void tell_times(struct request *rq, const struct running_jobs_request *body,
+                       const struct snapshot *s, const struct run_times *times,
+                       struct running_jobs_answer *answer)
+{
+    struct run_time_teller *teller = run_time_teller_create(rq, times, s, NULL, 0, false);
+    struct gridway_verdict *rows;
+
+    if (!teller)
+        return;
+    run_time_tell_plan(rq, teller, body->pending, body->pending_count,
+                       &answer->out.pending);
+    rows = NEW(rq->arena, struct gridway_verdict, answer->out.job_count);
+    for (size_t i = 0; i < answer->out.job_count; i++) {
+        const struct reschedule_job *j = &body->jobs[i];
+
+        rows[i] = answer->out.jobs[i];
+        budget_step(&rq->finish, j->resource_id_count + 1);
+        run_time_tell(teller, body->pending_count + i,
+                      j->resource_id ? &j->resource_id : j->resource_ids,
+                      j->resource_id ? 1 : j->resource_id_count, &rows[i].run_time_basis,
+                      &rows[i].run_time_index);
+    }
+    answer->out.jobs = rows;
+    answer->run_times = run_time_list(teller, &answer->run_time_count);
 }
 
 enum error_code reschedule_running_jobs(struct request *rq, const void *in, void *out)
@@ -408,11 +480,7 @@ enum error_code reschedule_running_jobs(struct request *rq, const void *in, void
     check_algorithm(body->decision.algorithm, rq->err);
     TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                 &round.round.snapshot));
-    TRY(run_times_resolve(rq, round.round.snapshot,
-                          &(struct run_time_jobs){.jobs = body->pending,
-                                                  .count = body->pending_count,
-                                                  .at = pending_at},
-                          &pending, &times));
+    TRY(ask_models(rq, body, round.round.snapshot, &pending, &round.jobs, &times));
     copies_make(rq, pending, body->pending_count, "/pending/", &copies);
     before = rq->err->last;
     round.round.jobs = copies.jobs;
@@ -426,9 +494,7 @@ enum error_code reschedule_running_jobs(struct request *rq, const void *in, void
     answer->decision.warning_count = answer->out.warning_count;
     run_times_warn(rq, times, &answer->decision);
     copies_fold(&copies, round.round.snapshot, &answer->out.pending);
-    run_times_tell(rq, times, round.round.snapshot, body->pending, body->pending_count,
-                   false, &answer->out.pending, &answer->run_times,
-                   &answer->run_time_count);
+    tell_times(rq, body, round.round.snapshot, times, answer);
     if (body->world.objective)
         answer->value_count = answer->out.pending.objective.value_count;
     if (answer->out.check_failed)

@@ -51,8 +51,6 @@ enum error_code reschedule_workflow_round(struct request *rq, const void *in, vo
     }
     TRY(workflow_call_begin(&call, rq, body));
     TRY(workflow_call_models(&call, &times));
-    TRY(workflow_round_answer_fill(&call, policy, options, option_count,
-                                   WORKFLOW_STEP_MOVE, answer));
-    run_times_warn(rq, times, &answer->decision);
-    return OK;
+    return workflow_round_answer_fill(&call, times, policy, options, option_count,
+                                      WORKFLOW_STEP_MOVE, answer);
 }

@@ -72,7 +72,8 @@ static enum error_code decide(struct plan_call *call,
     TRY(plan_decide(&call->in, call->policy, call->option, &plan, rq->arena, rq->err));
     TRY(plan_call_answer(call, &plan, &out->part, &out->decision));
     rq->gap_ratio = plan.gap_ratio;
-    if (plan.status == DECISION_OPTIMAL && call->extrapolation_ratio > PLAN_UNKNOWN_RATIO)
+    if (plan.status == DECISION_OPTIMAL &&
+        (call->extrapolation_ratio > PLAN_UNKNOWN_RATIO || call->is_approximate))
         plan.status = DECISION_FEASIBLE;
     decision_end(rq, plan.algorithm, plan.status, &out->decision);
     return OK;

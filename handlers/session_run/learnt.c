@@ -159,8 +159,13 @@ enum error_code session_models_ask(struct session_run *run)
     struct request *rq = run->rq;
     struct session_learnt *x = NEW(rq->arena, struct session_learnt, 1);
     struct job *jobs = NEW(rq->arena, struct job, run->task_count);
-    struct run_time_jobs of = {jobs, run->task_count, "task", "tasks", task_at, run,
-                               true};
+    struct run_time_jobs of = {.jobs = jobs,
+                               .count = run->task_count,
+                               .one = "task",
+                               .many = "tasks",
+                               .at = task_at,
+                               .context = run,
+                               .are_stored = true};
     struct decision_answer told = {0};
     struct name_index known;
     struct run_times *times;

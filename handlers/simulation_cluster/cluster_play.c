@@ -230,7 +230,10 @@ static void list_jobs(struct cluster_playing *p, size_t label,
             .failure_kills = o->failure_kills,
             .preemptions = preempts ? (double)o->preemptions : (double)NAN,
             .checkpoints = o->checkpoints,
+            .run_time_index = UINT64_MAX,
         };
+        if (jobs->given)
+            cluster_models_tell(p, jobs->given[i], &rows[i]);
         if (o->node_ids)
             name_nodes(p, o, &rows[i]);
     }

@@ -43,6 +43,7 @@ static enum error_code prepare(struct cluster_playing *p)
     cluster_labels_bind(p);
     cluster_site_bind(p);
     cluster_owners_bind(p);
+    TRY(cluster_models_ask(p));
     code = cluster_jobs_bind(p);
     if (code != OK && code != ERR_INVALID)
         return code;
@@ -67,5 +68,7 @@ enum error_code simulate_cluster(struct request *rq, const void *in, void *out)
     if (request_is_async(rq))
         return simulation_enqueue(rq, "cluster", body->name);
     TRY(request_reserve(rq, JOB_BYTES * (double)p->jobs.count));
-    return cluster_play(p);
+    TRY(cluster_play(p));
+    cluster_models_list(p);
+    return OK;
 }

@@ -4,6 +4,7 @@
 #include "algorithms/queue/replay.h"
 #include "handlers/common/world_json.h"
 #include "handlers/operations/policy_words.h"
+#include "handlers/placement/run_times.h"
 #include "handlers/simulation_cluster/cluster_simulation.h"
 
 #define LARGEST 1e18
@@ -160,11 +161,17 @@ static const struct json_field job_rows[] = {
             "One of cluster.qos; default: that of its account, if it has one"),
     SECONDS(T, arrival_s, 0, 0, "When it arrives, seconds from the begin; default 0"),
     MAYBE_S(T, begin_s, "It does not start before; default: no matter"),
-    SECONDS(T, execution_time_s, 0, JSON_REQUIRED,
-            "Run time without failures and checkpoints at speed 1"),
+    MAYBE_S(T, execution_time_s,
+            "Run time without failures and checkpoints at speed 1; without a model it is "
+            "needed"),
+    JSON_OBJECT(T, model, const struct job_model *, &job_model_json,
+                JSON_POINTER | JSON_NULLABLE,
+                "Has a stored model of run times, asked as for a machine that nothing is "
+                "known of, tell execution_time_s; beside it, what queue policies believe "
+                "an attempt takes"),
     MAYBE_S(T, estimate_s,
-            "What queue policies believe an attempt takes; default: time_limit_s, else "
-            "execution_time_s"),
+            "What queue policies believe an attempt takes; default: what its model says, "
+            "time_limit_s, else execution_time_s"),
     JSON_NUMBER(T, time_limit_s, 0, SIM_TIME_MAX_S, (double)NAN,
                 JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Wall time of an attempt, checkpoints and restart included, at which it "
@@ -566,6 +573,7 @@ static const struct json_field job_row_rows[] = {
     JSON_TEXT(T, resource_id, JSON_OPTIONAL, "Its node, of its last attempt"),
     JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
                "Its nodes likewise, if it has several"),
+    RUN_TIME_BASIS_ROWS(T),
     {0},
 };
 #undef T
@@ -631,6 +639,7 @@ static const struct json_field answer_rows[] = {
     JSON_INTEGER(T, events_executed, 0, JSON_EXACT, 0, 0, "Events of all runs"),
     JSON_NUMBERS(T, seeds, seed_count, 0, JSON_EXACT, JSON_WHOLE,
                  "Of the complete runs; each alone as `seed` gives its run again"),
+    RUN_TIMES_ROW(T),
     DECISION_END_ROWS(T),
     {0},
 };

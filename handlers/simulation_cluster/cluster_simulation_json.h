@@ -89,6 +89,7 @@ struct cluster_sim_job {
     size_t partition_id_count;
     double checkpoint_overhead_s, restart_s, restart_from_scratch_s, reschedule_delay_s;
     double checkpoint_bytes;                           /* NAN: not given */
+    const struct job_model *model;                     /* NULL: none */
     const char *group, *input_file_ids, *output_bytes; /* refused */
 };
 
@@ -249,6 +250,8 @@ struct cluster_job_row {
     const char *resource_id;
     const char *const *resource_ids;
     size_t resource_id_count;
+    const struct run_time_basis *run_time_basis; /* NULL: it is not said here */
+    uint64_t run_time_index; /* instead: in a list of the answer; UINT64_MAX: in none */
 };
 
 struct cluster_label_answer {
@@ -279,6 +282,8 @@ struct cluster_simulation_answer {
     uint64_t runs_done, events_executed;
     const double *seeds;
     size_t seed_count;
+    const struct run_time_basis *run_times;
+    size_t run_time_count;
 };
 
 #endif

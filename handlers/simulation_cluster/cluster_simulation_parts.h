@@ -90,7 +90,8 @@ struct cluster_playing {
     struct cluster_label_answer *results;
     size_t first_job_count;
     uint64_t truncated_count;
-    bool *unreachable; /* whether stop.jobs was not reached, in any run */
+    struct run_time_teller *teller; /* of times that models told; NULL: none did */
+    bool *unreachable;              /* whether stop.jobs was not reached, in any run */
 };
 
 /* cluster_site.c: nodes, partitions, reservations, outages. Notes mistakes. */
@@ -127,6 +128,15 @@ enum error_code cluster_jobs_draw(struct cluster_playing *p, uint64_t seed,
 /* Units of an amount, rounded up, or down. */
 int64_t cluster_units_up(double value, double units);
 int64_t cluster_units_down(double value, double units);
+
+/* cluster_models.c: times that models tell become those of the given jobs. Notes
+ * mistakes; before cluster_jobs_bind(). */
+enum error_code cluster_models_ask(struct cluster_playing *p);
+
+/* Where the time of the request's job comes from, if a model told it; and the list. */
+void cluster_models_tell(const struct cluster_playing *p, size_t job,
+                         struct cluster_job_row *row);
+void cluster_models_list(struct cluster_playing *p);
 
 /* cluster_labels.c: policies. Notes mistakes. */
 void cluster_labels_bind(struct cluster_playing *p);

@@ -227,8 +227,10 @@ struct looking {
     struct name_index names; /* of models by name: places in `named` */
     struct stored_model *named;
     bool *exists; /* of each of them */
+    int *target;  /* enum model_target, of those that exist; */
+    int made_of;  /* of the model that was made last */
     size_t named_count;
-    struct name_index mistakes;                 /* pointers of names that there are not */
+    struct name_index mistakes; /* pointers of names that cannot be used */
     const struct stored_model_wanted **unknown; /* one for each of them */
     size_t unknown_count;
     const char **warnings;
@@ -306,6 +308,7 @@ static enum error_code make_model(struct looking *l, const struct store_model_no
     *out = (struct stored_model){0};
     budget_step(&rq->budget, MODEL_STEPS);
     TRY(stored_fitted(&now->model, &now->version, &fitted, rq->arena, rq->err));
+    l->made_of = fitted.settings.target;
     if (fitted.settings.target == TARGET_RUN_TIME)
         out->term_count = terms_of(&fitted, l->question->problem_size, rows,
                                    &out->single_s, &off, rq->arena);
@@ -349,9 +352,18 @@ static void add_unknown(struct looking *l, const struct stored_model_wanted *wan
 
 static enum error_code note_unknown(const struct looking *l)
 {
-    for (size_t i = 0; i < l->unknown_count; i++)
-        invalid(l->rq->err, l->unknown[i]->pointer, ITEM_UNKNOWN_ID,
-                "there is no model '%.100s'", l->unknown[i]->model_id);
+    for (size_t i = 0; i < l->unknown_count; i++) {
+        const struct stored_model_wanted *wanted = l->unknown[i];
+        size_t at = name_index_find(&l->names, wanted->model_id);
+
+        if (l->exists[at])
+            invalid(l->rq->err, wanted->pointer, ITEM_CONFLICT,
+                    "model '%.100s' predicts %s, not run times", wanted->model_id,
+                    model_target_names[l->target[at]]);
+        else
+            invalid(l->rq->err, wanted->pointer, ITEM_UNKNOWN_ID,
+                    "there is no model '%.100s'", wanted->model_id);
+    }
     return l->rq->err->code;
 }
 
@@ -379,8 +391,9 @@ static enum error_code find_named(struct looking *l,
         else
             TRY(make_model(l, &now, &l->named[at]));
         l->exists[at] = code == OK;
+        l->target[at] = l->made_of;
     }
-    if (l->exists[at])
+    if (l->exists[at] && l->target[at] == TARGET_RUN_TIME)
         *out = model_for(wanted, &l->named[at]);
     else
         add_unknown(l, wanted);
@@ -490,6 +503,7 @@ static enum error_code find_all(struct looking *l, struct kept *kept)
 
     l->named = NEW(a, struct stored_model, q->wanted_count);
     l->exists = NEW(a, bool, q->wanted_count);
+    l->target = NEW(a, int, q->wanted_count);
     l->unknown = NEW(a, const struct stored_model_wanted *, q->wanted_count);
     name_index_create(&l->names, q->wanted_count, a);
     name_index_create(&l->mistakes, q->wanted_count, a);

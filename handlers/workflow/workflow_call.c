@@ -448,6 +448,7 @@ static struct job job_of_task(const struct workflow_task *t)
         .etc_s = t->etc_s,
         .etc_count = t->etc_count,
         .cpus = t->cpus > 0 ? t->cpus : 1,
+        .memory_bytes = t->memory_bytes > 0 ? t->memory_bytes : 0,
         .nodes = t->nodes ? t->nodes : 1,
         .time_limit_s = t->time_limit_s > 0 ? t->time_limit_s : (double)NAN,
         .estimate_s = t->estimate_s,
@@ -483,10 +484,14 @@ enum error_code workflow_call_models(struct workflow_call *call, struct run_time
     for (size_t w = 0; w < call->in.workflow_count; w++)
         for (size_t i = 0; i < call->in.workflows[w].task_count; i++)
             jobs[at++] = job_of_task(&call->in.workflows[w].tasks[i]);
-    TRY(run_times_resolve(
-        rq, call->in.snapshot,
-        &(struct run_time_jobs){jobs, total, "task", "tasks", task_pointer, call, false},
-        &told, times));
+    TRY(run_times_resolve(rq, call->in.snapshot,
+                          &(struct run_time_jobs){.jobs = jobs,
+                                                  .count = total,
+                                                  .one = "task",
+                                                  .many = "tasks",
+                                                  .at = task_pointer,
+                                                  .context = call},
+                          &told, times));
     if (rq->err->code != OK)
         return rq->err->code;
     workflow_copy_tasks(call);
@@ -496,7 +501,11 @@ enum error_code workflow_call_models(struct workflow_call *call, struct run_time
             struct workflow_task *t =
                 (struct workflow_task *)&call->in.workflows[w].tasks[i];
 
-            if (!t->model || told[at].estimate_s == jobs[at].estimate_s)
+            if (!t->model)
+                continue;
+            if (told[at].memory_bytes != jobs[at].memory_bytes)
+                t->memory_bytes = told[at].memory_bytes;
+            if (told[at].estimate_s == jobs[at].estimate_s)
                 continue;
             t->estimate_s = told[at].estimate_s;
             t->etc_s = told[at].etc_s;

@@ -181,6 +181,9 @@ extern const struct json_object workflow_carry_json;
         JSON_LIST(struct workflow_task, progress_samples, progress_sample_count,         \
                   struct progress_sample, &workflow_sample_json, 100000, 0,              \
                   "Progress reports, in any order"),                                     \
+        JSON_ID(struct workflow_task, task_id, JSON_NULLABLE,                            \
+                "Its name in what is stored of progress, of a task that runs and "       \
+                "reports nothing here; default: its id"),                                \
         JSON_BOOLEAN(struct workflow_task, deferred, false, 0,                           \
                      "List algorithms place it behind all tasks that are not; what "     \
                      "depends on it should be, too")

@@ -60,10 +60,16 @@ static const struct json_object looked_up_json = {
 
 /* ---- which tasks ---- */
 
+static const char *stored_name(const struct workflow_task *t)
+{
+    return t->task_id ? t->task_id : t->id;
+}
+
 static bool is_silent(const struct workflow_task *t)
 {
-    return t->status == WORKFLOW_RUNNING && t->id && t->progress_sample_count == 0 &&
-           isnan(t->progress_pct) && isnan(t->work_done_ref_s);
+    return t->status == WORKFLOW_RUNNING && stored_name(t) &&
+           t->progress_sample_count == 0 && isnan(t->progress_pct) &&
+           isnan(t->work_done_ref_s);
 }
 
 /* A running task that says nothing, and its number. */
@@ -81,7 +87,7 @@ static size_t task_total(const struct workflow_call *call)
     return total;
 }
 
-/* Those whose id no other task has; *left_out: the others. */
+/* Those whose name no other task has; *left_out: the others. */
 static void list_silent(struct workflow_call *call, struct silent *list, size_t *count,
                         uint64_t *left_out)
 {
@@ -94,12 +100,13 @@ static void list_silent(struct workflow_call *call, struct silent *list, size_t 
     for (size_t w = 0; w < call->in.workflow_count; w++)
         for (size_t i = 0; i < call->in.workflows[w].task_count; i++, task++) {
             const struct workflow_task *t = &call->in.workflows[w].tasks[i];
-            size_t other = t->id ? name_index_add(&ids, t->id, task) : NAME_NOT_FOUND;
+            const char *name = stored_name(t);
+            size_t other = name ? name_index_add(&ids, name, task) : NAME_NOT_FOUND;
 
             if (other != NAME_NOT_FOUND)
                 shared[other] = shared[task] = true;
             if (is_silent(t))
-                list[(*count)++] = (struct silent){t->id, task};
+                list[(*count)++] = (struct silent){name, task};
         }
     for (size_t k = 0; k < *count; k++)
         if (!shared[list[k].task] && kept < WORKFLOW_PROGRESS_TASKS_MAX)

@@ -46,6 +46,7 @@ static const struct json_field action_rows[] = {
     JSON_TEXTS(T, parent_set, parent_count, 0, 0,
                "The parent set that asked for it; empty: none"),
     JSON_TEXT(T, reason, JSON_OPTIONAL, "In words"),
+    RUN_TIME_BASIS_ROWS(T),
     {0},
 };
 const struct json_object workflow_action_json = {
@@ -80,6 +81,7 @@ static const struct json_field start_rows[] = {
         "before that; fastest; least: where it ends first, although that delays a "
         "set or passes the longest; random: no estimate; in_turn: the time limit came "
         "before more than the next resource with room was looked at"),
+    RUN_TIME_BASIS_ROWS(T),
     {0},
 };
 #undef T
@@ -139,6 +141,10 @@ static const struct json_field estimate_rows[] = {
         T, remaining_ratio, 0, 0, 0, JSON_OPTIONAL,
         "Of a task with etc_s or estimate_s instead of these: the part of its run "
         "time that is left"),
+    JSON_WORD(
+        T, remaining_source, workflow_source_names, JSON_OPTIONAL,
+        "Of a running one: progress, its reports of the request; stored, those that "
+        "were stored; with remaining_ratio also work, elapsed, estimate or guess"),
     {0},
 };
 #undef T
@@ -171,28 +177,29 @@ static const struct json_object objective_json = {
         .offset = JSON_AT(T, round.m, const ctype *),                  \
         .count_offset = JSON_AT(T, round.counter, size_t), .of = table \
     }
-#define MOVE_ROWS                                                                        \
-    JSON_TEXT(T, because, JSON_OPTIONAL, "Why 'auto' chose this algorithm"),             \
-        ROUND_LIST(reschedules, reschedule_count, struct workflow_action,                \
-                   &workflow_action_json, "Running tasks to move, in this order"),       \
-        ROUND_LIST(postponed, postponed_count, struct workflow_action, &postponed_json,  \
-                   "Running tasks that go back to the queue"),                           \
-        ROUND_LIST(parent_sets, set_count, struct workflow_set, &set_json,               \
-                   "Sets of tasks that others wait for"),                                \
-        ROUND_LIST(skipped, skip_count, struct workflow_skip, &skip_json,                \
-                   "Running tasks that stay, and why"),                                  \
-        ROUND_LIST(estimates, estimate_count, struct workflow_estimate, &estimate_json,  \
-                   "Run times that the round counted on"),                               \
-        {.name = "stale_resources",                                                      \
-         .doc = "Resources whose state is older than options.max_age_s: not used",       \
-         .type = JSON_TYPE_INTEGER,                                                      \
-         .offset = JSON_AT(T, round.stale_resources, uint64_t),                          \
-         .max = JSON_EXACT},                                                             \
-    {                                                                                    \
-        .name = "objective", .doc = "What the round achieves", .type = JSON_TYPE_OBJECT, \
-        .offset = JSON_AT(T, round.objective, struct workflow_round_objective),          \
-        .of = &objective_json                                                            \
-    }
+#define MOVE_ROWS                                                                       \
+    JSON_TEXT(T, because, JSON_OPTIONAL, "Why 'auto' chose this algorithm"),            \
+        ROUND_LIST(reschedules, reschedule_count, struct workflow_action,               \
+                   &workflow_action_json, "Running tasks to move, in this order"),      \
+        ROUND_LIST(postponed, postponed_count, struct workflow_action, &postponed_json, \
+                   "Running tasks that go back to the queue"),                          \
+        ROUND_LIST(parent_sets, set_count, struct workflow_set, &set_json,              \
+                   "Sets of tasks that others wait for"),                               \
+        ROUND_LIST(skipped, skip_count, struct workflow_skip, &skip_json,               \
+                   "Running tasks that stay, and why"),                                 \
+        ROUND_LIST(estimates, estimate_count, struct workflow_estimate, &estimate_json, \
+                   "Run times that the round counted on"),                              \
+        {.name = "stale_resources",                                                     \
+         .doc = "Resources whose state is older than options.max_age_s: not used",      \
+         .type = JSON_TYPE_INTEGER,                                                     \
+         .offset = JSON_AT(T, round.stale_resources, uint64_t),                         \
+         .max = JSON_EXACT},                                                            \
+        {.name = "objective",                                                           \
+         .doc = "What the round achieves",                                              \
+         .type = JSON_TYPE_OBJECT,                                                      \
+         .offset = JSON_AT(T, round.objective, struct workflow_round_objective),        \
+         .of = &objective_json},                                                        \
+        RUN_TIMES_ROW(T)
 static const struct json_field answer_rows[] = {
     DECISION_ANSWER_ROWS(T, DECISION_BY_OF(workflow_round_words)),
     JSON_CHOICE(T, kind, kinds, 0, 0, "round: what to do now"),
@@ -248,12 +255,62 @@ void workflow_round_auto_options(const struct decision_request *decision,
     *option_count = count;
 }
 
-enum error_code workflow_round_answer_fill(const struct workflow_call *call,
-                                           const struct policy *policy,
-                                           const struct named_value *options,
-                                           size_t option_count,
-                                           enum workflow_round_steps steps,
-                                           struct workflow_round_answer *out)
+const struct workflow_action *workflow_tell_moves(struct request *rq,
+                                                  struct run_time_teller *teller,
+                                                  const struct workflow_action *moves,
+                                                  size_t count)
+{
+    struct workflow_action *rows;
+
+    if (!teller)
+        return moves;
+    rows = NEW(rq->arena, struct workflow_action, count);
+    for (size_t i = 0; i < count; i++) {
+        struct workflow_action *m = &rows[i];
+
+        *m = moves[i];
+        budget_step(&rq->finish, 1);
+        if (m->to_resource_id)
+            run_time_tell(teller, m->task, &m->to_resource_id, 1, &m->run_time_basis,
+                          &m->run_time_index);
+    }
+    return rows;
+}
+
+/* Where the times of tasks come from that models have told. */
+static void tell_times(const struct workflow_call *call, const struct run_times *times,
+                       struct workflow_round_answer *out)
+{
+    struct request *rq = call->rq;
+    struct workflow_round_out *round = &out->round;
+    struct run_time_teller *teller =
+        run_time_teller_create(rq, times, call->in.snapshot, NULL, 0, false);
+    struct workflow_start *rows;
+
+    run_times_warn(rq, times, &out->decision);
+    if (!teller)
+        return;
+    rows = NEW(rq->arena, struct workflow_start, round->placement_count);
+    for (size_t i = 0; i < round->placement_count; i++) {
+        struct workflow_start *s = &rows[i];
+
+        *s = round->placements[i];
+        budget_step(&rq->finish, s->resource_id_count + 1);
+        run_time_tell(teller, s->task,
+                      s->resource_ids ? s->resource_ids : &s->resource_id,
+                      s->resource_ids ? s->resource_id_count : 1, &s->run_time_basis,
+                      &s->run_time_index);
+    }
+    round->placements = rows;
+    round->reschedules =
+        workflow_tell_moves(rq, teller, round->reschedules, round->reschedule_count);
+    out->run_times = run_time_list(teller, &out->run_time_count);
+}
+
+enum error_code workflow_round_answer_fill(
+    const struct workflow_call *call, const struct run_times *times,
+    const struct policy *policy, const struct named_value *options, size_t option_count,
+    enum workflow_round_steps steps, struct workflow_round_answer *out)
 {
     struct request *rq = call->rq;
 
@@ -263,6 +320,7 @@ enum error_code workflow_round_answer_fill(const struct workflow_call *call,
                            &out->decision);
     TRY(workflow_unplaced_answer(call, out->round.unplaced, out->round.unplaced_count,
                                  &out->unplaced, &out->unplaced_count));
+    tell_times(call, times, out);
     out->import = call->import;
     rq->gap_ratio = out->round.objective.gap_ratio;
     decision_end(rq, out->round.algorithm, out->round.status, &out->decision);

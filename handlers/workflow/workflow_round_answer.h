@@ -13,6 +13,8 @@ struct workflow_round_answer {
     const struct workflow_unplaced_answer *unplaced;
     size_t unplaced_count;
     const struct workflow_import *import; /* NULL: no file was given */
+    const struct run_time_basis *run_times;
+    size_t run_time_count;
 };
 extern const struct json_object workflow_round_answer_json; /* kind "round" */
 extern const struct json_object workflow_action_json; /* of struct workflow_action */
@@ -21,6 +23,13 @@ extern const struct json_object workflow_action_json; /* of struct workflow_acti
 extern const struct json_object workflow_moves_answer_json;
 extern const char *const workflow_round_kind[]; /* its one kind */
 
+/* Moves that say where the run times come from that models have told; teller NULL: as
+ * they are. */
+const struct workflow_action *workflow_tell_moves(struct request *rq,
+                                                  struct run_time_teller *teller,
+                                                  const struct workflow_action *moves,
+                                                  size_t count);
+
 /* What `auto` means for workflows that run: this algorithm, with the option `balance`
  * longest_only unless the request says something else. */
 #define WORKFLOW_ROUND_AUTO "balanced"
@@ -28,12 +37,11 @@ void workflow_round_auto_options(const struct decision_request *decision,
                                  const struct named_value **options, size_t *option_count,
                                  struct arena *a);
 
-/* Decides a round and fills *out but for `because`, after workflow_call_begin(). */
-enum error_code workflow_round_answer_fill(const struct workflow_call *call,
-                                           const struct policy *policy,
-                                           const struct named_value *options,
-                                           size_t option_count,
-                                           enum workflow_round_steps steps,
-                                           struct workflow_round_answer *out);
+/* Decides a round and fills *out but for `because`, after workflow_call_models(), which
+ * gave `times`. */
+enum error_code workflow_round_answer_fill(
+    const struct workflow_call *call, const struct run_times *times,
+    const struct policy *policy, const struct named_value *options, size_t option_count,
+    enum workflow_round_steps steps, struct workflow_round_answer *out);
 
 #endif

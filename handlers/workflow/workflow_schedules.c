@@ -424,6 +424,8 @@ static void tell_times(const struct workflow_call *call, const struct run_times 
                       &p->run_time_index);
     }
     out->plan.schedule = rows;
+    out->plan.reschedules = workflow_tell_moves(rq, teller, out->plan.reschedules,
+                                                out->plan.reschedule_count);
     out->run_times = run_time_list(teller, &out->run_time_count);
 }
 
@@ -495,8 +497,7 @@ enum error_code post_workflow_schedules(struct request *rq, const void *in, void
     }
     round = answer;
     round->because = choice.because;
-    TRY(workflow_round_answer_fill(&call, choice.round, choice.options,
+    TRY(workflow_round_answer_fill(&call, times, choice.round, choice.options,
                                    choice.option_count, WORKFLOW_STEPS_ALL, round));
-    run_times_warn(rq, times, &round->decision);
     return picture_answer(rq, out);
 }

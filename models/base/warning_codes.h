@@ -67,6 +67,7 @@
     X(initial_refused, "The plan to begin with is none, and was not used")             \
     X(input_far, "An input is more than twice outside what was seen")                  \
     X(input_never_varied, "An input differs that was the same in all runs")            \
+    X(inputs_missing, "Inputs that a model has learnt from are not given")             \
     X(inputs_unused, "Inputs that the model does not use")                             \
     X(interval_very_short, "The interval is hardly longer than a checkpoint takes")    \
     X(job_count, "A resource has fewer used slots than jobs")                          \

@@ -622,6 +622,8 @@ void ensemble_predict(const struct ensemble *e, const double *value,
     place(e, x, out);
     for (size_t k = 0; k < e->input_count; k++) {
         is_new = is_new || isnan(x[k]);
+        if (isnan(raw[k]) && out->missing_count++ == 0)
+            out->missing_input = e->input[k].column;
         if (isnan(raw[k]) || !isnan(x[k]))
             continue;
         out->new_text[e->input[k].column] = true;

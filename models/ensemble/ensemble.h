@@ -149,9 +149,11 @@ struct ensemble_answer {
     size_t far_input;         /* column of the data */
     double constant_distance; /* over inputs that never varied */
     size_t constant_input;
-    double runs;     /* of its configuration, at most ENSEMBLE_HISTORY_MAX */
-    bool is_unknown; /* an input is missing, a category was never seen, or d > 1.5 in
-                        the group outside */
+    double runs;          /* of its configuration, at most ENSEMBLE_HISTORY_MAX */
+    bool is_unknown;      /* an input is missing, a category was never seen, or d > 1.5 in
+                             the group outside */
+    size_t missing_count; /* inputs that varied and are not given; */
+    size_t missing_input; /* column of the first of them */
     size_t new_text_count;                  /* categories that were never seen, */
     bool new_text[ENSEMBLE_INPUTS_MAX + 1]; /* by column of the data */
 };

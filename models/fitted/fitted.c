@@ -1213,6 +1213,10 @@ static void predict_auto(const struct fitted_model *m, const struct perf_query *
     out->method = answer.group == LOG_SAME ? FITTED_BY_HISTORY : FITTED_BY_ENSEMBLE;
     out->extrapolation_ratio = answer.distance;
     out->far_input = answer.far_input;
+    if (answer.missing_count) {
+        out->warnings |= FITTED_WARN_MISSING;
+        out->missing_input = answer.missing_input;
+    }
     if (answer.distance > 2)
         out->warnings |= FITTED_WARN_DISTANT;
     if (answer.constant_distance > 1) {

@@ -268,6 +268,7 @@ struct fitted_prediction {
                                    known */
     size_t constant_input;      /* with FITTED_WARN_CONSTANT: which of the inputs */
     size_t far_input;           /* with FITTED_WARN_FAR: which of the inputs */
+    size_t missing_input;       /* with FITTED_WARN_MISSING: the first of them */
     double problem_size_ratio, processors_ratio; /* NAN: not known */
 };
 enum fitted_warning {
@@ -278,7 +279,8 @@ enum fitted_warning {
     FITTED_WARN_CONSTANT = FITTED_WARN_DISTANT << 1, /* an input that never varied does */
     FITTED_WARN_UNUSED = FITTED_WARN_CONSTANT << 1,  /* a parameter that is no input; by
                                                         who asks: fitted_unused() */
-    FITTED_WARN_MASKS = FITTED_WARN_UNUSED << 1
+    FITTED_WARN_MISSING = FITTED_WARN_UNUSED << 1,   /* auto: an input is not given */
+    FITTED_WARN_MASKS = FITTED_WARN_MISSING << 1
 };
 
 /* How the interval of a prediction is made, worked out once for many. */

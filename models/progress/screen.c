@@ -7,8 +7,9 @@
  *
  *     |d| > max(ln 1.5, 6 S)
  *
- * Fewer than five reports are all believed, and three equal bad ones in a row are a phase
- * of the task.
+ * Fewer than five reports are all believed, and three or more in a row that would be
+ * dropped and say the same, by less than a factor of 1.5, are a phase of the task: they
+ * stay.
  *
  * Source: spec learning.md 10.1. Cost: O(n log n).
  */
@@ -19,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAST = 5, SIDE = 3, WINDOW = 2 * SIDE + 1 };
+enum { LEAST = 5, SIDE = 3, WINDOW = 2 * SIDE + 1, PHASE_LEAST = 3 };
 
 /* From the median of the neighbours of report i. */
 static double distance(const double *l, size_t count, size_t i)
@@ -34,6 +35,17 @@ static double distance(const double *l, size_t count, size_t i)
         if (k != i)
             others[used++] = l[k];
     return l[i] - sort_median(others, used);
+}
+
+/* How many from `first` on are to be dropped and say the same. */
+static size_t run_of(const double *l, const double *d, double limit, size_t count,
+                     size_t first)
+{
+    size_t end = first;
+
+    while (end < count && fabs(d[end]) > limit && fabs(l[end] - l[first]) <= log(1.5))
+        end++;
+    return end - first;
 }
 
 void progress_screen(const struct progress_history *in, struct progress_history *out,
@@ -53,9 +65,14 @@ void progress_screen(const struct progress_history *in, struct progress_history 
     for (size_t i = 0; i < n; i++)
         sizes[i] = fabs(d[i] = distance(l, n, i));
     limit = fmax(log(1.5), 6 * 1.4826 * sort_median(sizes, n));
-    for (size_t i = 0; i < n; i++)
-        if (fabs(d[i]) <= limit)
-            points[kept++] = in->points[i];
+    for (size_t i = 0; i < n;) {
+        size_t run = run_of(l, d, limit, n, i);
+
+        if (run == 0 || run >= PHASE_LEAST)
+            for (size_t k = 0; k < (run ? run : 1); k++)
+                points[kept++] = in->points[i + k];
+        i += run ? run : 1;
+    }
     *dropped = n - kept;
     out->points = points;
     out->count = kept;

@@ -6,6 +6,10 @@
 #include "models/failure_history.h"
 #include "service/records/records.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 enum { COMPONENT_COUNT_MAX = 1000000, OPTIONAL = JSON_NULLABLE | JSON_OPTIONAL };
 
 /* clang-format off */
@@ -51,38 +55,135 @@ static void check_observation(struct record_check *check, const void *item)
                        "a component that has a name is one");
 }
 
-/* One that begins before another one of its resource and component has ended. */
-static const struct db_statement find_overlap = {
-    "find_overlap",
-    "SELECT y.resource_id, y.from_at FROM resource_observation AS x"
+/* Those that begin before another one of their resource and component has ended. */
+static const struct db_statement find_overlaps = {
+    "find_overlaps",
+    "SELECT y.resource_id, y.component, x.from_at, y.from_at AS second_at"
+    " FROM resource_observation AS x"
     " JOIN resource_observation AS y ON y.tenant = x.tenant"
     " AND y.resource_id = x.resource_id AND y.component = x.component"
     " AND y.from_at > x.from_at AND y.from_at < coalesce(x.to_at, 'infinity')"
-    " WHERE x.tenant = $1 AND x.resource_id IN (SELECT unnest($2)) LIMIT 1",
+    " WHERE x.tenant = $1 AND x.resource_id IN (SELECT unnest($2))"
+    " ORDER BY y.resource_id, y.component, x.from_at, y.from_at LIMIT 100000",
     DB_REPEATABLE};
 
+struct overlap {
+    const char *resource_id, *component;
+    double first_s, second_s; /* instants at which they begin */
+};
+static const struct db_column overlap_columns[] = {
+    {"resource_id", DB_TEXT, offsetof(struct overlap, resource_id)},
+    {"component", DB_TEXT, offsetof(struct overlap, component)},
+    {"from_at", DB_INSTANT, offsetof(struct overlap, first_s)},
+    {"second_at", DB_INSTANT, offsetof(struct overlap, second_s)},
+    {0}};
+
+/* An observation of the list by its key. */
+struct keyed {
+    const char *resource_id, *component;
+    double from_us; /* as it is stored */
+    size_t place;
+};
+
+static const char *text_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+    const struct keyed *x = left, *y = right;
+    int order = strcmp(x->resource_id, y->resource_id);
+
+    if (order == 0)
+        order = strcmp(x->component, y->component);
+    return order ? order : (x->from_us > y->from_us) - (x->from_us < y->from_us);
+}
+
+static struct keyed key_of(const char *resource_id, const char *component, double from_s,
+                           size_t place)
+{
+    return (struct keyed){resource_id, text_or_empty(component), round(from_s * 1e6),
+                          place};
+}
+
+/* Which of the pair is in the list: of both the later one there. other_s: when that
+ * begins which it overlaps. NULL: none. */
+static const struct keyed *find_newer(const struct keyed *keys, size_t count,
+                                      const struct overlap *o, double *other_s)
+{
+    const struct keyed first = key_of(o->resource_id, o->component, o->first_s, 0);
+    const struct keyed second = key_of(o->resource_id, o->component, o->second_s, 0);
+    const struct keyed *x = bsearch(&first, keys, count, sizeof(first), compare_keys);
+    const struct keyed *y = bsearch(&second, keys, count, sizeof(second), compare_keys);
+
+    *other_s = o->second_s;
+    if (!y || (x && x->place > y->place))
+        return x;
+    *other_s = o->first_s;
+    return y;
+}
+
+/* Notes each once, with the first that it overlaps. */
+static enum error_code note_overlaps(const struct overlap *overlaps, size_t overlap_count,
+                                     const T *list, size_t count,
+                                     struct record_clashes *out, struct arena *a,
+                                     struct error *err)
+{
+    struct keyed *keys = arena_try(a, sizeof(*keys), count);
+    const char **of = arena_try(a, sizeof(*of), count), **why;
+    uint64_t *places = arena_try(a, sizeof(*places), count);
+
+    why = arena_try(a, sizeof(*why), count);
+    if (!keys || !of || !places || !why)
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = key_of(list[i].resource_id, list[i].component, list[i].from_at_s, i);
+        of[i] = NULL;
+    }
+    qsort(keys, count, sizeof(*keys), compare_keys);
+    for (size_t k = 0; k < overlap_count; k++) {
+        double other_s;
+        const struct keyed *newer = find_newer(keys, count, &overlaps[k], &other_s);
+        const char *text;
+        char from[48];
+
+        if (!newer || of[newer->place])
+            continue;
+        instant_print(other_s, from, sizeof(from));
+        text = arena_try_printf(
+            a,
+            "it would overlap the observation of '%.100s' from %s on, of the same "
+            "component: close that one first, or delete it",
+            newer->resource_id, from);
+        of[newer->place] = text ? text : "it would overlap another observation";
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!of[i])
+            continue;
+        places[out->count] = i;
+        why[out->count++] = of[i];
+    }
+    out->places = places;
+    out->why = why;
+    return OK;
+}
+
 static enum error_code verify_apart(struct db_session *s, const char *tenant,
-                                    const void *list, size_t count, struct arena *a,
+                                    const void *list, size_t count,
+                                    struct record_clashes *out, struct arena *a,
                                     struct error *err)
 {
     static const struct db_column ids[] = {DB_COLUMN(T, resource_id, DB_TEXT), {0}};
-    static const struct db_column found[] = {
-        DB_COLUMN(T, resource_id, DB_TEXT), DB_COLUMN(T, from_at_s, DB_INSTANT), {0}};
-    char from[48];
     size_t overlap_count;
     void *rows;
-    T *overlap;
 
-    TRY(db_list_rows(s, &find_overlap, tenant, ids, sizeof(T), list, count, found,
-                     sizeof(T), &rows, &overlap_count, a, err));
+    TRY(db_list_rows(s, &find_overlaps, tenant, ids, sizeof(T), list, count,
+                     overlap_columns, sizeof(struct overlap), &rows, &overlap_count, a,
+                     err));
     if (overlap_count == 0)
         return OK;
-    overlap = rows;
-    instant_print(overlap->from_at_s, from, sizeof(from));
-    return invalid(err, "", ITEM_CONFLICT,
-                   "the observation of '%.100s' from %s on would overlap another one of "
-                   "the resource and component: close that one first, or delete it",
-                   overlap->resource_id, from);
+    return note_overlaps(rows, overlap_count, list, count, out, a, err);
 }
 
 const struct record observation_record = {
@@ -93,5 +194,6 @@ const struct record observation_record = {
     .until = "to_at",
     .check = check_observation,
     .verify = verify_apart,
+    .verified = "to_at",
     .lock_base = 7453010373643072064,
 };

@@ -530,16 +530,24 @@ static enum error_code find_differing_in(struct db_session *s, const struct stor
     return OK;
 }
 
+/* Room for so many of a size, without anything in it. */
+static enum error_code take_room(struct arena *a, size_t size, size_t count, void **out,
+                                 struct error *err)
+{
+    *out = arena_try(a, size, count);
+    return *out ? OK : fail_memory(err);
+}
+
 static enum error_code find_differing(struct db_session *s, const struct storing *w,
                                       struct error *err)
 {
     uint64_t *places;
+    void *room;
 
     if (w->count <= part_rows(w->record))
         return find_differing_in(s, w, &w->out->refused, &w->out->refused_count, err);
-    places = arena_try(w->arena, sizeof(*places), w->count);
-    if (!places)
-        return fail_memory(err);
+    TRY(take_room(w->arena, sizeof(*places), w->count, &room, err));
+    places = room;
     w->out->refused = places;
     for (size_t from = 0; from < w->count; from += part_rows(w->record)) {
         const struct storing part = part_of(w, from);
@@ -596,6 +604,20 @@ static enum error_code meet_stored(struct db_session *s, const struct storing *w
     return fail(err, ERR_CONFLICT, "", "some are stored with other values");
 }
 
+/* Nothing is stored with what may not stand beside the rest. */
+static enum error_code verify_stored(struct db_session *s, const struct storing *w,
+                                     struct error *err)
+{
+    struct record_clashes clashes = {0};
+
+    TRY(w->record->verify(s, w->tenant, w->items, w->count, &clashes, w->arena, err));
+    if (clashes.count == 0)
+        return OK;
+    *w->out = (struct record_stored){
+        .refused = clashes.places, .refused_count = clashes.count, .why = clashes.why};
+    return fail(err, ERR_CONFLICT, "", "some may not stand beside others");
+}
+
 static enum error_code store_rows(struct db_session *s, void *context, struct error *err)
 {
     const struct storing *w = context;
@@ -607,9 +629,7 @@ static enum error_code store_rows(struct db_session *s, void *context, struct er
     TRY(insert(s, w, err));
     if (out->stored < w->count)
         TRY(meet_stored(s, w, err));
-    return w->record->verify
-               ? w->record->verify(s, w->tenant, w->items, w->count, w->arena, err)
-               : OK;
+    return w->record->verify ? verify_stored(s, w, err) : OK;
 }
 
 /* A statement alone is whole or not at all; several are so in a transaction. When the
@@ -633,11 +653,11 @@ static enum error_code store_whole(struct db_session *s, struct storing *w,
     return db_transaction(s, store_rows, w, err);
 }
 
-enum error_code record_store(struct db_session *s, const char *tenant,
-                             const struct record *record, const void *list, size_t count,
-                             enum record_policy policy, bool all_or_none,
-                             struct record_stored *out, struct arena *a,
-                             struct error *err)
+static enum error_code store_once(struct db_session *s, const char *tenant,
+                                  const struct record *record, const void *list,
+                                  size_t count, enum record_policy policy,
+                                  bool all_or_none, struct record_stored *out,
+                                  struct arena *a, struct error *err)
 {
     struct storing w = {tenant, record, list,   layout_of(record, false),
                         list,   count,  policy, all_or_none,
@@ -664,6 +684,112 @@ enum error_code record_store(struct db_session *s, const char *tenant,
         err->retry_after_s = later_s;
     }
     return code;
+}
+
+enum { THINNED_MOST = 20 }; /* turns */
+
+/* A list of which those that clash are left out, time and again. */
+struct thinned {
+    char *items;
+    uint64_t *place; /* of each in the whole list */
+    size_t count;
+    const char **why; /* by place in the whole list; NULL: it is not refused by this */
+    bool *is_refused; /* likewise, for any reason */
+};
+
+static enum error_code thin_start(const struct record *record, const void *list,
+                                  size_t count, struct thinned *t, struct arena *a,
+                                  struct error *err)
+{
+    size_t size = record->json->size;
+    void *room[4];
+
+    TRY(take_room(a, size, count, &room[0], err));
+    TRY(take_room(a, sizeof(*t->place), count, &room[1], err));
+    TRY(take_room(a, sizeof(*t->why), count, &room[2], err));
+    TRY(take_room(a, sizeof(*t->is_refused), count, &room[3], err));
+    *t = (struct thinned){room[0], room[1], count, room[2], room[3]};
+    memcpy(t->items, list, size * count);
+    for (size_t i = 0; i < count; i++) {
+        t->place[i] = i;
+        t->why[i] = NULL;
+        t->is_refused[i] = false;
+    }
+    return OK;
+}
+
+static void thin_note(struct thinned *t, const struct record_stored *out)
+{
+    for (size_t k = 0; k < out->refused_count; k++) {
+        uint64_t at = t->place[out->refused[k]];
+
+        t->is_refused[at] = true;
+        t->why[at] = out->why ? out->why[k] : NULL;
+    }
+}
+
+/* Without those that were refused. */
+static void thin_out(struct thinned *t, size_t size)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->is_refused[t->place[i]])
+            continue;
+        memmove(t->items + kept * size, t->items + i * size, size);
+        t->place[kept++] = t->place[i];
+    }
+    t->count = kept;
+}
+
+/* All that were refused in any turn. */
+static enum error_code thin_list(const struct thinned *t, size_t count,
+                                 struct record_stored *out, struct arena *a,
+                                 struct error *err)
+{
+    uint64_t *places;
+    const char **why;
+    void *room[2];
+
+    TRY(take_room(a, sizeof(*places), count, &room[0], err));
+    TRY(take_room(a, sizeof(*why), count, &room[1], err));
+    places = room[0];
+    why = room[1];
+    out->refused_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!t->is_refused[i])
+            continue;
+        places[out->refused_count] = i;
+        why[out->refused_count++] = t->why[i];
+    }
+    out->refused = places;
+    out->why = why;
+    return OK;
+}
+
+enum error_code record_store(struct db_session *s, const char *tenant,
+                             const struct record *record, const void *list, size_t count,
+                             enum record_policy policy, bool all_or_none,
+                             struct record_stored *out, struct arena *a,
+                             struct error *err)
+{
+    struct thinned t;
+
+    TRY(store_once(s, tenant, record, list, count, policy, all_or_none, out, a, err));
+    if (all_or_none || !out->why)
+        return OK;
+    TRY(thin_start(record, list, count, &t, a, err));
+    for (int turn = 0; out->why && turn < THINNED_MOST; turn++) {
+        thin_note(&t, out);
+        thin_out(&t, record->json->size);
+        TRY(store_once(s, tenant, record, t.items, t.count, policy, false, out, a, err));
+    }
+    if (out->why)
+        return invalid(err, "", ITEM_CONFLICT,
+                       "too many of these may not stand beside others: send them in "
+                       "several requests");
+    thin_note(&t, out);
+    return thin_list(&t, count, out, a, err);
 }
 
 /* ---- which rows ---- */
@@ -901,10 +1027,17 @@ enum error_code record_change(struct db_session *s, const char *tenant,
                         .rows = item,
                         .count = 1,
                         .arena = a};
+    struct record_clashes clashes = {0};
 
     TRY(pack(record, &w.layout, &w.rows, 1, a, err));
     TRY(replace(s, &w, changed, err));
-    return record->verify ? record->verify(s, tenant, item, 1, a, err) : OK;
+    if (!record->verify)
+        return OK;
+    TRY(record->verify(s, tenant, item, 1, &clashes, a, err));
+    if (clashes.count)
+        record_mistake(&(struct record_check){.err = err}, record->verified,
+                       ITEM_CONFLICT, "%s", clashes.why[0]);
+    return err->code;
 }
 
 static enum error_code count_rows(struct db_session *s, const struct record *record,

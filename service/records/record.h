@@ -64,11 +64,19 @@ struct record_column {
 typedef enum error_code record_complete_fn(void *item, struct arena *a,
                                            struct error *err);
 
-/* Whether what is stored may stand beside these records, which are stored or changed in
- * the transaction that is open; what it refuses is undone. Of a record with lock_base,
- * whose locks are held. */
+/* Records of a list that may not stand beside others. */
+struct record_clashes {
+    const uint64_t *places; /* in the list, rising */
+    const char *const *why; /* of each */
+    size_t count;
+};
+
+/* Which of these records, which are stored or changed in the transaction that is open,
+ * may not stand beside what is stored; with any of them it is undone. Of a record with
+ * lock_base, whose locks are held. */
 typedef enum error_code record_verify_fn(struct db_session *s, const char *tenant,
-                                         const void *list, size_t count, struct arena *a,
+                                         const void *list, size_t count,
+                                         struct record_clashes *out, struct arena *a,
                                          struct error *err);
 
 struct record {
@@ -79,7 +87,8 @@ struct record {
     const char *at;                      /* column: the instant that orders lists */
     record_check_fn *check;       /* of a record that was read; NULL: the rows say all */
     record_complete_fn *complete; /* NULL: nothing is derived */
-    record_verify_fn *verify;     /* NULL: any records may be there together */
+    record_verify_fn *verify;     /* NULL: any records may be there together; */
+    const char *verified;         /* the member by which a change may clash */
     const char *until;  /* column: the instant at which what began at `at` ended, so that
                            lists can be asked for what was under way; NULL: none */
     bool expires;       /* what is older than the samples that are kept is refused */
@@ -114,8 +123,9 @@ extern const char *const record_policies[]; /* "refuse", "keep", "replace" */
 
 struct record_stored {
     size_t stored, replaced;
-    const uint64_t *refused; /* places in the list, rising: RECORD_REFUSE */
+    const uint64_t *refused; /* places in the list, rising: RECORD_REFUSE, or clashes */
     size_t refused_count;
+    const char *const *why; /* of each; NULL, also of one: another value is stored */
 };
 
 /* Stores a list. Of records with one key the first is stored first, and the others meet
