@@ -430,6 +430,28 @@ TEST_CASE("offers of resources with a price", "[api][checkpoint]")
     CHECK(offers[2]["resource_id"] == "dear");
     CHECK(offers[0]["expected_cost"].get<double>() <
           offers[1]["expected_cost"].get<double>());
+    CHECK_FALSE(warned(answer, "offers_left_out"));
+
+    // where nobody saw failures there is no price, and that is said; so is a job that
+    // fails there faster than it is saved, and a resource beyond the first thousand
+    resources.push_back({{"id", "new"}, {"price_per_s", 0.002}});
+    resources.push_back({{"id", "bad"},
+                         {"observed_since_s", 999900},
+                         {"failure_count", 1000},
+                         {"last_failure_at_s", 999999},
+                         {"price_per_s", 0.0001}});
+    for (int r = 0; r < 1000; r++)
+        resources.push_back({{"id", "r" + std::to_string(r)}});
+    resources.push_back({{"id", "last"}, {"price_per_s", 0.002}});
+    const nlohmann::json less =
+        ask(one_job(job, {{"algorithm", "finite"},
+                          {"now_s", 1000000},
+                          {"snapshot", {{"resources", resources}}},
+                          {"options", {{"mf_estimator", "censored"}}}}));
+    INFO(less.dump());
+    CHECK(less["intervals"][0]["offers"] == offers);
+    CHECK(warned(less, "offers_left_out"));
+    CHECK(less["warnings"].dump().find("for the first 3 resources") != std::string::npos);
 }
 
 TEST_CASE("resources of the snapshot carry their price and notice", "[api][checkpoint]")

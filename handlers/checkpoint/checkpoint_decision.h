@@ -225,7 +225,8 @@ struct checkpoint_work {
     bool is_auto;                        /* the policy was not named */
     size_t unknown_nodes;                /* of jobs on several, without a history */
     bool is_unproved; /* policy finite: of a job the plan could not be shown to be best */
-    double floor_s;   /* the shortest interval of the first job that is at it */
+    size_t not_offered; /* resources with a price, of the first job that lacks some */
+    double floor_s;     /* the shortest interval of the first job that is at it */
     struct checkpoint_affected affected[CHECKPOINT_WARNING_COUNT];
     const char *warnings[CHECKPOINT_WARNINGS_MAX];
     size_t warning_count;

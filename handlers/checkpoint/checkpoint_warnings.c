@@ -46,6 +46,9 @@ void checkpoint_warn_all(struct checkpoint_work *w)
         if (i == CHECKPOINT_WARNS_FLOOR)
             more =
                 arena_printf(w->rq->arena, "; for the first that is %.9g s", w->floor_s);
+        if (i == CHECKPOINT_WARNS_OFFERS)
+            more = arena_printf(w->rq->arena, "; for the first %s",
+                                counted(w->not_offered, "resource").text);
         w->warnings[w->warning_count++] =
             arena_printf(w->rq->arena, "%s: %s, first '%.256s', %s%s", rows[i].code,
                          counted(jobs->count, "job").text, jobs->first_id,
