@@ -125,6 +125,28 @@ TEST_CASE("a job with levels is answered a pattern", "[api][checkpoint]")
     }
 }
 
+TEST_CASE("a pattern in whole minutes is judged by all its levels", "[api][checkpoint]")
+{
+    // 13 and 105 minutes for 789.1 and 6312.5 s: hardly worse, though 789 s are far from
+    // what a level that costs 300 s alone would have
+    const nlohmann::json good = ask(one_job({{"mean_failure_interval_s", 36000},
+                                             {"reschedule_delay_s", 60},
+                                             {"levels", {levels_b[0], levels_b[3]}}},
+                                            {{"render", {"fti"}}}));
+    INFO(good.dump());
+    CHECK(good["intervals"][0]["rendered"]["fti"] ==
+          "ckpt_l1 = 13\nckpt_l2 = 0\nckpt_l3 = 0\nckpt_l4 = 105");
+    CHECK_FALSE(warned(good, "rounded"));
+    // a segment of seconds becomes a minute, which is worse
+    CHECK(warned(
+        ask(one_job(
+            {{"mean_failure_interval_s", 36},
+             {"levels",
+              {{{"level", 1}, {"checkpoint_overhead_s", 0.01}, {"survives_ratio", 1}}}}},
+            {{"render", {"fti"}}})),
+        "rounded"));
+}
+
 TEST_CASE("levels that are not worth it are dropped", "[api][checkpoint]")
 {
     const nlohmann::json x = ask(one_job(
