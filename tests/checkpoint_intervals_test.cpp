@@ -845,6 +845,35 @@ TEST_CASE("stored failures are read by resource id", "[api][checkpoint][db]")
     CHECK(r.json()["warnings"].empty());
 }
 
+TEST_CASE("who is no longer watched was seen only until then", "[api][checkpoint][db]")
+{
+    NEED_DATABASE();
+    api service(test_database_url());
+    std::string id = "past" + std::to_string(getpid()) + std::to_string(clock_wall_s());
+    const double base = 1.7e9;
+
+    for (int i = 0; i < 2; i++) { // with a gap in between
+        nlohmann::json o = {{"resource_id", id},
+                            {"from_at", base + i * 20000},
+                            {"to_at", base + i * 20000 + 10000}};
+        REQUIRE(service.post("/v1/observations", o.dump()).status == 201);
+    }
+    store_failure(service, id, base + 5000, base + 6000);
+    nlohmann::json body = {
+        {"now_s", base + 1e6},
+        {"algorithm", "young"},
+        {"jobs", {{{"id", "j"}, {"resource_id", id}, {"checkpoint_overhead_s", 5}}}}};
+    api_reply r = service.post(path, body.dump());
+    INFO(r.body);
+    nlohmann::json basis = r.json()["intervals"][0]["basis"];
+    CHECK(basis["observed_s"] == 20000);
+    CHECK(basis["at_risk_s"] == 19000);
+    body["jobs"][0]["resource_ids"] = {id};
+    body["jobs"][0].erase("resource_id");
+    CHECK(service.post(path, body.dump()).json()["intervals"][0]["basis"]["observed_s"] ==
+          20000);
+}
+
 TEST_CASE("a host that is down is told, until something says that it is up",
           "[api][checkpoint][db]")
 {

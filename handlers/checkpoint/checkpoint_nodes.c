@@ -37,6 +37,7 @@ static void add_rate_basis(const struct resource_history *h,
         return;
     basis->failure_count = h->risk.seen.kill_count;
     basis->at_risk_s = h->risk.seen.at_risk_s;
+    basis->observed_s = h->risk.observed_s; /* not since then, if it ended before now */
     if (h->prior_scope == RATE_PRIOR_NONE)
         return;
     basis->prior_scope = rate_prior_scopes[h->prior_scope];
