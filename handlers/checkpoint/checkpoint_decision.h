@@ -79,7 +79,8 @@ struct checkpoint_basis {
     double failure_count, at_risk_s, nodes;
     const char *prior_scope; /* NULL: none */
     double prior_shape, prior_rate_s;
-    const struct checkpoint_basis_laws *laws; /* NULL: no laws had a part */
+    const struct checkpoint_basis_laws *laws;      /* NULL: no laws had a part */
+    double restart_from_scratch_s, has_checkpoint; /* 1: true, 0: false */
 };
 
 /* Nodes by the law that was taken. */
@@ -290,6 +291,11 @@ void checkpoint_use_failures(struct checkpoint_work *w, const struct checkpoint_
                              const struct resource_history *history,
                              const struct checkpoint_cost *cost, struct checkpoint_in *in,
                              struct checkpoint_interval *out);
+
+/* What of the restarts of the job was decided for all figures, which goes to the basis.
+ */
+void checkpoint_use_image(struct checkpoint_work *w, struct checkpoint_in *in,
+                          struct checkpoint_interval *out);
 
 /* ---- checkpoint_warnings.c ---- */
 
