@@ -5,7 +5,7 @@
 #include "service/route.h"
 
 /* Raised by each addition to a released description. */
-enum { API_REVISION = 4 };
+enum { API_REVISION = 5 };
 
 /* Whether an example of this name, or a file of it, belongs to the route: the name begins
  * with what its row says or, where that says nothing, with the name of the operation. */
