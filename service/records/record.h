@@ -66,7 +66,7 @@ typedef enum error_code record_complete_fn(void *item, struct arena *a,
 
 /* Whether what is stored may stand beside these records, which are stored or changed in
  * the transaction that is open; what it refuses is undone. Of a record with lock_base,
- * whose locks are held. Its mistakes are noted with pointers into `list`. */
+ * whose locks are held. */
 typedef enum error_code record_verify_fn(struct db_session *s, const char *tenant,
                                          const void *list, size_t count, struct arena *a,
                                          struct error *err);
