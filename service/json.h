@@ -88,8 +88,8 @@ enum json_flag {
                                    to AMOUNT_BYTES_MAX */
     JSON_OR_BOOLEAN = 65536,    /* OBJECT with JSON_POINTER: reading: true stands for {},
                                    false for a member that is absent */
-    JSON_MAYBE = 131072,        /* BOOLEAN: reading: the C member is a double, 1 or 0, and
-                                   NAN when absent */
+    JSON_MAYBE = 131072,        /* BOOLEAN: the C member is a double, 1 or 0, and NAN when
+                                   absent */
     JSON_WHOLE = 262144         /* NUMBER, NUMBERS: whole numbers, which may be absent */
 };
 

@@ -483,6 +483,8 @@ static bool has_value(const struct json_field *f, const char *base)
     case JSON_TYPE_CHOICE:
         return *(const int *)(const void *)(base + f->offset) >= 0;
     case JSON_TYPE_BOOLEAN:
+        if (f->flags & JSON_MAYBE)
+            return !isnan(number_at(f, base));
         return !(f->flags & JSON_OPTIONAL) || *(const bool *)(base + f->offset);
     case JSON_TYPE_TEXT:
     case JSON_TYPE_RAW:
@@ -522,7 +524,8 @@ static void print_member(const struct json_object *table, const struct json_fiel
         print_whole(*(const uint64_t *)at, false, b);
         break;
     case JSON_TYPE_BOOLEAN:
-        print_boolean(*(const bool *)at, b);
+        print_boolean(f->flags & JSON_MAYBE ? number_at(f, base) > 0 : *(const bool *)at,
+                      b);
         break;
     case JSON_TYPE_TEXT:
         json_print_text(text_at(f, base), b);

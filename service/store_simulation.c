@@ -117,11 +117,14 @@ static const struct db_statement claim_simulation = {
     " WHERE tenant = $1 AND simulation_id = $2 AND owner_id = $3" \
     " AND finished_at IS NULL"
 
+/* It never goes back: who takes a simulation up is behind what was told of it last, by
+ * what had not been kept yet. */
 static const struct db_statement renew_simulation = {
     "renew_simulation",
     "UPDATE simulation SET lease_until = now() + make_interval(secs => $4),"
-    " progress_ratio = $5, event_count = $6, run_count = $7" IS_OWNED
-    " RETURNING cancel_requested",
+    " progress_ratio = greatest(progress_ratio, $5),"
+    " event_count = greatest(event_count, $6), run_count = greatest(run_count, "
+    "$7)" IS_OWNED " RETURNING cancel_requested",
     DB_REPEATABLE};
 
 static const struct db_statement release_simulation = {

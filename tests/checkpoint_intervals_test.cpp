@@ -332,7 +332,8 @@ TEST_CASE("the example of fault-tolerance.md 11 is answered", "[api][checkpoint]
         "job_id": "j1", "action": "omit", "reason": "resource_stable",
         "next_request_in_s": 1200, "interval_s": 1200, "consecutive_omissions": 2,
         "execution_time_s": 7200, "remaining_s": 2400, "failure_age_s": 8410,
-        "mean_failure_interval_s": 8410, "basis": {"failures": 0, "observed_s": 8410},
+        "mean_failure_interval_s": 8410, "basis": {"failures": 0, "observed_s": 8410,
+        "restart_from_scratch_s": 0, "has_checkpoint": true},
         "rendered": {"dmtcp": "--interval 1200"}})");
     for (auto &[name, value] : want.items())
         CHECK(got[name] == value);
@@ -554,7 +555,7 @@ TEST_CASE("the history in a request", "[api][checkpoint]")
     // the job's own figure wins
     body["jobs"][0]["mean_failure_interval_s"] = 777;
     CHECK(answer()["mean_failure_interval_s"] == 777);
-    CHECK(answer().contains("basis") == false);
+    CHECK_FALSE(answer()["basis"].contains("failures"));
     // a failure in the future is none yet, or one just now
     body["jobs"][0].erase("mean_failure_interval_s");
     r = nlohmann::json::parse(R"({"id":"cr1","last_failure_at_s":60000})");
@@ -843,6 +844,35 @@ TEST_CASE("stored failures are read by resource id", "[api][checkpoint][db]")
     CHECK(got[1]["mean_failure_interval_s"] == 50000);
     CHECK(got[2]["mean_failure_interval_s"] == 50000);
     CHECK(r.json()["warnings"].empty());
+}
+
+TEST_CASE("who is no longer watched was seen only until then", "[api][checkpoint][db]")
+{
+    NEED_DATABASE();
+    api service(test_database_url());
+    std::string id = "past" + std::to_string(getpid()) + std::to_string(clock_wall_s());
+    const double base = 1.7e9;
+
+    for (int i = 0; i < 2; i++) { // with a gap in between
+        nlohmann::json o = {{"resource_id", id},
+                            {"from_at", base + i * 20000},
+                            {"to_at", base + i * 20000 + 10000}};
+        REQUIRE(service.post("/v1/observations", o.dump()).status == 201);
+    }
+    store_failure(service, id, base + 5000, base + 6000);
+    nlohmann::json body = {
+        {"now_s", base + 1e6},
+        {"algorithm", "young"},
+        {"jobs", {{{"id", "j"}, {"resource_id", id}, {"checkpoint_overhead_s", 5}}}}};
+    api_reply r = service.post(path, body.dump());
+    INFO(r.body);
+    nlohmann::json basis = r.json()["intervals"][0]["basis"];
+    CHECK(basis["observed_s"] == 20000);
+    CHECK(basis["at_risk_s"] == 19000);
+    body["jobs"][0]["resource_ids"] = {id};
+    body["jobs"][0].erase("resource_id");
+    CHECK(service.post(path, body.dump()).json()["intervals"][0]["basis"]["observed_s"] ==
+          20000);
 }
 
 TEST_CASE("a host that is down is told, until something says that it is up",

@@ -313,6 +313,108 @@ TEST_CASE("whether there is an image is what the job says", "[api][checkpoint]")
     CHECK(service.post(path, body.dump()).status == 422);
 }
 
+TEST_CASE("what a restart costs is decided once, and the basis says it",
+          "[api][checkpoint]")
+{
+    api service;
+    json body = body_of("finite", job());
+    json &x = body["jobs"][0];
+    auto one = [&] { return decide(service, body)["intervals"][0]; };
+    auto expected = [&] { return one()["expected_completion_s"].get<double>(); };
+    const json none = {{"restart_from_scratch_s", 7200}, {"has_checkpoint", false}},
+               image = {{"restart_from_scratch_s", 600}, {"has_checkpoint", true}};
+
+    x.update({{"mean_failure_interval_s", 21600}, {"restart_from_scratch_s", 7200}});
+    CHECK(one()["basis"] == none);
+    x["has_checkpoint"] = true;
+    CHECK(one()["basis"] == image);
+    x.erase("has_checkpoint");
+    // at a request: what is done, against what was done since
+    x.update({{"event", "request"}, {"remaining_s", 38000}});
+    for (const char *u : {"work_since_checkpoint_s", "interval_cur_s"}) {
+        x[u] = 5200;
+        CHECK(one()["basis"] == none);
+        CHECK(expected() == Approx(57617.267888).epsilon(1e-9));
+        x[u] = 5199;
+        CHECK(one()["basis"] == image);
+        CHECK(expected() == Approx(56756.368752).epsilon(1e-9));
+        x["has_checkpoint"] = false;
+        CHECK(one()["basis"] == none);
+        x.erase("has_checkpoint");
+        x.erase(u);
+    }
+    // without both the interval of the policy: of finite the first segment, which is
+    // empty here, of young a fixed one
+    CHECK(one()["basis"] == image);
+    CHECK(expected() == Approx(56756.368752).epsilon(1e-9));
+    for (const char *policy : {"young", "exact", "periodic", "none"}) {
+        body["algorithm"] = policy;
+        x["remaining_s"] = 38000;
+        CHECK(one()["basis"] == (policy[0] == 'n' ? none : image));
+        x["remaining_s"] = 43000;
+        CHECK(one()["basis"] == none);
+    }
+    // who has nothing left to do saves nothing
+    x["remaining_s"] = 0;
+    for (const char *policy : {"finite", "young", "exact", "daly", "weibull"})
+        for (double u : {0.0, 5000.0}) {
+            body["algorithm"] = policy;
+            x["work_since_checkpoint_s"] = u;
+            INFO(policy << " " << u);
+            CHECK(one()["action"] == "omit");
+            CHECK(one()["reason"] == "cheaper_to_redo");
+            CHECK(one()["next_request_in_s"].is_null());
+        }
+    // where nothing rests on it, it is left out
+    x.erase("work_since_checkpoint_s");
+    x.erase("remaining_s");
+    x.erase("execution_time_s");
+    body["algorithm"] = "young";
+    CHECK_FALSE(one().contains("basis"));
+    x["execution_time_s"] = 43200;
+    x.erase("mean_failure_interval_s");
+    x["resource_id"] = "r";
+    body["snapshot"]["resources"] = json::array({json{{"id", "r"}}});
+    CHECK_FALSE(one()["basis"].contains("has_checkpoint"));
+}
+
+TEST_CASE("with an image every restart reads it, whatever else a job says",
+          "[api][checkpoint]")
+{
+    api service;
+    const json level = {{"level", 1},
+                        {"checkpoint_overhead_s", 60},
+                        {"restart_s", 600},
+                        {"survives_ratio", 1}};
+    for (const json &more :
+         {json{{"silent", {{"mean_interval_s", 60000}, {"verification_s", 30}}}},
+          json{{"predictor",
+                {{"recall_ratio", 0.7}, {"precision_ratio", 0.9}, {"lead_s", 900}}}},
+          json{{"notice", {{"interruptions_per_hour", 0.1}, {"notice_s", 900}}}},
+          json{{"power", {{"static_w", 100}, {"io_w", 50}}}},
+          json{{"levels", {level}}}}) {
+        json body = body_of("finite", job());
+        json &x = body["jobs"][0];
+        x.update({{"mean_failure_interval_s", 21600}, {"execution_time_s", 43200}});
+        x.update(more);
+        if (more.contains("levels"))
+            x.erase("checkpoint_overhead_s"), x.erase("restart_s");
+        INFO(more.dump());
+        x["restart_from_scratch_s"] = 7200;
+        const json dear = decide(service, body)["intervals"][0];
+        x["has_checkpoint"] = true;
+        const json with = decide(service, body)["intervals"][0];
+        x["has_checkpoint"] = false;
+        x["restart_from_scratch_s"] = 600;
+        const json as_dear = decide(service, body)["intervals"][0];
+        CHECK(with["expected_completion_s"] == as_dear["expected_completion_s"]);
+        CHECK(with["expected_completion_s"] < dear["expected_completion_s"]);
+        CHECK(with["basis"]["restart_from_scratch_s"] == 600);
+        CHECK(with["basis"]["has_checkpoint"] == true);
+        CHECK(dear["basis"]["restart_from_scratch_s"] == 7200);
+    }
+}
+
 TEST_CASE("jobs that never end, and such as are too long for a table",
           "[api][checkpoint]")
 {

@@ -125,6 +125,28 @@ TEST_CASE("a job with levels is answered a pattern", "[api][checkpoint]")
     }
 }
 
+TEST_CASE("a pattern in whole minutes is judged by all its levels", "[api][checkpoint]")
+{
+    // 13 and 105 minutes for 789.1 and 6312.5 s: hardly worse, though 789 s are far from
+    // what a level that costs 300 s alone would have
+    const nlohmann::json good = ask(one_job({{"mean_failure_interval_s", 36000},
+                                             {"reschedule_delay_s", 60},
+                                             {"levels", {levels_b[0], levels_b[3]}}},
+                                            {{"render", {"fti"}}}));
+    INFO(good.dump());
+    CHECK(good["intervals"][0]["rendered"]["fti"] ==
+          "ckpt_l1 = 13\nckpt_l2 = 0\nckpt_l3 = 0\nckpt_l4 = 105");
+    CHECK_FALSE(warned(good, "rounded"));
+    // a segment of seconds becomes a minute, which is worse
+    CHECK(warned(
+        ask(one_job(
+            {{"mean_failure_interval_s", 36},
+             {"levels",
+              {{{"level", 1}, {"checkpoint_overhead_s", 0.01}, {"survives_ratio", 1}}}}},
+            {{"render", {"fti"}}})),
+        "rounded"));
+}
+
 TEST_CASE("levels that are not worth it are dropped", "[api][checkpoint]")
 {
     const nlohmann::json x = ask(one_job(
@@ -430,6 +452,28 @@ TEST_CASE("offers of resources with a price", "[api][checkpoint]")
     CHECK(offers[2]["resource_id"] == "dear");
     CHECK(offers[0]["expected_cost"].get<double>() <
           offers[1]["expected_cost"].get<double>());
+    CHECK_FALSE(warned(answer, "offers_left_out"));
+
+    // where nobody saw failures there is no price, and that is said; so is a job that
+    // fails there faster than it is saved, and a resource beyond the first thousand
+    resources.push_back({{"id", "new"}, {"price_per_s", 0.002}});
+    resources.push_back({{"id", "bad"},
+                         {"observed_since_s", 999900},
+                         {"failure_count", 1000},
+                         {"last_failure_at_s", 999999},
+                         {"price_per_s", 0.0001}});
+    for (int r = 0; r < 1000; r++)
+        resources.push_back({{"id", "r" + std::to_string(r)}});
+    resources.push_back({{"id", "last"}, {"price_per_s", 0.002}});
+    const nlohmann::json less =
+        ask(one_job(job, {{"algorithm", "finite"},
+                          {"now_s", 1000000},
+                          {"snapshot", {{"resources", resources}}},
+                          {"options", {{"mf_estimator", "censored"}}}}));
+    INFO(less.dump());
+    CHECK(less["intervals"][0]["offers"] == offers);
+    CHECK(warned(less, "offers_left_out"));
+    CHECK(less["warnings"].dump().find("for the first 3 resources") != std::string::npos);
 }
 
 TEST_CASE("resources of the snapshot carry their price and notice", "[api][checkpoint]")

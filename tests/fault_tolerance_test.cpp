@@ -459,6 +459,16 @@ TEST_CASE("a deadline is kept as likely as the copies are done by then",
         CAPTURE(c.kind, c.replicas);
         CHECK(got.of(c.kind, c.replicas).done_probability == Approx(c.want).margin(1e-3));
     }
+    // Without checkpoints: done at once, or after one failure within 2100 s, or two
+    // within 1200 s, or three within 300 s. Example 11 says 0.511: it stops after the
+    // first.
+    const double m = 10800, p = std::exp(-9000 / m);
+    const double one = -std::expm1(-2100 / m),
+                 two = 1 - std::exp(-1200 / m) * (1 + 1200 / m),
+                 three = 1 - std::exp(-300 / m) * (1 + 300 / m + 300 / m * 300 / m / 2);
+    CHECK(p * (1 + one) == Approx(0.511).margin(5e-4));
+    CHECK(got.of(REMEDY_NONE, 1).done_probability ==
+          Approx(p * (1 + one + two + three)).epsilon(2e-4));
     compared early({3, host_job(10800, 9000, 20, 20, 900)}, 8999);
     compared exact({3, host_job(10800, 9000, 20, 20, 900)}, 9000);
     compared late({3, host_job(10800, 9000, 20, 20, 900)}, 1e9);

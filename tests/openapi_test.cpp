@@ -205,6 +205,28 @@ TEST_CASE("what has no value is null or left out, by its flag", "[json]")
     CHECK(json_broken_promises() == before);
 }
 
+TEST_CASE("a boolean may be left out of an answer, which is not false", "[json]")
+{
+    struct maybe {
+        double said;
+    } in;
+    static json_field rows[2] = {
+        row_of("said", JSON_TYPE_BOOLEAN, 0, 0, 0, 0, JSON_MAYBE | JSON_OPTIONAL)};
+    static const json_object table = {"Maybe", "For this test", sizeof(maybe), rows};
+    auto print = [&](double said) {
+        test_arena a;
+        text_buffer b{};
+        b.arena = a;
+        in.said = said;
+        json_print(&table, &in, &b);
+        return std::string(b.data, b.length);
+    };
+
+    CHECK(print(1) == R"({"said":true})");
+    CHECK(print(0) == R"({"said":false})");
+    CHECK(print(NAN) == "{}");
+}
+
 TEST_CASE("flags mean one thing in requests and another in answers", "[json]")
 {
     table plain(0), nullable(JSON_NULLABLE), optional(JSON_OPTIONAL),

@@ -278,6 +278,17 @@ TEST_CASE("parts that are complete are there for the next owner, and gone at the
     SECTION("finished")
     {
         REQUIRE(q.claim(next, &second));
+        // what was not kept is played again: that it is further is told from there on
+        bool held = false, wanted = false;
+        for (store_progress now : {store_progress{0.25, 10, 0}, {0.75, 3000, 1}}) {
+            REQUIRE(OK == store_simulation_renew(q.s, next.c_str(), &second, 3600, &now,
+                                                 &held, &wanted, q.a, &q.err));
+            CHECK(held);
+            CHECK(q.read(id).progress.ratio == std::max(0.5, now.ratio));
+            CHECK(q.read(id).progress.event_count ==
+                  std::max((uint64_t)1000, now.event_count));
+            CHECK(q.read(id).progress.run_count == 1);
+        }
         q.finish(dead, first, "done", "1");
         CHECK(left() == 2);
         q.finish(next, second, "done", "1");

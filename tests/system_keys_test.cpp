@@ -166,3 +166,43 @@ TEST_CASE("a decision whose database dies while it is computed is answered", "[s
     CHECK(g.get("/readyz?verbose").json().at("status") == "down");
     g.stop();
 }
+
+TEST_CASE("a dynamic programme whose replica is killed is computed by another one",
+          "[system][db]")
+{
+    std::vector<std::string> flags = {"--database", test_database(),
+                                      "--idempotency-lease-s", "1"};
+    gridplan one(flags), two(flags);
+    REQUIRE(eventually([&] { return one.is_ready() && two.is_ready(); }));
+    const char *path = "/v1/checkpoint-intervals";
+    nlohmann::json body = {{"algorithm", "weibull"},
+                           {"options",
+                            {{"weibull_shape", 0.7},
+                             {"weibull_scale_s", 70000},
+                             {"method", "dp"},
+                             {"bound", "dp"}}},
+                           {"jobs", nlohmann::json::array()}};
+    for (int i = 0; i < (build_is_sanitized ? 3 : 10); i++)
+        body["jobs"].push_back({{"id", "j" + std::to_string(i)},
+                                {"event", "start"},
+                                {"uptime_s", 1000 * i},
+                                {"checkpoint_overhead_s", 86},
+                                {"execution_time_s", 340000}});
+    std::string key = key_line(unique_key("dp"));
+    client c(one.port);
+    REQUIRE(c.put(request("POST", path, body.dump(), key)));
+    REQUIRE(eventually([&] { return one.metric("gridplan_keys_held") == 1; }));
+    one.kill_now();
+
+    // Who asks again meanwhile waits until the key is nobody's.
+    answer again = two.post(path, body.dump(), key + "Prefer: wait=50\r\n", 120);
+    REQUIRE(again.status == 200);
+    CHECK(two.metric("gridplan_takeovers_total") == 1);
+    nlohmann::json calm = two.post(path, body.dump(), "", 120).json(), got = again.json();
+    CHECK(got["intervals"] == calm["intervals"]);
+    CHECK(got["intervals"][0]["bound_basis"] == "dp");
+    answer third = two.post(path, body.dump(), key);
+    CHECK(third.body == again.body);
+    CHECK(third.field("Idempotency-Replayed") == "true");
+    two.stop();
+}

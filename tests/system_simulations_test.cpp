@@ -265,6 +265,52 @@ TEST_CASE("a replica that is stopped gives its simulation back at once", "[syste
     CHECK(sql(url, "SELECT count(*) FROM simulation WHERE owner_id IS NOT NULL") == "0");
 }
 
+TEST_CASE("a simulation is cancelled whatever becomes of its replica", "[system][db]")
+{
+    std::string url = test_database();
+    auto owned = [&](double lease_s) {
+        return std::vector<std::string>{"--database",           url,
+                                        "--simulation-lease-s", std::to_string(lease_s),
+                                        "--compute-workers",    "2"};
+    };
+    auto one = std::make_unique<gridplan>(owned(5));
+    REQUIRE(eventually([&] { return one->is_ready(); }));
+    sql(url, "DELETE FROM simulation");
+    std::vector<std::string> runs;
+    for (const char *kind : {"grid", "cluster"}) { // without an end
+        runs.push_back(queue(*one, simulation_of(kind, 1000)));
+        REQUIRE(reaches(*one, runs.back(), "running"));
+    }
+    std::string waits = queue(*one, scenario(1e11, 1));
+    std::string never = queue(*one, scenario(1e11, 1));
+    CHECK(state(*one, never)["status"] == "queued");
+    answer at_once = call(one->port, "DELETE", never);
+    CHECK(at_once.status == 200);
+    CHECK(at_once.json()["status"] == "cancelled");
+    one->kill_now();
+
+    // Its lease is good still: nobody may end it, but it is known that it shall.
+    gridplan two(owned(1));
+    REQUIRE(eventually([&] { return two.is_ready(); }));
+    for (auto &l : runs) {
+        answer a = call(two.port, "DELETE", l);
+        CHECK((a.status == 202 || a.status == 200));
+        CHECK(a.json()["cancel_requested"] == true);
+    }
+    for (auto &l : runs) {
+        REQUIRE(reaches(two, l, "cancelled"));
+        CHECK(call(two.port, "DELETE", l).status == 204);
+        CHECK(two.get(l).status == 404);
+    }
+    CHECK(sql(url, "SELECT count(*) FROM simulation_part") == "0");
+
+    // What waited goes on there, and is cancelled while it does.
+    REQUIRE(reaches(two, waits, "running"));
+    CHECK(call(two.port, "DELETE", waits).status == 202);
+    REQUIRE(reaches(two, waits, "cancelled"));
+    two.stop();
+}
+
 TEST_CASE("any replica answers for any simulation", "[system][db]")
 {
     std::string url = test_database();

@@ -186,22 +186,48 @@ bool checkpoint_finite_job(const struct checkpoint_in *in, double least_s,
            isfinite(in->execution_time_s);
 }
 
+double checkpoint_since_s(const struct checkpoint_in *in, double interval_s)
+{
+    if (!isnan(in->work_since_checkpoint_s))
+        return in->work_since_checkpoint_s;
+    return in->interval_cur_s > 0 ? in->interval_cur_s : interval_s;
+}
+
+double checkpoint_image(const struct checkpoint_in *in, double interval_s)
+{
+    double since_s = checkpoint_since_s(in, interval_s);
+
+    if (!isfinite(in->execution_time_s))
+        return (double)NAN;
+    if (!isnan(in->has_checkpoint))
+        return in->has_checkpoint > 0;
+    if (in->start || !in->remaining_is_known)
+        return 0;
+    return isnan(since_s) ? since_s : in->execution_time_s - in->remaining_s > since_s;
+}
+
 bool checkpoint_question(const struct checkpoint_in *in, double interval_s,
                          double least_s, struct finite_request *out)
 {
-    double since_s = in->work_since_checkpoint_s;
+    double since_s = checkpoint_since_s(in, interval_s);
     double done_s = in->execution_time_s - in->remaining_s;
 
-    if (isnan(since_s))
-        since_s = in->interval_cur_s > 0 ? in->interval_cur_s : interval_s;
     if (!checkpoint_finite_job(in, least_s, &out->job) || !(in->remaining_s > 0) ||
         !isfinite(in->remaining_s))
         return false;
-    out->has_image =
-        isnan(in->has_checkpoint) ? done_s > since_s : in->has_checkpoint > 0;
+    out->has_image = checkpoint_image(in, interval_s) > 0;
     out->since_image_s = fmin(since_s, fmax(0, done_s));
     out->left_s = in->remaining_s;
     return true;
+}
+
+void checkpoint_omit(const struct checkpoint_in *in, double next_s,
+                     struct checkpoint_out *out)
+{
+    out->action = CHECKPOINT_OMIT;
+    out->reason = CHECKPOINT_REASON_CHEAPER_TO_REDO;
+    out->next_request_in_s = next_s;
+    out->consecutive_omissions = in->consecutive_omissions + 1;
 }
 
 void checkpoint_spare(const struct checkpoint_in *in, struct checkpoint_out *out)
@@ -216,16 +242,15 @@ void checkpoint_spare(const struct checkpoint_in *in, struct checkpoint_out *out
         out->reason = CHECKPOINT_REASON_TOO_SHORT;
         out->next_request_in_s = HUGE_VAL;
     }
-    if (in->start || !in->remaining_is_known ||
-        !checkpoint_question(in, out->interval_s, out->interval_s, &request))
+    if (in->start || !in->remaining_is_known)
+        return;
+    if (in->remaining_s <= 0)
+        checkpoint_omit(in, HUGE_VAL, out); /* it is done */
+    if (!checkpoint_question(in, out->interval_s, out->interval_s, &request))
         return;
     answer = finite_decide(&request);
-    if (!(answer.never_s < answer.take_s))
-        return;
-    out->action = CHECKPOINT_OMIT;
-    out->reason = CHECKPOINT_REASON_CHEAPER_TO_REDO;
-    out->next_request_in_s = answer.in_s;
-    out->consecutive_omissions = in->consecutive_omissions + 1;
+    if (answer.never_s < answer.take_s)
+        checkpoint_omit(in, answer.in_s, out);
 }
 
 /* ---- the figures ---- */
@@ -365,10 +390,15 @@ enum error_code checkpoint_decide(const struct policy *policy,
                                   const struct checkpoint_in *in, const double *param,
                                   struct checkpoint_out *out, struct error *err)
 {
-    struct checkpoint_out o = {0};
+    struct checkpoint_in known = *in;
+    struct checkpoint_out o = {.has_image = (double)NAN};
 
-    TRY(checkpoint_fn_of(policy)(in, param, &o, err));
-    checkpoint_add_figures(in, &o);
+    known.has_checkpoint = checkpoint_image(in, (double)NAN);
+    TRY(checkpoint_fn_of(policy)(&known, param, &o, err));
+    if (isnan(o.has_image))
+        o.has_image = checkpoint_image(&known, o.interval_s);
+    known.has_checkpoint = o.has_image;
+    checkpoint_add_figures(&known, &o);
     *out = o;
     return OK;
 }

@@ -166,6 +166,8 @@ struct checkpoint_out {
     bool was_cut; /* it was wanted, or its bound was, and the budget was spent first, or
                      the job is too long for it */
     struct finite_plan plan; /* policy finite: what it takes; count 0: others */
+    double has_image;        /* 1: all figures are of a job with an image, R for R0; 0:
+                                not; NAN: E unknown */
 
     enum checkpoint_action action;
     enum checkpoint_reason reason;
@@ -480,6 +482,18 @@ bool checkpoint_finite_job(const struct checkpoint_in *in, double least_s,
  * if that is best, at a request to omit a checkpoint that costs more than it saves.
  * After the interval has been set; does nothing while E, RE or M is unknown. */
 void checkpoint_spare(const struct checkpoint_in *in, struct checkpoint_out *out);
+
+/* A checkpoint that is asked for is cheaper not to take; the next request after next_s,
+ * infinite: none. */
+void checkpoint_omit(const struct checkpoint_in *in, double next_s,
+                     struct checkpoint_out *out);
+
+/* u: as it was said, else interval_cur_s, else that of the policy. */
+double checkpoint_since_s(const struct checkpoint_in *in, double interval_s);
+
+/* Whether there is an image, for all that is decided of a job: 1 or 0; NAN: E is not
+ * known, or it depends on the interval of the policy and that is NAN. */
+double checkpoint_image(const struct checkpoint_in *in, double interval_s);
 
 /* The request of a job whose E, RE and M are known; *out is valid if true. */
 bool checkpoint_question(const struct checkpoint_in *in, double interval_s,

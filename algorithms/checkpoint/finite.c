@@ -47,12 +47,8 @@ static void request(const struct checkpoint_in *in, const struct finite_request 
         between_s = asked->since_image_s + fmin(answer.in_s, asked->left_s);
     checkpoint_set_interval(in, between_s, CHECKPOINT_REASON_BEST_INTERVAL, out);
     out->next_request_in_s = answer.next_s;
-    if (answer.take)
-        return;
-    out->action = CHECKPOINT_OMIT;
-    out->reason = CHECKPOINT_REASON_CHEAPER_TO_REDO;
-    out->next_request_in_s = answer.in_s;
-    out->consecutive_omissions = in->consecutive_omissions + 1;
+    if (!answer.take)
+        checkpoint_omit(in, answer.in_s, out);
 }
 
 enum error_code checkpoint_finite(const struct checkpoint_in *in, const double *param,
@@ -60,7 +56,7 @@ enum error_code checkpoint_finite(const struct checkpoint_in *in, const double *
 {
     struct finite_request asked;
     struct finite_job job;
-    double least_s;
+    double least_s, first_s;
 
     if (isnan(in->execution_time_s))
         return fail(err, ERR_INVALID, "", "finite needs the execution time");
@@ -72,13 +68,20 @@ enum error_code checkpoint_finite(const struct checkpoint_in *in, const double *
         return OK;
     }
     out->plan = finite_best(&job);
+    first_s = out->plan.first_s;
     if (in->start)
         start(in, out);
-    else if (checkpoint_question(in, out->plan.first_s, least_s, &asked))
+    else if (checkpoint_question(in, first_s, least_s, &asked))
         request(in, &asked, out);
     else
-        checkpoint_set_interval(in, out->plan.first_s, CHECKPOINT_REASON_BEST_INTERVAL,
-                                out);
+        checkpoint_set_interval(in, first_s, CHECKPOINT_REASON_BEST_INTERVAL, out);
+    if (!in->start && in->remaining_s <= 0)
+        checkpoint_omit(in, HUGE_VAL, out);
+    out->has_image = checkpoint_image(in, first_s);
+    if (out->has_image > 0 && job.scratch_s != job.restart_s) {
+        job.scratch_s = job.restart_s; /* as was not known before the plan was */
+        out->plan = finite_best(&job);
+    }
     out->at_floor = out->plan.at_floor;
     out->floor_s = least_s;
     out->at_minimum = out->at_minimum || out->at_floor;

@@ -81,11 +81,10 @@ static bool renewal_job_of(const struct checkpoint_in *in, const struct failure_
 {
     bool is_whole = in->start || !in->remaining_is_known;
     double left_s = is_whole ? in->execution_time_s : in->remaining_s;
-    double done_s = in->execution_time_s - left_s, since_s = in->work_since_checkpoint_s;
+    double done_s = in->execution_time_s - left_s;
+    double since_s = checkpoint_since_s(in, interval_s);
     bool is_weibull = failure_law_is_weibull(law);
 
-    if (isnan(since_s))
-        since_s = in->interval_cur_s > 0 ? in->interval_cur_s : interval_s;
     *out = (struct renewal_job){
         .work_s = left_s,
         .since_image_s = is_whole ? 0 : fmin(since_s, fmax(0, done_s)),
@@ -93,8 +92,7 @@ static bool renewal_job_of(const struct checkpoint_in *in, const struct failure_
         .restart_s = in->restart_s,
         .scratch_s = in->restart_from_scratch_s,
         .delay_s = in->reschedule_delay_s,
-        .has_image = isnan(in->has_checkpoint) ? !is_whole && done_s > since_s
-                                               : in->has_checkpoint > 0,
+        .has_image = checkpoint_image(in, interval_s) > 0,
         .shape = is_weibull ? law->shape : 1,
         .scale_s = is_weibull ? law->scale_s : law->mean_s,
         .age_s = law->age_s,
@@ -135,10 +133,7 @@ static void answer_request(const struct checkpoint_in *in,
         out->next_request_in_s = best->next_s >= left_s ? HUGE_VAL : best->next_s;
         return;
     }
-    out->action = CHECKPOINT_OMIT;
-    out->reason = CHECKPOINT_REASON_CHEAPER_TO_REDO;
-    out->next_request_in_s = best->first_s >= left_s ? HUGE_VAL : best->first_s;
-    out->consecutive_omissions = in->consecutive_omissions + 1;
+    checkpoint_omit(in, best->first_s >= left_s ? HUGE_VAL : best->first_s, out);
 }
 
 /* Decides by the table. false: its end is not known, or there was no time. */
@@ -160,6 +155,7 @@ static bool by_table(const struct checkpoint_in *in, const double *param,
         out->was_cut = true;
         return false;
     }
+    out->has_image = job.has_image;
     best = renewal_decide(table);
     checkpoint_set_floored(in, param, best.first_s > 0 ? best.first_s : best.next_s, out);
     out->table = table;

@@ -63,11 +63,23 @@ static const struct json_field basis_rows[] = {
     JSON_OBJECT(T, laws, const struct checkpoint_basis_laws *, &basis_laws_json,
                 JSON_POINTER | JSON_OPTIONAL,
                 "How many nodes fail by which law; algorithm weibull"),
+    JSON_NUMBER(T, restart_from_scratch_s, 0, 0, 0, JSON_OPTIONAL,
+                "Time of a restart where there is no checkpoint yet, as all figures have "
+                "it: restart_s if has_checkpoint. If execution_time_s and how often it "
+                "fails are known"),
+    {.name = "has_checkpoint",
+     .doc =
+         "Whether there is a checkpoint that the job can go on from, as it was said or "
+         "follows from work_since_checkpoint_s; likewise",
+     .type = JSON_TYPE_BOOLEAN,
+     .offset = JSON_AT(T, has_checkpoint, double),
+     .preset = NAN,
+     .flags = JSON_MAYBE | JSON_OPTIONAL},
     {0},
 };
 #undef T
 static const struct json_object basis_json = {
-    "CheckpointBasis", "The history and the logs that a decision rests on",
+    "CheckpointBasis", "The history, the logs and the restarts that a decision rests on",
     sizeof(struct checkpoint_basis), basis_rows};
 
 #define T struct checkpoint_segments
@@ -144,7 +156,8 @@ static const struct json_field interval_rows[] = {
     OUT_NUMBER(best_checkpoint_count, JSON_OPTIONAL | JSON_WHOLE,
                "With so many checkpoints"),
     {.name = "lower_bound_s",
-     .doc = "No checkpoints end sooner in the mean",
+     .doc = "No checkpoints end sooner in the mean, of those that are not closer to each "
+            "other than the algorithm may have them (options.min_interval_s, at_floor)",
      .type = JSON_TYPE_NUMBER,
      .offset = JSON_AT(T, out.lower_bound_s, double),
      .flags = JSON_OPTIONAL},
@@ -181,7 +194,8 @@ static const struct json_field interval_rows[] = {
                 JSON_POINTER | JSON_OPTIONAL, "What verify gave"),
     JSON_OBJECT(T, basis, const struct checkpoint_basis *, &basis_json,
                 JSON_POINTER | JSON_OPTIONAL,
-                "The history of its resource, and the logs of its application"),
+                "The history of its resource, the logs of its application, and what a "
+                "restart was taken to cost"),
     JSON_OBJECT(T, rendered, const struct checkpoint_rendered *,
                 &checkpoint_rendered_json, JSON_POINTER | JSON_OPTIONAL,
                 "Settings of the tools in render"),

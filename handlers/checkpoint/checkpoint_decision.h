@@ -79,7 +79,8 @@ struct checkpoint_basis {
     double failure_count, at_risk_s, nodes;
     const char *prior_scope; /* NULL: none */
     double prior_shape, prior_rate_s;
-    const struct checkpoint_basis_laws *laws; /* NULL: no laws had a part */
+    const struct checkpoint_basis_laws *laws;      /* NULL: no laws had a part */
+    double restart_from_scratch_s, has_checkpoint; /* 1: true, 0: false */
 };
 
 /* Nodes by the law that was taken. */
@@ -225,7 +226,8 @@ struct checkpoint_work {
     bool is_auto;                        /* the policy was not named */
     size_t unknown_nodes;                /* of jobs on several, without a history */
     bool is_unproved; /* policy finite: of a job the plan could not be shown to be best */
-    double floor_s;   /* the shortest interval of the first job that is at it */
+    size_t not_offered; /* resources with a price, of the first job that lacks some */
+    double floor_s;     /* the shortest interval of the first job that is at it */
     struct checkpoint_affected affected[CHECKPOINT_WARNING_COUNT];
     const char *warnings[CHECKPOINT_WARNINGS_MAX];
     size_t warning_count;
@@ -289,6 +291,11 @@ void checkpoint_use_failures(struct checkpoint_work *w, const struct checkpoint_
                              const struct resource_history *history,
                              const struct checkpoint_cost *cost, struct checkpoint_in *in,
                              struct checkpoint_interval *out);
+
+/* What of the restarts of the job was decided for all figures, which goes to the basis.
+ */
+void checkpoint_use_image(struct checkpoint_work *w, struct checkpoint_in *in,
+                          struct checkpoint_interval *out);
 
 /* ---- checkpoint_warnings.c ---- */
 

@@ -159,6 +159,7 @@ static enum error_code decide_job(struct checkpoint_work *w,
     in.few_jobs = w->body->job_count <= CHECKPOINT_FEW_JOBS;
     checkpoint_world_begin(w, job, &in, out);
     TRY(checkpoint_decide(w->policy, &in, w->param, &out->out, w->rq->err));
+    checkpoint_use_image(w, &in, out);
     out->job_id = job->id;
     out->execution_time_s = in.execution_time_s;
     out->remaining_s = in.remaining_s;

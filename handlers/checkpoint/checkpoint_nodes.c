@@ -25,8 +25,8 @@ static void use_history(const struct checkpoint_work *w, const struct resource_h
 
 static struct checkpoint_basis no_basis(void)
 {
-    return (struct checkpoint_basis){NAN, NAN, NAN,  NAN, NAN, NAN, NAN,
-                                     NAN, NAN, NULL, NAN, NAN, NULL};
+    return (struct checkpoint_basis){NAN, NAN,  NAN, NAN, NAN,  NAN, NAN, NAN,
+                                     NAN, NULL, NAN, NAN, NULL, NAN, NAN};
 }
 
 /* What the rate of a stored history comes from. */
@@ -37,6 +37,7 @@ static void add_rate_basis(const struct resource_history *h,
         return;
     basis->failure_count = h->risk.seen.kill_count;
     basis->at_risk_s = h->risk.seen.at_risk_s;
+    basis->observed_s = h->risk.observed_s; /* not since then, if it ended before now */
     if (h->prior_scope == RATE_PRIOR_NONE)
         return;
     basis->prior_scope = rate_prior_scopes[h->prior_scope];
@@ -422,4 +423,22 @@ void checkpoint_use_failures(struct checkpoint_work *w, const struct checkpoint_
     else
         use_one(w, job, history, in, out);
     use_spares(w, job, in, out);
+}
+
+void checkpoint_use_image(struct checkpoint_work *w, struct checkpoint_in *in,
+                          struct checkpoint_interval *out)
+{
+    struct checkpoint_basis *basis;
+
+    in->has_checkpoint = out->out.has_image;
+    if (in->has_checkpoint > 0)
+        in->restart_from_scratch_s = in->restart_s;
+    if (isnan(in->has_checkpoint) ||
+        (isnan(in->mean_failure_interval_s) && !out->out.by_law))
+        return;
+    basis = NEW(w->rq->arena, struct checkpoint_basis, 1);
+    *basis = out->basis ? *out->basis : no_basis();
+    basis->restart_from_scratch_s = in->restart_from_scratch_s;
+    basis->has_checkpoint = in->has_checkpoint;
+    out->basis = basis;
 }

@@ -46,6 +46,9 @@ void checkpoint_warn_all(struct checkpoint_work *w)
         if (i == CHECKPOINT_WARNS_FLOOR)
             more =
                 arena_printf(w->rq->arena, "; for the first that is %.9g s", w->floor_s);
+        if (i == CHECKPOINT_WARNS_OFFERS)
+            more = arena_printf(w->rq->arena, "; for the first %s",
+                                counted(w->not_offered, "resource").text);
         w->warnings[w->warning_count++] =
             arena_printf(w->rq->arena, "%s: %s, first '%.256s', %s%s", rows[i].code,
                          counted(jobs->count, "job").text, jobs->first_id,
@@ -130,6 +133,8 @@ void checkpoint_note_render(struct checkpoint_work *w, const struct checkpoint_j
         checkpoint_affect(w, CHECKPOINT_WARNS_SLURM, job);
     if (has_seconds && interval_s < INTERVAL_SHORT_S)
         checkpoint_affect(w, CHECKPOINT_WARNS_VERY_SHORT, job);
+    if (job->world.level_count > 0) /* its segment is not that of the last level alone */
+        return;
     if ((has_seconds && is_worse_rounded(in, interval_s, 1)) ||
         (wants_tool(w, "fti") && is_worse_rounded(in, interval_s, 60)))
         checkpoint_affect(w, CHECKPOINT_WARNS_ROUNDED, job);

@@ -226,37 +226,54 @@ void checkpoint_world_want(struct checkpoint_work *w)
     }
 }
 
+/* The job on another resource that has a price. false: nothing is known of its failures,
+ * it would not end there, or the time is up. */
+static bool offer_resource(struct checkpoint_work *w, const struct checkpoint_job *job,
+                           const struct checkpoint_in *in,
+                           const struct resource *resource, double nodes,
+                           struct checkpoint_offer *out)
+{
+    size_t place = histories_find(&w->histories, resource->id, false);
+    double mean_s = NAN;
+
+    if (place == NAME_NOT_FOUND || budget_step(&w->rq->budget, 1000))
+        return false;
+    if (w->histories.list[place].wanted)
+        mean_s = w->histories.list[place].mean_s / nodes;
+    out->resource_id = resource->id;
+    return mean_s > 0 &&
+           offer(w, job, in, resource->notice, nodes, mean_s, resource->price_per_s, out);
+}
+
 static void add_offers(struct checkpoint_work *w, const struct checkpoint_job *job,
                        const struct checkpoint_in *in, struct checkpoint_interval *out)
 {
     const struct checkpoint_job_world *x = &job->world;
-    size_t resources = w->snapshot ? w->snapshot->resource_count : 0, count = 0;
-    struct checkpoint_offer *offers;
+    size_t resources = w->snapshot ? w->snapshot->resource_count : 0, count = 0, left = 0;
+    struct checkpoint_offer *offers =
+        NEW(w->rq->arena, struct checkpoint_offer,
+            1 + (resources < OFFERS_MAX ? resources : OFFERS_MAX));
     double nodes = out->world.nodes;
 
-    if (resources > OFFERS_MAX)
-        resources = OFFERS_MAX;
-    offers = NEW(w->rq->arena, struct checkpoint_offer, 1 + resources);
     offers[0].resource_id = job->resource_id;
     count += offer(w, job, in, x->notice, nodes, out->world.failure_mean_s,
                    x->price_per_s, &offers[0]);
     for (size_t r = 0; r < resources; r++) {
         const struct resource *resource = &w->snapshot->resources[r];
-        size_t place = histories_find(&w->histories, resource->id, false);
-        double mean_s = NAN;
+        bool is_offered;
 
-        if (!has_price(resource) || place == NAME_NOT_FOUND ||
+        if (!has_price(resource) ||
             (job->resource_id && strcmp(job->resource_id, resource->id) == 0))
             continue;
-        if (budget_step(&w->rq->budget, 1000))
-            break;
-        if (w->histories.list[place].wanted)
-            mean_s = w->histories.list[place].mean_s / nodes;
-        offers[count].resource_id = resource->id;
-        if (mean_s > 0)
-            count += offer(w, job, in, resource->notice, nodes, mean_s,
-                           resource->price_per_s, &offers[count]);
+        is_offered =
+            r < OFFERS_MAX && offer_resource(w, job, in, resource, nodes, &offers[count]);
+        count += is_offered;
+        left += !is_offered;
     }
+    if (left > 0)
+        checkpoint_affect(w, CHECKPOINT_WARNS_OFFERS, job);
+    if (left > 0 && w->affected[CHECKPOINT_WARNS_OFFERS].count == 1)
+        w->not_offered = left;
     qsort(offers, count, sizeof(*offers), by_cost);
     out->world.offers = offers;
     out->world.offer_count = count;

@@ -285,6 +285,10 @@ extern const struct json_object checkpoint_level_json, checkpoint_predictor_json
     X(FRONTIER_CUT, "frontier_thinned",                                                 \
       "{has|have} more plans on {its|their} frontier than are listed: 64, evenly "      \
       "spread")                                                                         \
+    X(OFFERS, "offers_left_out",                                                        \
+      "{gets|get} no offer of resources with a price of whose failures nothing is "     \
+      "known, on which {it|they} would not end, or that are not among the first 1000 "  \
+      "of the snapshot")                                                                \
     X(FEW_LEVELS, "few_levels",                                                         \
       "{has|have} survives_ratio of {its|their} levels by fewer than 20 stored "        \
       "failures")                                                                       \

@@ -112,6 +112,7 @@
     X(notice_unused, "Notices of interruptions have no part in this decision")         \
     X(objective_unused, "Jobs are not planned by the objective")                       \
     X(observation_start_unknown, "Nobody said since when resources are watched")       \
+    X(offers_left_out, "Resources with a price on which a job is not priced")          \
     X(option_unused, "The algorithm has no use for an option")                         \
     X(outliers_left_out, "Runs far from the others were left out")                     \
     X(outside_observation, "Failures outside every observation")                       \
