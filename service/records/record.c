@@ -115,20 +115,28 @@ static const char *column_text(const struct json_field *f, const void *item,
     return b.failed ? NULL : b.data;
 }
 
+/* Room for so many of a size, without anything in it. */
+static enum error_code take_room(struct arena *a, size_t size, size_t count, void **out,
+                                 struct error *err)
+{
+    *out = arena_try(a, size, count);
+    return *out ? OK : fail_memory(err);
+}
+
 /* The list as the database takes it. */
 static enum error_code pack(const struct record *record, struct layout *l,
                             const void **list, size_t count, struct arena *a,
                             struct error *err)
 {
+    void *room;
     char *rows;
 
     if (!l->has_texts) {
         l->row_size = l->item_size;
         return OK;
     }
-    rows = arena_try(a, l->row_size, count + 1);
-    if (!rows)
-        return fail_memory(err);
+    TRY(take_room(a, l->row_size, count + 1, &room, err));
+    rows = room;
     for (size_t i = 0; i < count; i++) {
         const char *item = (const char *)*list + i * l->item_size;
         char *row = rows + i * l->row_size, *text = row + l->row_id_offset;
@@ -528,14 +536,6 @@ static enum error_code find_differing_in(struct db_session *s, const struct stor
                      err));
     *found = list;
     return OK;
-}
-
-/* Room for so many of a size, without anything in it. */
-static enum error_code take_room(struct arena *a, size_t size, size_t count, void **out,
-                                 struct error *err)
-{
-    *out = arena_try(a, size, count);
-    return *out ? OK : fail_memory(err);
 }
 
 static enum error_code find_differing(struct db_session *s, const struct storing *w,
