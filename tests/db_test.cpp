@@ -184,6 +184,8 @@ TEST_CASE("what the server refuses becomes our error", "[db]")
         {"SELECT 'x'::int", ERR_INVALID},
         {"SELECT nonsense", ERR_UNAVAILABLE},
         {"SELECT * FROM no_such_table", ERR_UNAVAILABLE},
+        {"SELECT no_such_function(1)", ERR_UNAVAILABLE},
+        {"SELECT 'x'::no_such_type", ERR_UNAVAILABLE},
         {"SELEC", ERR_INTERNAL},
         {"INSERT INTO snapshot VALUES ('t', 's', 1, NULL, now(), now())", ERR_INVALID},
         {"SELECT pg_terminate_backend(pg_backend_pid())", ERR_UNAVAILABLE},
