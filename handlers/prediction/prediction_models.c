@@ -87,8 +87,7 @@ const char *prediction_warning_text(unsigned bit)
         "The question lies more than twice outside what was seen",
         "An input differs that was the same in all runs: nobody knows what it does",
         "A parameter is no input of the model, and has no part in the answer",
-        "An input that the model has learnt from is not given: the answer is of what is "
-        "usual"};
+        "An input that the model has learnt from is missing: the usual one was taken"};
 
     return bit < PERF_WARNING_COUNT ? perf_warning_texts[bit]
                                     : ours[bit - PERF_WARNING_COUNT];
