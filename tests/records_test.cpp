@@ -371,6 +371,36 @@ TEST_CASE("observations that would overlap are named, all of them", "[records][d
           4);
 }
 
+TEST_CASE("observations that overlap each other are named, and of lines alone refused",
+          "[records][db]")
+{
+    NEED_DATABASE();
+    fixture service;
+    std::string id = fresh("w"), path = "/v1/observations";
+    json list = json::array();
+    for (auto [from, to] :
+         {std::pair{0, 100}, {10, 20}, {30, 40}, {100, 110}, {105, 120}})
+        list.push_back({{"resource_id", id}, {"from_at", from}, {"to_at", to}});
+    // The second and the third are within the first, not within each other.
+    json problem = service.add(path, list, 422);
+    REQUIRE(problem["errors"].size() == 3);
+    CHECK(problem["errors"][0]["pointer"] == "/1/from_at");
+    CHECK(problem["errors"][1]["pointer"] == "/2/from_at");
+    CHECK(problem["errors"][2]["pointer"] == "/4/from_at");
+
+    std::string lines;
+    for (const json &o : list)
+        lines += o.dump() + "\n";
+    json answer = service.ask("POST", path, lines, 200, ndjson);
+    CHECK(answer["received"] == 5);
+    CHECK(answer["stored"] == 2);
+    CHECK(answer["refused"] == 3);
+    REQUIRE(answer["errors"].size() == 3);
+    CHECK(answer["errors"][0]["line"] == 1);
+    CHECK(answer["errors"][0]["pointer"] == "/from_at");
+    CHECK(answer["errors"][2]["line"] == 4);
+}
+
 TEST_CASE("a task follows its reports when they are corrected or removed",
           "[records][db]")
 {

@@ -132,6 +132,33 @@ static double instant_of(const struct json_field *at, const void *item)
     return at_s;
 }
 
+enum error_code bulk_refuse(struct request *rq, struct bulk_items *items,
+                            size_t item_bytes, const bool *is_refused,
+                            const struct error *err, struct bulk_answer *answer)
+{
+    char *good = arena_alloc(rq->arena, item_bytes, items->count + 1);
+    uint64_t *line = NEW(rq->arena, uint64_t, items->count + 1);
+    size_t count = 0;
+
+    if (err->item_count == 0)
+        return OK;
+    if (!items->line)
+        return err->code;
+    for (size_t i = 0; i < items->count; i++) {
+        if (is_refused[i])
+            continue;
+        memcpy(good + count * item_bytes, (const char *)items->list + i * item_bytes,
+               item_bytes);
+        line[count++] = items->line[i];
+    }
+    answer->refused += items->count - count;
+    merge_errors(err->first, answer, rq->arena);
+    items->list = good;
+    items->line = line;
+    items->count = count;
+    return count > 0 ? OK : refuse_all(answer, rq->err);
+}
+
 enum error_code bulk_expire(struct request *rq, struct bulk_items *items,
                             size_t item_bytes, const struct json_field *at,
                             double kept_from_s, struct bulk_answer *answer)
@@ -139,37 +166,23 @@ enum error_code bulk_expire(struct request *rq, struct bulk_items *items,
     struct error refused = {.arena = rq->arena};
     struct record_check check = {.in_list = !items->is_single,
                                  .err = items->line ? &refused : rq->err};
-    char *good = arena_alloc(rq->arena, item_bytes, items->count + 1);
-    uint64_t *line = NEW(rq->arena, uint64_t, items->count + 1);
-    size_t count = 0, others = answer->refused;
+    bool *is_refused = NEW(rq->arena, bool, items->count + 1);
+    size_t others = answer->refused;
+    enum error_code code;
 
     for (size_t i = 0; i < items->count; i++) {
-        const char *item = (const char *)items->list + i * item_bytes;
-
-        if (instant_of(at, item) >= kept_from_s) {
-            memcpy(good + count * item_bytes, item, item_bytes);
-            line[count++] = items->line ? items->line[i] : 0;
+        is_refused[i] =
+            !(instant_of(at, (const char *)items->list + i * item_bytes) >= kept_from_s);
+        if (!is_refused[i])
             continue;
-        }
         check.index = i;
         check.line = items->line ? items->line[i] : 0;
         record_mistake(&check, at->name, ITEM_RAW_EXPIRED,
                        "samples are kept from %.0f on, in seconds since 1970",
                        kept_from_s);
     }
-    if (count == items->count)
-        return OK;
-    if (!items->line)
-        return error_is_conflict(rq->err);
-    answer->refused += items->count - count;
-    merge_errors(refused.first, answer, rq->arena);
-    items->list = good;
-    items->line = line;
-    items->count = count;
-    if (count > 0)
-        return OK;
-    refuse_all(answer, rq->err);
-    return others > 0 ? rq->err->code : error_is_conflict(rq->err);
+    code = bulk_refuse(rq, items, item_bytes, is_refused, check.err, answer);
+    return code == OK || (items->line && others > 0) ? code : error_is_conflict(rq->err);
 }
 
 /* Notes the records that are stored with other values, or clash with others. */

@@ -77,6 +77,13 @@ enum error_code bulk_accept(struct request *rq, const struct json_lines *in,
                             size_t item_bytes, record_check_fn *check,
                             struct bulk_items *items, struct bulk_answer *answer);
 
+/* Refuses the accepted records that are marked, with the mistakes in `err`: of NDJSON the
+ * others remain in *items, as copies; of JSON `err` is the request's and nothing does.
+ * Fails when nothing may be stored. */
+enum error_code bulk_refuse(struct request *rq, struct bulk_items *items,
+                            size_t item_bytes, const bool *is_refused,
+                            const struct error *err, struct bulk_answer *answer);
+
 /* Refuses the accepted records whose instant `at` (a JSON row of theirs) is before
  * `kept_from_s`: the others remain in *items, as copies. ERR_CONFLICT when nothing may be
  * stored for that. */

@@ -26,30 +26,50 @@ static int compare(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Notes each record that overlaps the one before it of the same resource and component,
- * so that all are told at once with their places. Those of one key are the same one. */
-static enum error_code check_overlaps(struct request *rq, const struct observation *list,
-                                      size_t count)
+/* Marks each record that begins before another one of the same resource and component
+ * has ended. Those of one key are the same one. */
+static void mark_overlaps(const struct observation *list, size_t count, bool *overlaps,
+                          struct arena *a)
 {
-    const struct observation **sorted = NEW(rq->arena, const struct observation *, count);
-    struct record_check check = {.in_list = true, .err = rq->err};
+    const struct observation **sorted = NEW(a, const struct observation *, count);
+    const struct observation *longest = NULL;
 
     for (size_t i = 0; i < count; i++)
         sorted[i] = &list[i];
     if (count > 1)
         qsort(sorted, count, sizeof(*sorted), compare);
-    for (size_t i = 1; i < count; i++) {
-        const struct observation *before = sorted[i - 1], *o = sorted[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct observation *o = sorted[i];
 
-        if (strcmp(before->resource_id, o->resource_id) != 0 ||
-            strcmp(component_of(before), component_of(o)) != 0 ||
-            before->to_at_s <= o->from_at_s || before->from_at_s == o->from_at_s)
+        if (!longest || strcmp(longest->resource_id, o->resource_id) != 0 ||
+            strcmp(component_of(longest), component_of(o)) != 0 ||
+            longest->to_at_s <= o->from_at_s)
+            longest = o;
+        else
+            overlaps[o - list] = longest->from_at_s != o->from_at_s;
+    }
+}
+
+/* All of them are told, with their places. */
+static enum error_code refuse_overlaps(struct request *rq, struct bulk_items *items,
+                                       struct bulk_answer *answer)
+{
+    bool *overlaps = NEW(rq->arena, bool, items->count + 1);
+    struct error refused = {.arena = rq->arena};
+    struct record_check check = {.in_list = !items->is_single,
+                                 .err = items->line ? &refused : rq->err};
+
+    mark_overlaps(items->list, items->count, overlaps, rq->arena);
+    for (size_t i = 0; i < items->count; i++) {
+        if (!overlaps[i])
             continue;
-        check.index = (size_t)(o - list);
+        check.index = i;
+        check.line = items->line ? items->line[i] : 0;
         record_mistake(&check, "from_at", ITEM_CONFLICT,
                        "overlaps another observation of the same resource in this body");
     }
-    return rq->err->code;
+    return bulk_refuse(rq, items, sizeof(struct observation), overlaps, check.err,
+                       answer);
 }
 
 enum error_code post_observations(struct request *rq, const void *in, void *out)
@@ -58,6 +78,6 @@ enum error_code post_observations(struct request *rq, const void *in, void *out)
 
     TRY(bulk_accept(rq, in, sizeof(struct observation), observation_record.check, &items,
                     out));
-    TRY(check_overlaps(rq, items.list, items.count));
+    TRY(refuse_overlaps(rq, &items, out));
     return records_store(rq, &observation_record, items.list, &items, out);
 }
