@@ -156,6 +156,42 @@ TEST_CASE("the plainest workflow schedule", "[api][workflow]")
 }
 
 // Worked example 9.5 of face.md, and one that nothing explains.
+TEST_CASE("a slot that is held for ever, on a resource with others, refuses no plan",
+          "[api][workflow]")
+{
+    api service;
+    json running = {{"etc_s", {60}},
+                    {"status", "running"},
+                    {"resource_id", "n1"},
+                    {"start_s", 0},
+                    {"finish_s", 60}};
+    json body = {{"algorithm", "heft"},
+                 {"snapshot", {{"resources", {{{"id", "n1"}}}}}},
+                 {"workflow", {{"tasks", {{{"id", "c"}, {"etc_s", {5}}}}}}}};
+    for (const char *id : {"a", "b"}) { // more than there are slots
+        json task = running;
+        task["id"] = id;
+        body["workflow"]["tasks"].push_back(task);
+    }
+    json j = service.post(path, body.dump()).json();
+    INFO(j.dump());
+    CHECK(j["status"] == "optimal");
+    CHECK(j["objective"]["lower_bound_s"] == 65);
+
+    // One of two slots is in use, nobody knows until when.
+    body = {
+        {"algorithm", "heft"},
+        {"options", {{"slots", true}}},
+        {"snapshot", {{"resources", {{{"id", "n1"}, {"job_count", 1}, {"n_max", 2}}}}}},
+        {"workflow",
+         {{"tasks",
+           {{{"id", "c"}, {"etc_s", {5}}},
+            {{"id", "d"}, {"etc_s", {5}}, {"depends_on", {"c"}}}}}}}};
+    j = service.post(path, body.dump()).json();
+    CHECK(j["status"] == "optimal");
+    CHECK(j["objective"]["lower_bound_s"] == 10);
+}
+
 TEST_CASE("the critical path says why each task does not start earlier",
           "[api][workflow]")
 {

@@ -18,7 +18,8 @@ struct verifier {
     size_t run_count;
     size_t *run_of;        /* [task]: run + 1; 0: none */
     size_t *first, *count; /* [resource]: its processors */
-    size_t *processor;     /* [run] */
+    size_t *open;      /* [resource]: one that is not held for ever, if there is one */
+    size_t *processor; /* [run] */
     struct workflow_breach *list;
     size_t used, room;
     struct workflow_clock clock;
@@ -55,7 +56,7 @@ static enum error_code report(struct verifier *v, const char *kind, size_t task,
 /* Run time on a resource. */
 static double time_on(const struct verifier *v, size_t task, size_t resource)
 {
-    return v->count[resource] ? workflow_time_s(v->problem, task, v->first[resource])
+    return v->count[resource] ? workflow_time_s(v->problem, task, v->open[resource])
                               : HUGE_VAL;
 }
 
@@ -86,7 +87,7 @@ static enum error_code look_at_run(struct verifier *v, const struct workflow_run
     const struct workflow_problem *problem = v->problem;
     double start_s = run->start_s, time_s = time_on(v, run->task, run->resource);
     double ready_s, by_s, until_s;
-    size_t p = v->first[run->resource];
+    size_t p = v->open[run->resource];
 
     if (time_s == HUGE_VAL)
         return report(v, "cannot_run", run->task, WORKFLOW_NONE, run->resource,
@@ -121,14 +122,14 @@ static enum error_code look_at_edge(struct verifier *v, const struct workflow_ru
 
         if (!parent || v->count[parent->resource] == 0)
             return OK; /* missing, or cannot run: said elsewhere */
-        from = v->first[parent->resource];
+        from = v->open[parent->resource];
         finish_s = parent->finish_s;
     }
     by_s = behind_s(finish_s, run->start_s);
     if (by_s > 0)
         return report(v, "precedence", run->task, edge->parent, WORKFLOW_NONE, by_s);
     by_s = behind_s(finish_s +
-                        workflow_transfer_s(problem, edge, from, v->first[run->resource]),
+                        workflow_transfer_s(problem, edge, from, v->open[run->resource]),
                     run->start_s);
     return by_s > 0 ? report(v, "transfer", run->task, edge->parent, run->resource, by_s)
                     : OK;
@@ -266,8 +267,11 @@ static enum error_code number_runs(struct verifier *v)
     const struct workflow_problem *problem = v->problem;
 
     for (size_t p = problem->processor_count; p-- > 0;) {
-        v->first[problem->processors[p].resource] = p;
-        v->count[problem->processors[p].resource]++;
+        size_t resource = problem->processors[p].resource;
+
+        if (v->count[resource]++ == 0 || problem->processors[p].usable)
+            v->open[resource] = p;
+        v->first[resource] = p;
     }
     for (size_t k = 0; k < v->run_count; k++) {
         const struct workflow_run *run = &v->runs[k];
@@ -309,6 +313,7 @@ enum error_code workflow_verify(const struct workflow_problem *problem,
     v.run_of = NEW(a, size_t, problem->task_count);
     v.first = NEW(a, size_t, resources);
     v.count = NEW(a, size_t, resources);
+    v.open = NEW(a, size_t, resources);
     v.processor = NEW(a, size_t, run_count);
     TRY(number_runs(&v));
     TRY(look_at_tasks(&v));
