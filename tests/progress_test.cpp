@@ -687,7 +687,7 @@ TEST_CASE("one bad report changes no prediction", "[progress]")
             estimates = {1556, 1344, 1251, 1142, 1123, 1063, 1069, 1018};
             estimates.insert(estimates.begin() + at, bad, 9000);
             INFO(bad << " at " << at);
-            CHECK(predict(true).dropped_count == (bad < 3 ? bad : 0));
+            CHECK(predict(true).dropped_count == size_t(bad < 3 ? bad : 0));
         }
     estimates = {1556, 1344, 1251, 1142, 1123, 1063, 1069, 1018, 9000, 40000, 9000};
     CHECK(predict(true).dropped_count == 3); // they do not say the same
