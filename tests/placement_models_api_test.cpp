@@ -323,7 +323,8 @@ TEST_CASE("what is wrong with models of jobs is said, all of it", "[models][api]
                   job("d", {{"model_id", "no-such"}, {"quantile", 0.9}})});
     INFO(r.body);
     CHECK(r.status == 422);
-    CHECK(r.pointers() == std::vector<std::string>{"/jobs/1/model/model_id"});
+    CHECK(r.pointers() ==
+          std::vector<std::string>{"/jobs/1/model/model_id", "/jobs/3/model/model_id"});
     CHECK(r.json()["errors"][0]["code"] == "unknown_id");
     r = m.decide(resources, json::array({job("a", {{"model_id", id}, {"quantile", 1}})}));
     CHECK(r.pointers() == std::vector<std::string>{"/jobs/0/model/quantile"});

@@ -379,19 +379,20 @@ TEST_CASE("observations that overlap each other are named, and of lines alone re
     std::string id = fresh("w"), path = "/v1/observations";
     json list = json::array();
     for (auto [from, to] :
-         {std::pair{0, 100}, {10, 20}, {30, 40}, {100, 110}, {105, 120}})
+         {std::pair{105, 120}, {0, 100}, {30, 40}, {10, 20}, {100, 110}})
         list.push_back({{"resource_id", id}, {"from_at", from}, {"to_at", to}});
-    // The second and the third are within the first, not within each other.
+    // The third and the fourth are within the second, not within each other.
     json problem = service.add(path, list, 422);
     REQUIRE(problem["errors"].size() == 3);
-    CHECK(problem["errors"][0]["pointer"] == "/1/from_at");
+    CHECK(problem["errors"][0]["pointer"] == "/0/from_at");
     CHECK(problem["errors"][1]["pointer"] == "/2/from_at");
-    CHECK(problem["errors"][2]["pointer"] == "/4/from_at");
+    CHECK(problem["errors"][2]["pointer"] == "/3/from_at");
 
     std::string lines;
     for (const json &o : list)
         lines += o.dump() + "\n";
     json answer = service.ask("POST", path, lines, 200, ndjson);
+    INFO(answer.dump());
     CHECK(answer["received"] == 5);
     CHECK(answer["stored"] == 2);
     CHECK(answer["refused"] == 3);

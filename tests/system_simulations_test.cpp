@@ -271,7 +271,7 @@ TEST_CASE("a simulation is cancelled whatever becomes of its replica", "[system]
     auto owned = [&](double lease_s) {
         return std::vector<std::string>{"--database",           url,
                                         "--simulation-lease-s", std::to_string(lease_s),
-                                        "--compute-workers",    "2"};
+                                        "--compute-workers",    "4"};
     };
     auto one = std::make_unique<gridplan>(owned(5));
     REQUIRE(eventually([&] { return one->is_ready(); }));

@@ -276,7 +276,7 @@ static enum error_code look_at_samples(const struct workflow_task *task,
 
     if (count == 0)
         return OK;
-    TRY(progress_history_of(task->progress_samples, count, count + 1, &history, a));
+    TRY(progress_history_of(task->progress_samples, count, count + 3, &history, a));
     progress_screen(&history, &believed, &dropped, a);
     if (dropped > 0)
         history.warnings |= PROGRESS_WARN_SCREENED;
