@@ -1195,6 +1195,17 @@ static void check_company(struct reader *r, const struct json_field *f,
     }
 }
 
+/* "task_id" in a workflow task without "id": there it is something else. */
+static void hint_own_id(struct reader *r, const struct given *g)
+{
+    char noun[NOUN_BYTES], name[NOUN_BYTES + 4];
+    const char *last = strrchr(json_noun(g->table, noun, sizeof(noun)), ' ');
+
+    snprintf(name, sizeof(name), "%s_id", last ? last + 1 : noun);
+    if (json_has_member(g->table, name) && gives(g, name))
+        error_hint(r->err, "did you mean 'id' by '%s'? it is something else here", name);
+}
+
 /* What an object lacks; seen: a bit for each row that is there at all. */
 static void check_members(struct reader *r, uint64_t seen, const struct given *g)
 {
@@ -1203,9 +1214,12 @@ static void check_members(struct reader *r, uint64_t seen, const struct given *g
     for (size_t i = 0; f[i].type != JSON_END; i++) {
         struct place here = {g->at, f[i].name, 0};
 
-        if ((f[i].flags & JSON_REQUIRED) && !(seen & (uint64_t)1 << i))
+        if ((f[i].flags & JSON_REQUIRED) && !(seen & (uint64_t)1 << i)) {
             mistake(r, &here, ITEM_REQUIRED, "the member is missing: %c%s",
                     sentence_part(f[i].doc), f[i].doc + 1);
+            if (strcmp(f[i].name, "id") == 0)
+                hint_own_id(r, g);
+        }
         if (f[i].not_with || f[i].unless || f[i].with)
             check_company(r, &f[i], g);
     }

@@ -722,7 +722,8 @@ TEST_CASE("what newcomers write, and what they are told", "[hints][api]")
         {"/v1/workflow-schedules",
          "{" + snapshot +
              R"(, "workflow": {"tasks": [{"task_id": "a", "estimate_s": 1}]}})",
-         "/workflow/tasks/0/task_id", "did you mean 'id'?"},
+         "/workflow/tasks/0/id",
+         "did you mean 'id' by 'task_id'? it is something else here"},
         {"/v1/placements", R"({"nodes": )" + nodes + R"(, "jobs": [{"id": "a"}]})",
          "/nodes", "it belongs into 'snapshot': {\"resources\": ...}"},
         {"/v1/placements",
