@@ -1573,14 +1573,21 @@ enum error_code db_transaction(struct db_session *s, db_transaction_fn *run,
     }
 }
 
+static struct work work_of(const struct db_statement *statement,
+                           const struct db_param *params, struct arena *a)
+{
+    return (struct work){.name = statement->name,
+                         .statement = statement,
+                         .sql = statement->sql,
+                         .repeatable = statement->flags & DB_REPEATABLE,
+                         .params = params,
+                         .arena = a};
+}
+
 enum error_code db_run(struct db_session *s, const struct db_statement *statement,
                        const struct db_param *params, size_t *affected, struct error *err)
 {
-    struct work w = {.name = statement->name,
-                     .statement = statement,
-                     .sql = statement->sql,
-                     .repeatable = statement->flags & DB_REPEATABLE,
-                     .params = params};
+    struct work w = work_of(statement, params, NULL);
 
     TRY(perform(s, &w, err));
     if (affected)
@@ -1593,15 +1600,10 @@ enum error_code db_rows(struct db_session *s, const struct db_statement *stateme
                         size_t row_size, void **list, size_t *row_count, struct arena *a,
                         struct error *err)
 {
-    struct work w = {.name = statement->name,
-                     .statement = statement,
-                     .sql = statement->sql,
-                     .repeatable = statement->flags & DB_REPEATABLE,
-                     .params = params,
-                     .columns = columns,
-                     .row_size = row_size,
-                     .arena = a};
+    struct work w = work_of(statement, params, a);
 
+    w.columns = columns;
+    w.row_size = row_size;
     TRY(perform(s, &w, err));
     *list = w.list;
     *row_count = w.count;
@@ -1627,17 +1629,12 @@ enum error_code db_pieces(struct db_session *s, const struct db_statement *state
                           const struct db_param *params, size_t length, const char **text,
                           struct arena *a, struct error *err)
 {
-    struct work w = {.name = statement->name,
-                     .statement = statement,
-                     .sql = statement->sql,
-                     .repeatable = statement->flags & DB_REPEATABLE,
-                     .params = params,
-                     .columns = piece_columns,
-                     .list = arena_try(a, 1, length + 1),
-                     .size = length,
-                     .joins = true,
-                     .arena = a};
+    struct work w = work_of(statement, params, a);
 
+    w.columns = piece_columns;
+    w.list = arena_try(a, 1, length + 1);
+    w.size = length;
+    w.joins = true;
     if (!w.list)
         return fail_memory(err);
     TRY(perform(s, &w, err));

@@ -1198,10 +1198,9 @@ static void check_company(struct reader *r, const struct json_field *f,
 /* "task_id" in a workflow task without "id": there it is something else. */
 static void hint_own_id(struct reader *r, const struct given *g)
 {
-    char noun[NOUN_BYTES], name[NOUN_BYTES + 4];
-    const char *last = strrchr(json_noun(g->table, noun, sizeof(noun)), ' ');
+    char own[OWN_ID_BYTES];
+    const char *name = json_own_id(g->table, own);
 
-    snprintf(name, sizeof(name), "%s_id", last ? last + 1 : noun);
     if (json_has_member(g->table, name) && gives(g, name))
         error_hint(r->err, "did you mean 'id' by '%s'? it is something else here", name);
 }

@@ -915,16 +915,21 @@ static const char *find_instant(const struct known *known, const char *name,
     return find(known, whole);
 }
 
-/* "job_id" in a job, "task_id" in a workflow task: what the object is called, and its id.
- */
+const char *json_own_id(const struct json_object *table, char buffer[OWN_ID_BYTES])
+{
+    char noun[NOUN_BYTES];
+    const char *last = strrchr(json_noun(table, noun, sizeof(noun)), ' ');
+
+    snprintf(buffer, OWN_ID_BYTES, "%s_id", last ? last + 1 : noun);
+    return buffer;
+}
+
 static const char *find_own_id(const struct known *known, const struct json_object *table,
                                const char *name)
 {
-    char noun[NOUN_BYTES], whole[NOUN_BYTES + 4];
-    const char *last = strrchr(json_noun(table, noun, sizeof(noun)), ' ');
+    char own[OWN_ID_BYTES];
 
-    snprintf(whole, sizeof(whole), "%s_id", last ? last + 1 : noun);
-    return strcmp(whole, name) == 0 ? find(known, "id") : NULL;
+    return strcmp(json_own_id(table, own), name) == 0 ? find(known, "id") : NULL;
 }
 
 /* The name lacks its unit, or is one of the loose words, or the only id that there is. */

@@ -18,6 +18,13 @@ enum {
  * a noun already. Returns `buffer`. */
 const char *json_noun(const struct json_object *table, char *buffer, size_t size);
 
+/* Enough for a noun and "_id". */
+enum { OWN_ID_BYTES = NOUN_BYTES + 4 };
+
+/* "job_id" of a job, "task_id" of a workflow task: what such an object is called, and its
+ * id. Returns `buffer`. */
+const char *json_own_id(const struct json_object *table, char buffer[OWN_ID_BYTES]);
+
 /* The value of a member that there is not. */
 struct json_value {
     bool is_number;
